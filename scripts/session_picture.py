@@ -1,8 +1,8 @@
-"""Render docs/images/session.svg: a real session in a terminal, from a real training.
+"""Render docs/images/session.svg and watch.svg: real sessions in a terminal, from real trainings.
 
-python scripts/session_picture.py [--check]     (needs the packages of the extras `example` and `docs`)
+python scripts/session_picture.py [--check]     (needs the packages of the extra `test`)
 
-Every line is what the programs printed. --check: run the session, and write nothing.
+Every line is what the programs printed. --check: run the sessions, and write nothing.
 """
 
 from __future__ import annotations
@@ -18,13 +18,30 @@ import subprocess
 import sys
 import tempfile
 import termios
+from pathlib import Path
 
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, ROOT)
+
+from tests.terminal import Terminal  # noqa: E402 - found by the line above
+
+WATCHED = os.path.join(ROOT, "docs/images/watch.svg")
 PICTURE = os.path.join(ROOT, "docs/images/session.svg")
 COLUMNS = 96
+WATCH_LINES = 22
+WATCH_RUNS = (("gpu1", "digits"), ("gpu2", "finetune"), ("gpu3", "baseline"))
+COLOURS = {
+    "green": "green",
+    "cyan": "cyan",
+    "brown": "yellow",
+    "red": "red",
+    "magenta": "magenta",
+    "brightblack": "bright_black",
+}
 SESSION = (
     "onbox chain train eval",
     "ls .onbox/digits/markers",
@@ -36,13 +53,14 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-ln-z]|\x1b\][^\x07]*\x07")  # what m
 
 
 def main() -> int:
+    draw_session()
+    draw_watch()
+    return 0
+
+
+def draw_session() -> None:
     with tempfile.TemporaryDirectory() as home:
-        project = os.path.join(home, "digits")
-        shutil.copytree(
-            os.path.join(ROOT, "examples/digits"),
-            project,
-            ignore=shutil.ignore_patterns(".onbox", "ckpt", "results.csv"),
-        )
+        project = copy_of_example(os.path.join(home, "digits"))
         env = environment(home)
         shorten(os.path.join(project, "onbox.toml"))
         prepared = subprocess.run(
@@ -60,7 +78,70 @@ def main() -> int:
         os.makedirs(os.path.dirname(PICTURE), exist_ok=True)
         console.save_svg(PICTURE, title="onbox")
     print(console.export_text() if "--check" in sys.argv else PICTURE)
-    return 0
+
+
+def draw_watch() -> None:
+    """Three real runs: one trains, one died because a module is not installed, one is done."""
+    with tempfile.TemporaryDirectory() as home:
+        env = environment(home)
+        for (box, run_name), epochs in zip(WATCH_RUNS, (60, 4, 3), strict=True):
+            project = copy_of_example(os.path.join(home, box, run_name))
+            shorten(os.path.join(project, "onbox.toml"), epochs)
+            if box == "gpu2":
+                with open(os.path.join(project, "train.py"), "r+", encoding="utf-8") as file:
+                    text = file.read()
+                    file.seek(0)
+                    file.write(text.replace("import numpy as np\n", "import deepspeed\nimport numpy as np\n"))
+            run(f"onbox chain {'-d ' if box == 'gpu1' else ''}--run {run_name}", project, env)
+        local = os.path.join(home, "runs")
+        os.mkdir(local)
+        boxes = (f'[boxes.{box}]\nbackend = "local"\nproject = "{home}/{box}/{name}"\n' for box, name in WATCH_RUNS)
+        with open(os.path.join(local, "onbox.toml"), "w", encoding="utf-8") as file:
+            file.write("\n".join(boxes))
+        picture = watched(local, env)
+        run("onbox stop --now", os.path.join(home, "gpu1/digits"), env)
+    if "--check" not in sys.argv:
+        with open(WATCHED, "w", encoding="utf-8") as file:
+            file.write(picture)
+    print(WATCHED)
+
+
+def watched(folder: str, env: dict[str, str]) -> str:
+    """The screen of `patrol watch` after some looks, with the run that failed chosen."""
+    path = f"{os.path.dirname(sys.executable)}:{env['PATH']}"
+    shown = Terminal(
+        ["patrol", "watch", "--every", "3s"], Path(folder), env | {"PATH": path}, columns=COLUMNS, lines=WATCH_LINES
+    )
+    try:
+        shown.wait_for("baseline", "looked", "RUNNING", "%")
+        while not re.search(r"[▁-█]{6} ", shown.wait_for("RUNNING")):  # until the loss has become a curve
+            shown.read(1.0)
+        shown.press(b"j")
+        shown.wait_for("▸FAILED")
+        picture = svg_of(shown)
+        shown.press(b"q")
+        shown.wait()
+    finally:
+        shown.close()
+    return picture
+
+
+def svg_of(shown: Terminal) -> str:
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    for row in range(shown.screen.lines):
+        line = Text(no_wrap=True)
+        for column in range(shown.screen.columns):
+            cell = shown.screen.buffer[row][column]
+            line.append(cell.data, Style(color=COLOURS.get(cell.fg), bold=cell.bold))
+        console.print(line)
+    return console.export_svg(title="patrol watch")
+
+
+def copy_of_example(folder: str) -> str:
+    made: str = shutil.copytree(
+        os.path.join(ROOT, "examples/digits"), folder, ignore=shutil.ignore_patterns(".onbox", "ckpt", "results.csv")
+    )
+    return made
 
 
 def environment(home: str) -> dict[str, str]:
@@ -69,12 +150,12 @@ def environment(home: str) -> dict[str, str]:
     return kept | {"HOME": home, "XDG_STATE_HOME": f"{home}/.state", "TERM": "xterm-256color", "ONBOX_TRUST": "all"}
 
 
-def shorten(config: str) -> None:
+def shorten(config: str, epochs: int = 4) -> None:
     """Few epochs: the picture shows the session, not the training."""
     with open(config, encoding="utf-8") as file:
         text = file.read()
     with open(config, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"--epochs \d+", "--epochs 4", text))
+        file.write(re.sub(r"--epochs \d+", f"--epochs {epochs}", text))
 
 
 def run(command: str, folder: str, env: dict[str, str]) -> str:

@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,15 @@ OPTIONS = (
     "--remote-debugging-pipe",
     "--force-color-profile=srgb",
 )
+# The protocol is spoken on the file descriptors 3 and 4.
+AS_3_AND_4 = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(one), fcntl.F_DUPFD, 10) for one in sys.argv[1:3]]
+for end, wanted in zip(ends, (3, 4)):
+    os.dup2(end, wanted)
+    os.close(end)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
 TROUBLES = ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled", "Audits.issueAdded")
 
 
@@ -47,19 +57,27 @@ class Browser:
     def __init__(self, program: str, profile: Path) -> None:
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        words = ["sh", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser} >/dev/null 2>&1', "sh", program, *OPTIONS]
+        ends = (str(to_browser), str(from_browser))
         self._process = subprocess.Popen(
-            [*words, f"--user-data-dir={profile}"],
+            [sys.executable, "-c", AS_3_AND_4, *ends, program, *OPTIONS, f"--user-data-dir={profile}"],
             pass_fds=(to_browser, from_browser),
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         os.close(to_browser)
         os.close(from_browser)
-        self._number, self._pending = 0, b""
+        self._number, self._pending, self._session = 0, b"", ""
         self.events: list[dict[str, Any]] = []
+        try:
+            self._open_page()
+        except BrowserTrouble:
+            self.close()
+            raise
+
+    def _open_page(self) -> None:
         target = self._ask("Target.createTarget", {"url": "about:blank"})
-        self._session: str | None = None
         attached = self._ask("Target.attachToTarget", {"targetId": target["targetId"], "flatten": True})
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -67,7 +85,7 @@ class Browser:
 
     def close(self) -> None:
         with suppress(OSError, BrowserTrouble):
-            self._session = None
+            self._session = ""
             self._ask("Browser.close", {})
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -82,7 +100,7 @@ class Browser:
 
     def _ask(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
         self._number += 1
-        session = {"sessionId": self._session} if getattr(self, "_session", None) else {}
+        session = {"sessionId": self._session} if self._session else {}
         message = {"id": self._number, "method": method, "params": parameters, **session}
         os.write(self._write, json.dumps(message).encode() + b"\0")
         while True:
@@ -134,13 +152,25 @@ class Browser:
 
     def click(self, selector: str) -> None:
         """With the mouse, in the middle of what is found first."""
-        where = f"document.querySelector({json.dumps(selector)})"
-        self.run(f"{where}.scrollIntoView({{block: 'center'}})")
-        box = self.run(
-            f"(() => {{ const r = {where}.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] }})()"
-        )
+        x, y = self._middle(selector)
         for kind in ("mousePressed", "mouseReleased"):
-            self.ask("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
+            self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def point(self, selector: str) -> None:
+        """Move the mouse to the middle of what is found first."""
+        x, y = self._middle(selector)
+        for step in (1, 0):
+            self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
+
+    def _middle(self, selector: str) -> tuple[float, float]:
+        where = f"document.querySelector({json.dumps(selector)})"
+        self.run(f"{where}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        box = self.run(f"{where}.getBoundingClientRect().toJSON()")
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def allow(self, *permissions: str) -> None:
+        """What a person would be asked for."""
+        self.ask("Browser.grantPermissions", permissions=list(permissions))
 
     def troubles(self) -> list[str]:
         """What the console and the page's policy complain of since the last `open`."""
@@ -151,13 +181,12 @@ class Browser:
         asked = (one["params"] for one in self.events if one.get("method") == "Network.requestWillBeSent")
         return [one["request"]["url"] for one in asked if one["type"] != "Document"]
 
-    def picture(self, path: Path, *, whole: bool = True) -> None:
-        found = self.ask("Page.captureScreenshot", captureBeyondViewport=whole, **({} if not whole else self._whole()))
+    def picture(self, path: Path, *, height: float) -> None:
+        """From the top of the page on."""
+        width = self.run("innerWidth")
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        found = self.ask("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         path.write_bytes(base64.b64decode(found["data"]))
-
-    def _whole(self) -> dict[str, Any]:
-        size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
-        return {"clip": {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}}
 
     def print(self, path: Path) -> None:
         """As a PDF, on A4. Chromium refuses to print what it has not drawn yet."""

@@ -68,7 +68,7 @@ class Terminal:
         while not all(word in self.text for word in words):
             if time.monotonic() > deadline:
                 raise AssertionError(f"{words} not within {bound_seconds:g} s on the screen:\n{self.text}")
-            self._read(0.2)
+            self.read(0.2)
         return self.text
 
     def wait(self) -> int:
@@ -76,8 +76,8 @@ class Terminal:
         deadline = time.monotonic() + BOUND_SECONDS
         while self.process.poll() is None:
             assert time.monotonic() < deadline, f"it did not end; the screen:\n{self.text}"
-            self._read(0.1)
-        while self._read(0.0):
+            self.read(0.1)
+        while self.read(0.0):
             pass
         return self.process.returncode
 
@@ -89,7 +89,8 @@ class Terminal:
         fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self.process.send_signal(signal.SIGWINCH)
 
-    def _read(self, seconds: float) -> bool:
+    def read(self, seconds: float) -> bool:
+        """What comes within so many seconds, once; whether something came."""
         ready, _, _ = select.select([self.ours], [], [], seconds)
         if not ready:
             return False

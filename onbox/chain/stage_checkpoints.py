@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.resume_source import lineage_terms, stage_records
+from onbox.chain.resume_source import Rollback, lineage_terms, rollbacks, stage_records
 from onbox.chain.state.slots import read_marker
 from onbox.checkpoints.keep import LEAST_KEEP, Candidate, Retention, Ties, Why, why_kept
 from onbox.checkpoints.on_disk import real_path
@@ -44,6 +44,7 @@ class StageCheckpoints(NamedTuple):
     stage: Stage
     survey: Survey
     ties: Ties
+    rollbacks: tuple[Rollback, ...]
     kept: dict[str, tuple[Why, ...]]
     selected: Surveyed | None
     attempts: tuple[Attempt, ...]
@@ -59,11 +60,14 @@ def look_at_stage_checkpoints(
     """Everything about the checkpoints of one stage. origin: what is promised of them."""
     seen = survey(stage, head.project, lineage_terms(paths, head, stage, origin))
     attempts = tuple(_attempts(paths, stage.name))
+    back = tuple(rollbacks(paths, stage.name))
     ties = _ties(paths, head, stage, origin, seen, attempts)
-    kept = why_kept([Candidate(one.path, one.step, one.usable, one.names) for one in seen.found], retention, ties)
+    ties = ties._replace(rolled_back_to=tuple(one.checkpoint for one in back if one.last != Event.ROLLBACK_UNDONE))
+    candidates = [Candidate(one.path, one.step, one.usable, one.names, one.whole is True) for one in seen.found]
+    kept = why_kept(candidates, retention, ties)
     usable = [one for one in seen.found if one.usable]
     selected = max(usable, key=lambda one: (one.step, one.whole is True, one.path), default=None)
-    return StageCheckpoints(stage, seen, ties, kept, selected, attempts)
+    return StageCheckpoints(stage, seen, ties, back, kept, selected, attempts)
 
 
 def _attempts(paths: RunPaths, stage: str) -> list[Attempt]:
@@ -115,7 +119,8 @@ def look_at_run_checkpoints(
     retention: Callable[[Retention], Retention] = lambda usual: usual,
 ) -> RunCheckpoints:
     """Everything about the checkpoints of a run. retention: what is made of the configured one."""
-    kept = retention(configured_retention(stages))
+    wanted = retention(configured_retention(stages))
+    kept = wanted._replace(keep=max(wanted.keep, least_kept(stages)))
     looked = [look_at_stage_checkpoints(paths, head, one.stage, origin, kept) for one in stages]
     undone = [one.stage.name for one in stages if not isinstance(read_marker(paths.done(one.stage.name)), Marker)]
     there = tuple(one for one in looked if one.survey.found or one.survey.unseen)
@@ -126,6 +131,11 @@ def configured_retention(stages: Sequence[FrozenStage]) -> Retention:
     """`keep` of [gates] checkpoints; never under what a rollback needs."""
     keep = [one.stage.gates.checkpoints.keep for one in stages if one.stage.gates.checkpoints is not None]
     return Retention(max(LEAST_KEEP, *keep)) if keep else USUAL
+
+
+def least_kept(stages: Sequence[FrozenStage]) -> int:
+    """So many a success gate asks for (`min_count`): with fewer a stage that is done would be so no more."""
+    return max((one.min_count for it in stages for one in it.stage.artifacts if one.is_glob), default=0)
 
 
 def as_data(run: RunCheckpoints, now: float) -> dict[str, Any]:
@@ -145,11 +155,18 @@ def as_data(run: RunCheckpoints, now: float) -> dict[str, Any]:
                 "launch_source": one.ties.launch_source or None,
                 "recovery_source": one.ties.recovery_source or None,
                 "could_not_look": list(one.survey.unseen),
+                "rollbacks": [_rollback_as_data(it) for it in one.rollbacks],
             }
             for one in run.stages
         ],
         "checkpoints": [_one_as_data(run, of, one, now) for of in run.stages for one in of.survey.found],
     }
+
+
+def _rollback_as_data(it: Rollback) -> dict[str, Any]:
+    data = {key: getattr(it, key) for key in ("number", "step", "checkpoint", "reason", "by", "at")}
+    states = {Event.ROLLBACK_BEGUN: "begun", Event.ROLLBACK_UNDOING: "undoing", Event.ROLLBACK_UNDONE: "undone"}
+    return {**data, "state": states.get(it.last, "done"), "rejected": [[one.path, one.aside] for one in it.moved]}
 
 
 def selected(run: RunCheckpoints) -> Maybe[dict[str, Any]]:

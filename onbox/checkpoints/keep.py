@@ -17,12 +17,14 @@ LEAST_KEEP = 2  # a rollback needs one to go back to
 class Candidate(NamedTuple):
     """A checkpoint as the rows look at it. step: None where its name has none. usable: a stage could go on from it: it
     is not known to be incomplete, nor of another lineage. names: what points at it: symbolic links beside it, by name.
+    proven: and it is known to be whole.
     """
 
     path: str
     step: int | None
     usable: bool
     names: tuple[str, ...] = ()
+    proven: bool = True
 
 
 class Retention(NamedTuple):
@@ -51,6 +53,7 @@ class _Scene(NamedTuple):
     ties: Ties
     steps: tuple[int, ...]  # of usable ones, the newest first
     milestones: frozenset[int]
+    proven: int | None  # the newest step of which that is known
 
 
 class KeepRow(NamedTuple):
@@ -103,6 +106,10 @@ ROWS: tuple[KeepRow, ...] = (
         "best", lambda one, scene: one.path in scene.ties.best or _has_word(one, "best"), lambda _: "best",
         "the training calls it its best",
     ),
+    KeepRow(
+        "whole", lambda one, scene: one.step is not None and one.step == scene.proven,
+        lambda _: "newest that is known to be whole", "the others may turn out not to be",
+    ),
     KeepRow("linked", lambda one, _: bool(one.names), lambda _: "a link names it", "somebody points at it"),
     KeepRow(
         "newer", lambda one, scene: not scene.steps or (one.step or 0) > scene.steps[0],
@@ -122,7 +129,8 @@ class Why(NamedTuple):
 def why_kept(found: Sequence[Candidate], retention: Retention, ties: Ties) -> dict[str, tuple[Why, ...]]:
     """By path, the rows that keep it; () for one that may go."""
     steps = tuple(sorted({one.step for one in found if one.usable and one.step is not None}, reverse=True))
-    scene = _Scene(retention, ties, steps, _milestones(steps, retention.milestones))
+    proven = max((one.step for one in found if one.usable and one.proven and one.step is not None), default=None)
+    scene = _Scene(retention, ties, steps, _milestones(steps, retention.milestones), proven)
     return {one.path: tuple(Why(row.name, row.says(scene)) for row in ROWS if row.holds(one, scene)) for one in found}
 
 

@@ -44,7 +44,8 @@ def find_checkpoints(
     folder = os.path.join(project, stage.cwd)
     known = {path: step for path in candidates(stage, folder) if (step := step_of(path)) is not None}
     newest = sorted(known, key=lambda path: known[path], reverse=True)[:most]
-    found = [one for path in newest if (one := _examine(folder, path, known[path], stage.checkpoints)) is not None]
+    looked = [one for path in newest if (one := _examine(folder, path, known[path], stage.checkpoints)) is not None]
+    found = _as_the_others(folder, looked)
     written = [written_at(folder, one.path, one.step) for one in found if one.whole is not False]
     against = judge([one for one in written if one is not None], terms)
     return [
@@ -108,6 +109,22 @@ def _without_match(pattern: str, folder: str) -> list[str]:
         if last != "**" and WILD.search(last):
             return [path for path in glob.glob(pattern, root_dir=folder) if os.path.isdir(os.path.join(folder, path))]
     return []
+
+
+def _as_the_others(folder: str, found: list[Checkpoint]) -> list[Checkpoint]:
+    """A folder whose weights can be read, but without the file that most of the others end with, is not finished."""
+    proofs: dict[str, dict[str, str]] = {}
+    for one in found:
+        path = os.path.join(folder, one.path)
+        if one.whole and os.path.isdir(path):
+            there = next((name for name in _PROOFS if os.path.lexists(os.path.join(path, name))), "")
+            proofs.setdefault(os.path.dirname(one.path), {})[one.path] = there
+    lacking: dict[str, str] = {}
+    for of in proofs.values():
+        without = [path for path, proof in of.items() if not proof]
+        if 2 * len(without) <= len(of):
+            lacking |= {path: f"no {max(of.values())} in it, which the others have" for path in without}
+    return [one._replace(whole=False, says=lacking[one.path]) if one.path in lacking else one for one in found]
 
 
 def _examine(folder: str, path: str, step: int, kind: str) -> Checkpoint | None:

@@ -45,6 +45,7 @@ EXAMPLES = """\
 examples:
   onbox stats                   this container now: memory, CPU, disks, GPUs, the stage's processes
   onbox stats --watch           the same, renewed every 2 seconds
+  onbox stats --hogs            what is biggest in the project, in temporary folders and in caches
   onbox stats --prometheus >/var/lib/node_exporter/onbox.prom
 """
 WATCH_SECONDS = 2.0
@@ -81,13 +82,16 @@ class Picture(NamedTuple):
     oom_kills_since: int | None
 
 
-@command(EXAMPLES, exclusive=[("--json", "--prometheus")])
+@command(EXAMPLES, exclusive=[("--json", "--prometheus"), ("--hogs", "--prometheus", "--watch")])
 @argument("run", required=False, metavar="RUN", help="name of the run (default: the configured one, if any)")
 @config_option
 @json_option
 @click.option("--prometheus", is_flag=True, help="metrics in the text format of Prometheus")
 @click.option("--watch", is_flag=True, help=f"again every {WATCH_SECONDS:g} s, until Ctrl-C")
+@click.option("--hogs", is_flag=True, help="the biggest folders and files where disks fill: project, /tmp, caches")
 def run_stats(args: Options) -> int:
+    if args.hogs:
+        return _show_hogs(args)
     try:
         return _run(args)
     except KeyboardInterrupt:
@@ -107,6 +111,15 @@ def _run(args: Options) -> int:
         earlier = sample_of(picture.snapshot)
         time.sleep(WATCH_SECONDS)
         subject = find_subject(args)
+
+
+def _show_hogs(args: Options) -> int:
+    from onbox.collectors.hogs import find_hogs, places_to_look  # noqa: PLC0415 - rarely asked for
+    from onbox.commands.show.hogs_text import render_hogs  # noqa: PLC0415 - as above
+
+    hogs = find_hogs(places_to_look(os.environ, load_project_to_read(args.config).folder))
+    print(json.dumps({"schema": 1, **plain(hogs)}, indent=2) if args.json else render_hogs(hogs))
+    return Exit.DONE
 
 
 def _show(args: Options, picture: Picture) -> None:

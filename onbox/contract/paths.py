@@ -54,6 +54,11 @@ class RunPaths(NamedTuple):
         return f"{self.root}/logs"
 
     @property
+    def prunes(self) -> str:
+        """What was removed of the checkpoints, by whose word: a journal of its own, because a runner may be alive."""
+        return f"{self.root}/prunes.jsonl"
+
+    @property
     def jobs(self) -> str:
         """What belongs to jobs of an engine: the script that is handed to it, and what the jobs themselves print."""
         return f"{self.root}/jobs"

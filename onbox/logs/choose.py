@@ -132,6 +132,7 @@ def _is_counting(track: Track, counter: Counter) -> bool:
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
+    counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
     loops = outermost(counters)
     if loops is not None:
         return Pick(loops[0], loops[0].maximum, loops[1])

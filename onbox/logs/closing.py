@@ -32,7 +32,12 @@ _CLOSING = lazy(
     r"|\b(?:best|final|overall|test|number of|mean|average)\b[\w ./-]{0,30}\s?[:=]\s?\S"
     r"|\b(?:final|overall) (?:\w+ ){0,2}(?:loss|accuracy|acc|score|reward|energy|error|perplexity|bleu|f1|auc|result)\b"
     r"|^\W*(?:performance|throughput):|\b\d+ (?:passed|failed|errors?|warnings?) in \d|^\W*(?:ok|success)\W*$"
+    r"|\b\d\d\s?% (?:ci|hdi|hpd|confidence|credible)\b|^\W*(?:n_eff|ess|r[_ -]?hat|divergences)\b"
     r"|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
+)
+_FAILS = lazy(
+    r"(?i)\b(?:execution|job|step|stage|task|rule|command|run|script|process)\b.{0,24}\b(?:failed|aborted"
+    r"|killed)\b"
 )
 _PART = lazy(r"(?<![\w./])(\d{1,9})/(\d{1,9})(?![\w./])")
 _MIDWAY = lazy(
@@ -67,7 +72,7 @@ class ClosingLines:
         """Whether it ends with a summary. counted: the run has a counter, which what comes before it may show."""
         at = (self._counted if counted else 0) or max(0, len(self._lines) - LAST_LINES)
         before, after = self._lines[:at], self._lines[at:]
-        if not before or any(CRASHED.search(line) for line in after):
+        if not before or any(CRASHED.search(line) or _FAILS.search(line) for line in after):
             return False
         known = {_form(line) for line in before}
         return any(_closes(line) and _form(line) not in known for line in after)

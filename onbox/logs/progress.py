@@ -33,7 +33,7 @@ _TRACES = (
     b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
     b"resum", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"it 0", b"terminat", b"cycle", b"sweep", b"draw",
-    b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ",
+    b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ",
     b"learn:", b"rate:", b"://", b"run", b"trackio",
     b"|   ", b"#  ",
 )  # fmt: skip
@@ -47,7 +47,8 @@ _INTEGER = lazy(rb"\d+")
 _KEY_DROPS = b"0123456789 #=>.-,:%|[]?\t\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x94\x95\x81\xb8\xba<"
 _MOVES = lazy(r"\x1b\[(?:\d*[A-G]|[\d;]*[Hf]|\d*[KJ])")
 _ESCAPES = lazy(
-    r"\x1bP[^\x1b]*(?:\x1b\\)?|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b.|[\x00-\x08\x0b-\x1f\x7f]"
+    r"\x1bP[^\x1b]*(?:\x1b\\)?|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b."
+    r"|[\x00-\x08\x0b-\x1f\x7f]"
 )
 
 

@@ -63,6 +63,7 @@ _EVERY = lazy(
 _SO_MANY = lazy(
     rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
 )
+_RUN = lazy(r"^run\s{1,20}(\d{1,15})$")  # LAMMPS
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 
 _DONE_COUNT = lazy(
@@ -173,6 +174,9 @@ def read_line(text: str) -> SeenOnLine:
     so_many = _SO_MANY.match(rest)  # GROMACS: `20000 steps,     40.0 ps.`
     if so_many and not parse_count(so_many[1]).rounded:
         maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
+    command = _RUN.match(rest)
+    if command:
+        maxima.append(("step", int(command[1])))
     passes = _PASSES.search(rest) if " passes over" in rest else None
     if passes:
         maxima.append(("epoch", int(passes[1])))
@@ -207,8 +211,11 @@ def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[Co
     if epoch is None:
         return bars + labelled
     whole = isinstance(epoch.current, int) and not epoch.inner  # 3.0 is how far, not which
-    others = [s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made else s for s in bars + labelled]
-    return others
+    inside = labelled[labelled.index(epoch) :] if epoch in labelled else labelled  # `step=360/10000, epoch=0` is not
+    return [
+        s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made and s in inside else s
+        for s in bars + labelled
+    ]
 
 
 def _moving(text: str) -> list[CounterSight]:

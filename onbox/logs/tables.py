@@ -67,7 +67,7 @@ def _cells(text: str, *, header: bool = False) -> list[str]:
     )
     cells = [part.strip().lower() for part in parts]
     if header and len(cells) == 1:
-        cells = bare.lower().split()
+        cells = bare.lower().split("," if "," in bare and " " not in bare else None)
     return cells
 
 

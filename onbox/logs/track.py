@@ -12,7 +12,7 @@ from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.logs.numbers import COUNT, parse_count
 from onbox.logs.remarks import AT_ITS_LIMIT, DONE_ONLY, turn_of
 from onbox.logs.rows import read_row
-from onbox.logs.sight import CounterSight, SeenOnLine, read_line
+from onbox.logs.sight import CounterSight, SeenOnLine, bar_kind, read_line
 from onbox.logs.tables import TableHead, read_header, read_table_row
 from onbox.regex import lazy
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 COUNTERS_MAX = 64
 HEAD_LINES = 6
+HEADING_LETTERS = 120
 HEAD_LETTERS = 12  # a shorter line is no head that one could know again
 IN_STEP = 1  # processes that are so near each other do the same work
 _NAMED_RANK = lazy(
@@ -78,6 +79,10 @@ def _writer(text: str) -> str:
     return f"rank {rank[1]}" if rank else ""
 
 
+def _is_unnamed(sight: CounterSight) -> bool:
+    return sight.kind == "train" and sight.key.startswith(f"bar:{sight.unit}/")
+
+
 class Track:
     """Everything that a log's lines have shown, folded into a few numbers. Lines go in by `look`, in their order."""
 
@@ -87,6 +92,7 @@ class Track:
         self.line = 0
         self.bar = ""  # key of the newest bar
         self.text = ""  # of the line that is looked at
+        self.heading = ""  # the line before, where it showed nothing that counts
         self.head: list[int] = []  # checksums of the letters of the first lines, up to the first counter
         self.started = 0  # number of the last line that starts a run
         self.ended = 0
@@ -163,8 +169,9 @@ class Track:
             text = text[: word.start()]
         if _TRACKER.match(text) and self._has_crashed():
             return  # a tracker uploads and sums up the run that crashed
-        seen = self._tabled(text) or read_line(text)
+        seen = self._headed(self._tabled(text) or read_line(text))
         self.take(seen)
+        self.heading = "" if seen.sights else text[:HEADING_LETTERS]
         self._measure(text)
         self._learn_head(text)
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
@@ -216,6 +223,15 @@ class Track:
         self.ended, self.ended_form = self.line, form
         self.ended_vaguely = bool(DONE_ONLY.match(text))
         self.ended_surely = bool(AT_ITS_LIMIT.search(text))
+
+    def _headed(self, seen: SeenOnLine) -> SeenOnLine:
+        """A bar without a name is about what the line before it says, if that is an evaluation or a preparation."""
+        kind = bar_kind(self.heading) if self.heading else "train"
+        if kind == "train" or not any(sight.made for sight in seen.sights):
+            return seen
+        told = [sight.made and _is_unnamed(sight) and sight.key not in self.counters for sight in seen.sights]
+        sights = zip(seen.sights, told, strict=True)
+        return seen._replace(sights=tuple(sight._replace(kind=kind) if of_it else sight for sight, of_it in sights))
 
     def _tabled(self, text: str) -> SeenOnLine | None:
         """What a row of a table shows, if the lines before were its head; None for all other lines."""

@@ -56,14 +56,19 @@ def labelled(label: str, text: str, *, width: int | None = WIDTH, lines: int = L
     head = f"  {label:<{LABEL_WIDTH}} "
     if width is None:
         return [(head + text).rstrip()]
-    room, rest = width - len(head), text.strip()
+    shown = folded(text, width - len(head), lines)
+    return [(head if number == 0 else " " * len(head)) + part for number, part in enumerate(shown)]
+
+
+def folded(text: str, width: int, lines: int) -> list[str]:
+    """The text between words on lines of so many columns; what is beyond so many lines is cut."""
+    rest = text.strip()
     shown: list[str] = []
-    while rest and len(shown) < lines - 1 and columns(rest) > room:
-        at = _break_at(rest, room)
+    while rest and len(shown) < lines - 1 and columns(rest) > width:
+        at = _break_at(rest, width)
         shown.append(rest[:at].rstrip())
         rest = rest[at:].lstrip()
-    shown.append(clip(rest, room))
-    return [(head if number == 0 else " " * len(head)) + part for number, part in enumerate(shown)]
+    return [*shown, clip(rest, width)]
 
 
 def whole(label: str, text: str) -> list[str]:

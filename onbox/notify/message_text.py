@@ -1,10 +1,15 @@
-"""A notice as a person reads it: a title and a few lines, bounded. Pure. Each format escapes it for its channel."""
+"""A notice as a person reads it: a title and a few lines, short enough for a phone. Pure.
+
+Each format escapes it for its channel. What is said is folded into lines of 80 columns and cut at its end; what is
+copied (a command, a path, a link) is whole.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.contract.notices import PATROL_DIGEST
+from onbox.contract.notices import PATROL_DIGEST, PATROL_DONE
+from onbox.model.screen import WIDTH, clip, columns, folded, joined
 from onbox.model.units import format_duration, format_size
 
 if TYPE_CHECKING:
@@ -12,7 +17,8 @@ if TYPE_CHECKING:
 
     from onbox.contract.notices import Notice
 
-LINE_LIMIT = 300
+COPIED_LIMIT = 1000  # characters
+INDENT = "  "
 
 _SIGNS = {
     "stage_done": "✓",
@@ -32,8 +38,7 @@ def title(notice: Notice) -> str:
     if notice.event == "test":
         return _short(f"onbox test message of {notice.run} on {notice.host or 'this box'}")
     if notice.is_of_patrol:
-        what = f"{_SIGNS.get(notice.event, '!')} {notice.run} {notice.state}"
-        return _short(what + (f": {notice.reason}" if notice.reason else ""))
+        return _short(_of_patrol(notice))
     of_stage = bool(notice.stage and notice.attempt)
     what = f"{notice.run}/{notice.stage}" if of_stage else notice.run
     sign = "!" if notice.warning else _SIGNS.get(notice.event, "!")
@@ -43,6 +48,12 @@ def title(notice: Notice) -> str:
     text += f" on {notice.host}" if notice.host else ""
     text += f" · relayed from {notice.relayed_from}" if notice.relayed_from else ""
     return _short(text + (f" x{notice.times}" if notice.times > 1 else ""))
+
+
+def _of_patrol(notice: Notice) -> str:
+    """`! gpu1/digits FAILED: disk_full: No space left on device`: the first clause of the reason."""
+    what = f"{_SIGNS.get(notice.event, '!')} {notice.run} {notice.state}"
+    return what + (f": {notice.reason.partition('; ')[0]}" if notice.reason else "")
 
 
 def _in_all(notice: Notice) -> str:
@@ -55,43 +66,63 @@ def _in_all(notice: Notice) -> str:
 
 def lines(notice: Notice) -> list[str]:
     """The lines below the title, the most important ones first."""
-    return [_short(line) for line in _lines(notice)]
+    return list(_lines(notice))
 
 
 def _lines(notice: Notice) -> Iterator[str]:
     if notice.times > 1:
-        yield f"{notice.times} times since {notice.since or '?'}"
-    if notice.reason and not notice.is_of_patrol:
-        yield f"why: {notice.reason}"
-    if notice.warning:
-        yield f"WARNING: {notice.warning}"
-    if notice.proof:
-        yield f"log: {notice.proof}"
-    if notice.remedy:
-        yield f"do: {notice.remedy}"
+        yield _short(f"{notice.times} times since {notice.since or '?'}")
+    yield from _why(notice)
+    for warning in (notice.warning or "").split("; "):
+        yield from _said("WARNING", warning, 2)
+    yield from _said("log", notice.proof, 1)
+    yield from _said("do", notice.remedy, 3)
+    if notice.event == "chain_done":
+        yield from _folded(notice.progress or "", 3)  # what each stage came to
     if notice.event == PATROL_DIGEST:
-        yield from (notice.progress or "").splitlines()
+        yield from map(_short, (notice.progress or "").splitlines())
     elif facts := _facts(notice):
-        yield facts
-    if notice.tracker:
-        yield f"tracker: {notice.tracker}"
-    if notice.next_command:
-        yield f"next: {notice.next_command}"
-    if notice.log:
-        yield f"logs: {notice.log}"
-    yield f"{notice.at} · " + (f"the patrol on {notice.host}" if notice.is_of_patrol else f"run {notice.run_id}")
+        yield joined([" ".join(fact.split()) for fact in facts])
+    for label, words in (("tracker", notice.tracker), ("next", notice.next_command), ("logs", notice.log)):
+        if words:
+            yield f"{label}: {' '.join(words.split())}"[:COPIED_LIMIT]
+    yield _short(
+        f"{notice.at} · " + (f"the patrol on {notice.host}" if notice.is_of_patrol else f"run {notice.run_id}")
+    )
 
 
-def _facts(notice: Notice) -> str:
-    parts = ["the chain ends here"] if notice.event == "stage_failed" else []
+def _why(notice: Notice) -> Iterator[str]:
+    """The reason; of a patrol's notice only where the title has not told all of it."""
+    if not notice.reason:
+        return
+    if notice.event == PATROL_DONE:
+        yield from _folded(notice.reason, 3) if columns(_of_patrol(notice)) > WIDTH else ()
+    elif notice.is_of_patrol:
+        first, _, rest = notice.reason.partition("; ")
+        yield from _said("why", rest if columns(_of_patrol(notice)) <= WIDTH else f"{first}; {rest}".rstrip("; "), 3)
+    else:
+        yield from _said("why", notice.reason, 2)
+
+
+def _said(label: str, text: str | None, count: int) -> Iterator[str]:
+    """`label: text`, folded into so many lines."""
+    if text:
+        yield from _folded(f"{label}: {text}", count)
+
+
+def _folded(text: str, count: int) -> Iterator[str]:
+    first, *more = folded(" ".join(text.split()), WIDTH - len(INDENT), count)
+    yield from filter(None, (first, *(INDENT + line for line in more)))
+
+
+def _facts(notice: Notice) -> list[str]:
+    parts = [notice.progress] if notice.progress and notice.event != "chain_done" else []
     parts += [f"attempt {notice.attempt}"] if notice.attempt and notice.attempt > 1 else []
     if notice.duration_seconds is not None and notice.event != "chain_done":  # its title says so
         parts.append(f"took {format_duration(notice.duration_seconds)}")
-    if notice.progress:
-        parts.append(notice.progress)
     if notice.artifact_count:
         parts.append(f"{notice.artifact_count} artifacts, {format_size(notice.artifact_bytes or 0)}")
-    return " · ".join(parts + list(_peaks(notice)))
+    return [*parts, *_peaks(notice)]
 
 
 def _peaks(notice: Notice) -> Iterator[str]:
@@ -100,15 +131,14 @@ def _peaks(notice: Notice) -> Iterator[str]:
     if isinstance(own, int | float):
         yield f"peak memory {format_size(int(own))}"
     elif isinstance(of_group, int | float):
-        yield f"peak memory {format_size(int(of_group))} of all in its group"
+        yield f"peak memory {format_size(int(of_group))} (whole group)"
     gpus = peaks.get("peak_gpu_memory_bytes")
     if isinstance(gpus, dict):
         yield from (f"GPU {index} {format_size(int(used))}" for index, used in list(gpus.items())[:8])
 
 
 def _short(line: str) -> str:
-    whole = " ".join(line.split())
-    return whole if len(whole) <= LINE_LIMIT else whole[: LINE_LIMIT - 1] + "…"
+    return clip(" ".join(line.split()), WIDTH)
 
 
 def text(notice: Notice, limit_bytes: int, *, with_title: bool = True) -> str:
@@ -119,7 +149,7 @@ def text(notice: Notice, limit_bytes: int, *, with_title: bool = True) -> str:
     rest = lines(notice)
     while rest and _size(head + rest) > limit_bytes:
         rest.pop()
-    whole = clip("\n".join(head + rest), limit_bytes)
+    whole = clip_bytes("\n".join(head + rest), limit_bytes)
     room = limit_bytes - len(whole.encode()) - 2
     if notice.log_tail and room > 40:
         end = notice.log_tail.encode()[-room:].decode("utf-8", "ignore")
@@ -131,7 +161,7 @@ def _size(parts: list[str]) -> int:
     return len("\n".join(parts).encode())
 
 
-def clip(whole: str, limit_bytes: int) -> str:
+def clip_bytes(whole: str, limit_bytes: int) -> str:
     """The text cut to so many bytes of UTF-8, with a sign that it was."""
     data = whole.encode("utf-8", "replace")
     if len(data) <= limit_bytes:

@@ -31,7 +31,7 @@ class Act(Enum):
     RESUME = ("resume", "-d", RUN)
     DRY_RUN = ("resume", "--dry-run", RUN)
     NOTICES = ("notify", "list", RUN)
-    ROOM = ("df",)  # bytes and inodes of the project's disk: not commands of onbox
+    ROOM = ("df",)  # bytes and inodes of the project's disk, then which checkpoints may go
     PULL = ("patrol", "pull", BOX_RUN)  # from here on words of `patrol`, on the machine that looks at the box
     VERIFY = ("patrol", "verify", BOX_RUN)
     TEARDOWN = ("patrol", "teardown-check", BOX)
@@ -47,7 +47,8 @@ class Act(Enum):
         which is the watcher's. onbox: how it is called there. box: its name here.
         """
         if self is Act.ROOM:
-            return (("df", "-h", "."), ("df", "-i", "."))
+            look = (("df", "-h", "."), ("df", "-i", "."))
+            return (*look, (*onbox, "prune", "--dry-run", run)) if run else look
         if self.is_local:
             names = {BOX: box, BOX_RUN: f"{box}/{run}"}
             return (tuple(names.get(word, word) for word in self.value),)
@@ -227,7 +228,7 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("no-room", Act.ROOM,
-             "make room (old checkpoints and scratch, never the best or the newest whole one), then resume",
+             "make room: `onbox prune` lists the checkpoints that may go, `onbox stats --hogs` what else is big; then resume",
              "resume before there is room; delete the best or the newest whole checkpoint"),
         _ended(Sign.NO_ROOM), "a resume without room fails at its next save",
     ),
@@ -252,7 +253,7 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("loss-lost", Act.LOGS,
-             "find the last step with a good loss; then stop it, reject the checkpoints after that step, and resume",
+             "find the last step with a good loss; then stop it, `onbox rollback --to STEP --reason TEXT`, and resume",
              "go on from the newest checkpoint: it may hold the blow-up", (WithWord.STOP,)),
         lambda run: run.has(Sign.LOSS_LOST) and run.state is not RunState.STOPPED,
         "every further step is lost, and every further checkpoint is of what was lost",

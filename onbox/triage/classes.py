@@ -24,8 +24,8 @@ _SAME_DEVICE = "the same node has the same broken device"
 CLASSES: tuple[FailureClass, ...] = (
     FailureClass(
         "disk_full",
-        "Make room (old checkpoints and scratch, never the best or the newest whole one), then resume from the newest "
-        "whole checkpoint.",
+        "Make room, never with the best or the newest whole checkpoint: `onbox prune --dry-run` lists old ones that "
+        "may go, `onbox stats --hogs` what else is big. Then resume.",
         _NO_ROOM,
     ),
     FailureClass(

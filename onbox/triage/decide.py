@@ -133,13 +133,30 @@ def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool) -> b
     if fault.row.explains == DIVERGED and fault.severity > WEAK and attempt.lost is not None:
         return False
     if fault.severity == PROVEN and not fault.handled:
-        limit = SURVIVED_DEATH if _ends_in_death(attempt, fault) else SURVIVED_PROVEN
-        return after >= limit
+        if _ends_in_death(attempt, fault):
+            return after >= SURVIVED_DEATH
+        return after >= SURVIVED_PROVEN or (after >= 1 and _is_habit(fault, attempt))
     if fault.severity > WEAK and not fault.handled and _INTERRUPT.search(fault.text):
         return after >= SURVIVED_PROVEN  # who is asked to end finishes its step, or draws its bar once more
     if fault.severity > WEAK and fault.progress_before and abs(fault.row.explains - ASKED) <= NEARLY_ASKED:
         return after >= SURVIVED_ASKED
     return after >= (SURVIVED_PROVEN if dead else 1)
+
+
+SURVIVED_BEFORE = 2  # times
+
+
+def _is_habit(fault: Fault, attempt: LogAttempt) -> bool:
+    """Whether the same was raised at the same place before, and each time the run went on: so does it now."""
+    frame = fault.trace.user_frame if fault.trace else None
+    if frame is None:
+        return False
+    alike = [
+        other
+        for other in attempt.faults
+        if other.number < fault.number and other.trace and other.row is fault.row and other.trace.user_frame == frame
+    ]
+    return len(alike) >= SURVIVED_BEFORE and all(attempt.signs_after(other) for other in alike)
 
 
 def _was_overtaken(fault: Fault, attempt: LogAttempt) -> bool:

@@ -146,7 +146,8 @@ THEMES: tuple[Theme, ...] = (
         r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb"
         r"|xml)",
         rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|nan|non numeric"
-        r"|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images|files|labels|utterances|documents|sequences)",
+        r"|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images|files|labels|utterances|documents|sequences"
+        r"|columns?)",
     ),
     Theme(
         "config_error",

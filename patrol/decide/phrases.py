@@ -69,6 +69,8 @@ def failure_words(scene: RunScene) -> str:
     words = [proof, clean(how_killed(failure) or scene.look.reason, 100)]
     words = words[::-1] if failure.rule in NO_PROOF_RULES or failure.failure_class == UNKNOWN else words
     said = " · ".join(dict.fromkeys(filter(None, words)))
+    if failure.failure_class == UNKNOWN and how_killed(failure):
+        return said  # that the class is not known says nothing beside it
     return clean(failure.failure_class, 40) + (f": {said}" if said else "")
 
 

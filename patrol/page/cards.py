@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
-from patrol.decide.phrases import ago, sound
+from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
 from patrol.page.charts import forecast_of
 
@@ -103,11 +103,21 @@ def _progress(look: RunLook) -> _Seen:
 
 def _loss(look: RunLook) -> _Seen:
     progress = observed(look.progress)
+    ended = [(one.stage, one.loss) for one in look.stage_results if one.loss is not None]
+    if ended and (progress is None or progress.loss is None):
+        stage, loss = ended[-1]
+        return Reading(
+            SEEN, clean(loss, 8) if isinstance(loss, str) else f"{loss:.4g}"
+        ), f"of stage {stage}, when it was done"
     if progress is None:
         return reading(look.progress), ""
     if progress.loss is None:
         return Reading(ABSENT, "the log shows no loss"), ""
-    return Reading(SEEN, progress.loss if isinstance(progress.loss, str) else f"{progress.loss:.4g}"), ""
+    return Reading(SEEN, _loss_words(progress.loss)), ""
+
+
+def _loss_words(loss: float | str) -> str:
+    return clean(loss, 8) if isinstance(loss, str) else f"{loss:.4g}"
 
 
 def _throughput(look: RunLook) -> _Seen:

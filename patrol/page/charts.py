@@ -27,6 +27,9 @@ HOLE_CADENCES = 2.5
 ROWS_LIMIT = 1500  # of one run; more are thinned, lowest and highest loss kept
 MARKS_LIMIT = 24
 AHEAD_LIMIT_SECONDS = 30 * 86400.0
+AHEAD_SHARE = 1.0  # a line goes on for so long as it has been drawn
+WINDOWS = 12.0  # of the time that was looked at, a disk is foretold
+STILL = 3.0  # so often the usual time between two moves a counter may stand
 RATES = (("s", 1.0), ("min", 60.0), ("h", 3600.0), ("day", 86400.0))
 
 Column = list[float | None]
@@ -84,20 +87,27 @@ def data_of(numbers: Numbers) -> dict[str, Any]:
         "hole": round(numbers.hole_seconds),
         "holes": numbers.holes,
         "marks": numbers.marks,
-        "charts": {chart.key: _chart_data(chart) for chart in numbers.charts.values()},
+        "charts": {chart.key: _chart_data(chart, times) for chart in numbers.charts.values()},
     }
 
 
-def _chart_data(chart: Chart) -> dict[str, Any]:
+def _chart_data(chart: Chart, times: Sequence[int]) -> dict[str, Any]:
     lines = [
-        {"name": line.name, "y": [_short(value) for value in line.values], "ahead": _ahead(line)}
+        {"name": line.name, "y": [_short(value) for value in line.values], "ahead": _ahead(line, times)}
         for line in chart.lines
     ]
     return {"unit": chart.unit, "limit": chart.limit, "top": chart.top, "log": chart.log, "lines": lines}
 
 
-def _ahead(line: Line) -> list[tuple[int, float | None]]:
-    return [(round(at), _short(value)) for at, value in line.ahead]
+def _ahead(line: Line, times: Sequence[int]) -> list[tuple[int, float | None]]:
+    """Cut where it would be longer than what was seen: the words beside the chart say where it ends."""
+    if not line.ahead or len(times) < 2:
+        return []
+    (begin, value), (end, goal) = line.ahead[0], line.ahead[-1]
+    room = AHEAD_SHARE * (times[-1] - times[0])
+    if end - begin > room:
+        end, goal = begin + room, value + (goal - value) * room / (end - begin)
+    return [(round(begin), _short(value)), (round(end), _short(goal))]
 
 
 def _short(value: float | None) -> float | int | None:
@@ -186,12 +196,42 @@ def _throughput(run: RunHistory, points: Sequence[Told], _: float, __: float) ->
 
 
 def rates_of(points: Sequence[Told]) -> Column:
-    """Counts per second between neighbours; None where the counter began anew or was not seen."""
-    rates: Column = [None]
-    for (before, _, _, one), (at, _, _, other) in pairwise(points):
-        moved = other.current is not None and one.current is not None and other.current >= one.current
-        rates.append((other.current - one.current) / (at - before) if moved and at > before else None)  # type: ignore[operator]
-    return rates[: len(points)]
+    """Counts per second since the counter moved last. Looks may come faster than it moves: then the rate is still that
+    of its last move, until it has not moved for much longer than it usually takes. None where it began anew or was
+    not seen.
+    """
+    moves = _moves(points)
+    usual = median([seconds for _, seconds in moves if seconds]) if any(seconds for _, seconds in moves) else 0.0
+    rates: Column = []
+    moved_at, rate = None, None
+    for (at, _, _, point), (steps, seconds) in zip(points, moves, strict=True):
+        if point.current is None or steps is None:
+            rate, moved_at = None, at
+        elif seconds:
+            rate, moved_at = steps / seconds, at
+        elif moved_at is not None and at - moved_at > STILL * usual:
+            rate = 0.0
+        rates.append(rate)
+    return rates
+
+
+def _moves(points: Sequence[Told]) -> list[tuple[float | None, float]]:
+    """Of each point: by how much the counter is ahead of where it was (None: it began anew, or is not known), and since
+    how many seconds; 0 seconds: it stands.
+    """
+    found: list[tuple[float | None, float]] = []
+    last: tuple[float, int] | None = None  # where the counter was, and since when
+    for at, _, _, point in points:
+        current = point.current
+        if current is None or last is None or current < last[0]:
+            found.append((None, 0.0))
+            last = (current, at) if current is not None else None
+        elif current > last[0] and at > last[1]:
+            found.append((current - last[0], float(at - last[1])))
+            last = (current, at)
+        else:
+            found.append((0.0, 0.0))
+    return found
 
 
 def _memory(_: RunHistory, points: Sequence[Told], __: float, ___: float) -> Chart:
@@ -214,7 +254,8 @@ def forecast_of(run: RunHistory, cadence_seconds: float) -> Forecast | None:
     if not disks or run.box_before is None or run.seen_at is None or not run.seen_now:
         return None
     full = soonest_full(disks, run.box_before, run.seen_at, cadence_seconds)
-    if full is None or full.seconds > AHEAD_LIMIT_SECONDS:
+    looked = [at for at, mount, _, _ in run.box_before.disks if full is not None and mount == full.mount]
+    if full is None or full.seconds > min(AHEAD_LIMIT_SECONDS, WINDOWS * (run.seen_at - min(looked, default=0.0))):
         return None
     disk = next(one for one in disks if one.mount == full.mount)
     free, total = disk.bytes_free, disk.bytes_total

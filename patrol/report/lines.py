@@ -162,7 +162,8 @@ def _difference(progress: Progress, before: Before | None, attempt: str) -> list
     """Since the last tick, of the same stage and attempt."""
     if before is None or not before.steps or progress.current is None or before.attempt != attempt:
         return []
-    return [f"{progress.current - before.steps[-1][1]:+.12g}"]
+    more = progress.current - before.steps[-1][1]
+    return [f"+{more:.12g}"] if more >= 0 else []
 
 
 def _loss(progress: Progress | None) -> str:
@@ -244,7 +245,7 @@ def details(
             word = "note" if finding.severity is Severity.OK else finding.severity.name.lower()
             lines += labelled(word, f"{finding.rule}: {clean(finding.say, 300)}", width=width)
         lines += labelled("remedy", clean(finding.remedy, 300), width=width) if finding.remedy else []
-        lines += _next_lines(verdict) if first else whole("also", finding.command) if finding.command else []
+        lines += _next_lines(verdict) if first else _also(finding.command, verdict)
         stepped = stepped or first
     if lines and not stepped and verdict.severity is not Severity.OK:  # the run is well, something beside it is not
         lines += _next_lines(verdict)
@@ -257,6 +258,12 @@ def details(
     if lines and verdict.acknowledged and verdict.acknowledged_by:
         lines += labelled("acked", clean(verdict.acknowledged_by, 300), width=width)
     return lines
+
+
+def _also(command: str, verdict: Verdict) -> list[str]:
+    """A further command; nothing where it is the next one, too."""
+    known = not command or any(line.endswith(f" {command}") for line in _next_lines(verdict))
+    return [] if known else whole("also", command)
 
 
 def _proof_lines(look: RunLook | None, *, wide: bool) -> list[str]:

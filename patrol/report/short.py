@@ -59,12 +59,12 @@ def _parts(verdict: Verdict, look: RunLook | None) -> _Said:
     where = _where(look, moves=verdict.state in MOVING)
     if verdict.severity is not Severity.OK:
         worst = max((verdict.finding, *verdict.further), key=lambda finding: finding.severity.rank)
-        cause = _cause(worst, verdict, look)
+        cause = cause_in_short(worst, verdict, look)
         where = _where(look, moves=verdict.finding.severity is Severity.OK)
         loss = "" if cause == _loss(look) else _loss(look)
         return _Said(where, (word, clean(cause, CAUSE_LIMIT), _attempt(look)), loss)
     if verdict.state is not RunState.RUNNING or verdict.finding.rule in ("waiting", "unconfirmed"):
-        return _Said(where, (clean(_cause(verdict.finding, verdict, look), CAUSE_LIMIT), word))
+        return _Said(where, (clean(cause_in_short(verdict.finding, verdict, look), CAUSE_LIMIT), word))
     return _Said(where, (_limit(look), word, _attempt(look)), _loss(look), (_quiet(look),))
 
 
@@ -157,7 +157,10 @@ def _last_words(look: RunLook) -> str:
 # -- what is wrong
 
 
-def _cause(worst: Finding, verdict: Verdict, look: RunLook) -> str:
+def cause_in_short(worst: Finding, verdict: Verdict, look: RunLook | None) -> str:
+    """What is wrong, in a few words: `disk_full: No space left on device`."""
+    if look is None:
+        return _clause(worst)
     failure = observed(look.failure)
     if worst is verdict.finding and worst.rule in FAILED_RULES:
         return failure_in_short(failure, look.reason) if failure or look.reason else _clause(worst)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from patrol.report.rows import Row, Subject
 
 BAR, CURVE = 10, 8
+PROOF = ("proof", "last")
 LONG_CURVE = 40
 MARK = "▸"
 COLUMNS = (
@@ -90,16 +91,25 @@ def head(width: int) -> Text:
 
 
 def pane(subject: Subject, row: Row, now: float) -> Table:
-    """Everything of one run: numbers, what is wrong with it, and what to type."""
+    """Everything of one run: first what is wrong with it and what to type, because the screen may end there."""
     found = [(label, Text(text)) for label, text in facts(subject, now)]
+    advised = _advised(advice(subject, now), style_of(row))
+    proof = next((number for number, (label, _) in enumerate(advised) if label in PROOF), None)
+    behind = _block_of(advised, proof) if proof is not None else []
     curve = sparkline(row.losses, LONG_CURVE)
     if curve:
         known = [loss for loss in row.losses if loss is not None]
         text = Text.assemble((curve, palette.MOVES), f"  {known[0]:.4g} → {known[-1]:.4g}, {len(known)} readings")
-        found.insert(1, ("loss", text))
+        found.insert(min(1, len(found)), ("loss", text))
     seen = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.seen_at))
     found.append(("seen", Text(f"{seen} · rule {subject.verdict.finding.rule}", palette.FAINT)))
-    return facts_table([*found, *_advised(advice(subject, now), style_of(row))])
+    return facts_table([*(one for one in advised if one not in behind), *found, *behind])
+
+
+def _block_of(advised: list[tuple[str, Text]], first: int) -> list[tuple[str, Text]]:
+    """The proving line with the traceback below it, which has no labels."""
+    end = next((number for number in range(first + 1, len(advised)) if advised[number][0]), len(advised))
+    return advised[first:end]
 
 
 def _advised(lines: Sequence[str], style: str) -> list[tuple[str, Text]]:

@@ -15,6 +15,7 @@ from onbox.contract.states import RunState
 from onbox.model.units import format_duration
 from patrol.decide.phrases import clean
 from patrol.report.lines import name_of
+from patrol.report.short import cause_in_short
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _line(run: Judged, now: float) -> str:
     if _is_dealt_with(run):
         return f"{head} ({'acknowledged' if verdict.acknowledged else 'silenced'})"
     if worst.severity is not Severity.OK:
-        return f"{head} {how_long(verdict, now)}: {clean(worst.say, SAY_LIMIT)}"
+        return f"{head} {how_long(verdict, now)}: {clean(cause_in_short(worst, verdict, run.look), SAY_LIMIT)}"
     if verdict.state is RunState.DONE:
         return f"{head} {how_long(verdict, now)}"
     say = clean(verdict.finding.say, SAY_LIMIT)

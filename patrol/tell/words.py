@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.notices import PATROL_DIGEST, PATROL_DONE, PATROL_RECOVERED, PATROL_TROUBLE, Notice
 from onbox.contract.readings import observed
+from onbox.logs.farewell import is_farewell
 from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text
+from patrol.decide.phrases import clean
+from patrol.decide.rule_context import seen
 from patrol.report.lines import name_of
+from patrol.report.short import CAUSE_LIMIT, FAILED_RULES, cause_in_short, said
 from patrol.tell.digest import digest_counts, digest_lines, how_long
 from patrol.tell.news import worst_told
 from patrol.verdict import Severity
@@ -20,7 +24,8 @@ if TYPE_CHECKING:
     from patrol.tell.news import News
 
 RUNS_NAMED = 6
-TEXT_LIMIT = 300
+TEXT_LIMIT = 500
+SAY_LIMIT = 300
 YOUNG_SECONDS = 60.0
 
 
@@ -45,7 +50,7 @@ def notice_of(news: News, id_: str, *, folder: str, host: str, now: float) -> No
         proof=_text(_proof(first)) if alone else None,
         remedy=_text(worst.remedy) if news.kind == PATROL_TROUBLE else None,
         progress=_text(
-            " · ".join(filter(None, (_progress(first), _when(news, first, now)))) if alone else _names(news)
+            " · ".join(filter(None, (_progress(news, first), _when(news, first, now)))) if alone else _names(news)
         ),
         next_command=_command(news, first),
     )
@@ -111,14 +116,22 @@ def _label(news: News) -> str:
 
 
 def _reason(news: News, first: Judged) -> str:
+    """In a few words, and behind a semicolon what else is known: the title takes the words."""
     worst = worst_told(first.verdict)
     if news.kind == PATROL_RECOVERED:
         now = f"{first.verdict.state.value.upper()} again" if len(news.runs) == 1 else "well again"
         now += f", {worst.say}" if worst.severity is not Severity.OK else ""
         return f"{now} (was {news.cause})"
+    alone, look = len(news.runs) == 1, first.look
     if news.kind == PATROL_DONE:
-        return worst.say if len(news.runs) == 1 else "all runs are done"
-    return worst.say + (f"; {first.verdict.last_known}" if first.verdict.last_known and len(news.runs) == 1 else "")
+        return " · ".join(filter(None, said(first.verdict, look))) if alone else "all runs are done"
+    short = clean(cause_in_short(worst, first.verdict, look), CAUSE_LIMIT)
+    of_failure = look is not None and worst.rule in FAILED_RULES and seen(look.failure)
+    whole = clean(look.reason, SAY_LIMIT) if look is not None and of_failure else clean(worst.say, SAY_LIMIT)
+    if worst.rule == "repeated-failure":  # how often comes first
+        whole = "; ".join(filter(None, (worst.say.partition(": ")[0], whole if of_failure else "")))
+    words = whole if f"{whole};".startswith(f"{short};") else "; ".join(filter(None, (short, whole)))
+    return words + (f"; {first.verdict.last_known}" if first.verdict.last_known and alone else "")
 
 
 def _names(news: News) -> str:
@@ -129,7 +142,7 @@ def _names(news: News) -> str:
 
 def _proof(run: Judged) -> str:
     failure = observed(run.look.failure) if run.look is not None else None
-    return failure.proof or "" if failure is not None else ""
+    return failure.proof if failure is not None and not is_farewell(failure.proof) else ""
 
 
 def _when(news: News, run: Judged, now: float) -> str:
@@ -140,9 +153,9 @@ def _when(news: News, run: Judged, now: float) -> str:
     return f"{_state(run, news.cause)} {how_long(verdict, now)}"
 
 
-def _progress(run: Judged) -> str:
-    """How far it was, and how old that is."""
-    look = run.look
+def _progress(news: News, run: Judged) -> str:
+    """How far it was, and how old that is; of one that is done its results are told."""
+    look = run.look if news.kind != PATROL_DONE else None
     progress = observed(look.progress) if look is not None else None
     if look is None or progress is None or progress.current is None:
         return ""

@@ -15,6 +15,7 @@ from patrol.decide.table import BOX_FLAGS
 from tests.box import Box, wait_until
 from tests.fault_server import FaultServer
 from tests.patrolled import TRAIN, Patrolled, patrolled
+from tests.saved import failed_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,6 +190,30 @@ def test_notices_that_found_no_inode_are_not_lost(small_box: Box, disk: SmallDis
     told_of = [(one.json()["data"]["event"], one.json()["data"].get("stage")) for one in server.acknowledged]
     assert told_of == [("stage_done", "a"), ("stage_done", "b"), ("chain_done", None)]
     server.close()
+
+
+@pytest.mark.parametrize("short_of", ["bytes", "inodes"])
+def test_a_full_disk_is_pruned(small_box: Box, disk: SmallDisk, short_of: str) -> None:
+    """That is what it is for: neither its lock nor its record may need room that is not there."""
+    box = failed_run(small_box, (1, 2, 3, 4))
+    take = disk.take_bytes if short_of == "bytes" else disk.take_inodes
+    take()
+    word = json.loads(box.onbox("prune", "--keep", "2", "--json").stdout)["word"]
+    done = box.onbox("prune", "--keep", "2", "--yes", word)
+    assert (done.returncode, done.stdout[:21]) == (0, "removed 2 checkpoints"), done.stderr
+    assert sorted(path.name for path in (box.project / "ckpt").iterdir()) == ["step-3", "step-4"]
+    assert json.loads(box.onbox("prune", "--keep", "2", "--json").stdout)["begun"] == []
+
+
+def test_a_read_only_disk_is_told_in_one_line(small_box: Box, disk: SmallDisk) -> None:
+    box = failed_run(small_box, (1, 2, 3, 4))
+    disk.remount("ro")
+    word = json.loads(box.onbox("prune", "--keep", "2", "--json").stdout)["word"]
+    done = box.onbox("prune", "--keep", "2", "--yes", word)
+    disk.remount("rw")
+    assert (done.returncode, len(done.stderr.splitlines())) == (74, 1)
+    assert "Read-only file system" in done.stderr
+    assert len(list((box.project / "ckpt").iterdir())) == 4
 
 
 # -- the disk of the machine that patrols

@@ -65,7 +65,7 @@ def test_every_event_arrives_once_in_order(box: Box, server: FaultServer) -> Non
     assert failed["proof"] == "broken"
     assert failed["exit_code"] == 3
     text = server.acknowledged[1].json()["text"]
-    assert "the chain ends here · took " in text
+    assert "\ntook " in text
     assert "\nnext: cd " in text
     assert Path(failed["log"]).read_text() == "broken\n"
     assert failed["next_command"] == f"cd {box.project} && onbox logs --run {box.run}"

@@ -91,6 +91,18 @@ def test_installed_line_ticks_in_a_bare_environment(place: Patrolled, table: Pat
     assert table.read_text() == "MAILTO=me\n0 4 * * * backup\n"
 
 
+def test_the_next_tick_is_told_by_the_line_that_lies_in_the_crontab(place: Patrolled, table: Path) -> None:
+    assert place.patrol("install", "--yes", "--untried").returncode == 0
+    text = table.read_text()
+    table.write_text(text.replace("3,33 * * * * ", "* * * * * "))
+    assert table.read_text() != text
+    with a_daemon(table.parent):
+        said = place.patrol("status").stdout
+    found = re.search(r"^next tick .* \(in ([\d.]+)s\), by cron", said, re.MULTILINE)
+    assert found, said
+    assert float(found[1]) <= 60
+
+
 def test_a_shell_with_a_home_of_its_own_and_cron_have_one_memory(place: Patrolled, table: Path) -> None:
     home = place.folder / "home-of-the-shell"
     home.mkdir()

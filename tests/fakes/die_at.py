@@ -16,7 +16,19 @@ from typing import Any
 from onbox.cli.app import main
 
 WRITES = ("write", "pwrite")
-OTHERS = ("open", "fsync", "fdatasync", "rename", "unlink", "symlink", "ftruncate", "posix_spawn", "mkdir", "fork")
+OTHERS = (
+    "open",
+    "fsync",
+    "fdatasync",
+    "rename",
+    "unlink",
+    "rmdir",
+    "symlink",
+    "ftruncate",
+    "posix_spawn",
+    "mkdir",
+    "fork",
+)
 
 
 class Sweep:

@@ -23,7 +23,11 @@ REFUSES = ResumeFacts("refuse", "of another command", "train", "", None)
         ("not-onboxs-own", "", {"managed": False, "look": ""}),
         ("done", "patrol pull gpu0/digits", {"state": "done"}),
         ("sealed", "patrol pull gpu0/digits", {"state": "done", "record": RecordFacts(1.0, True, None, 2.0)}),
-        ("no-room", "df -h . && df -i .", {"state": "failed", "signs": ("NO_ROOM", "NO_REPEAT")}),
+        (
+            "no-room",
+            "df -h . && df -i . && onbox prune --dry-run digits",
+            {"state": "failed", "signs": ("NO_ROOM", "NO_REPEAT")},
+        ),
         ("cause-not-known", "onbox logs --run digits", {"state": "failed", "signs": ("CAUSE_UNKNOWN",)}),
         ("do-not-repeat", "onbox logs --run digits", {"state": "interrupted", "signs": ("NO_REPEAT",)}),
         ("failed", "onbox logs --run digits", {"state": "failed"}),

@@ -12,14 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import Event
+from onbox.contract.notices import PATROL_DONE, PATROL_TROUBLE
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
+from onbox.contract.states import RunState
+from onbox.model.boxes import BoxSettings
+from onbox.notify import message_text
 from onbox.runs.journal import StageResult
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
 from patrol.decide.time_left import with_time_left
+from patrol.judge import BoxJudged, Judged
 from patrol.memory.update_history import acknowledgement
 from patrol.report.lines import details, line, wide_line
 from patrol.snapshot import ResultFile
+from patrol.tell.news import News, worst_told
+from patrol.tell.words import notice_of
+from patrol.verdict import Severity
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
     NOW,
@@ -43,6 +51,7 @@ from tests.patrol.makers import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from onbox.contract.notices import Notice
     from patrol.memory.history import Before
     from patrol.snapshot import RunLook, Snapshot
     from patrol.verdict import Verdict
@@ -110,7 +119,7 @@ def _all() -> Iterator[tuple[str, RunLook] | tuple[str, RunLook, Snapshot] | tup
         failed("train", MISSING, "false_success", FAREWELL, rule="exit-0-but-refused"),
     )
     yield (
-        "the same failure for the third time",
+        "the same failure again",
         failed("train", "exit_code: 1, wanted 0", "code_error", "KeyError: 'lr'", where="train.py:31")._replace(
             attempt=2
         ),
@@ -195,7 +204,25 @@ def in_120_columns() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-SCREENS = {"patrol_80.txt": in_80_columns, "patrol_120.txt": in_120_columns}
+def notice(one: Situation) -> Notice | None:
+    """What people are told of it; None where that is nothing."""
+    verdict, look = decide(one)
+    worst = worst_told(verdict)
+    if worst.severity is Severity.OK and verdict.state is not RunState.DONE:
+        return None
+    kind = PATROL_DONE if verdict.state is RunState.DONE else PATROL_TROUBLE
+    judged = Judged(verdict, look, one.memory, one.memory._replace(run_id="r1"), "")
+    of_box = BoxJudged(BoxSettings("gpu1", "gpu1"), one.snapshot, box_before(), box_before(), (judged,), None)
+    news = News(kind, worst.rule, ((of_box, judged),))
+    return notice_of(news, "msg_1", folder="/home/me/digits", host="laptop", now=NOW)
+
+
+def on_a_phone() -> str:
+    told = [(one.what, found) for one in situations() if (found := notice(one)) is not None]
+    return "\n\n".join(f"# {what}\n{message_text.text(found, 4000)}" for what, found in told) + "\n"
+
+
+SCREENS = {"patrol_80.txt": in_80_columns, "patrol_120.txt": in_120_columns, "notices.txt": on_a_phone}
 
 
 if __name__ == "__main__":

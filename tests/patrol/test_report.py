@@ -231,7 +231,7 @@ def test_what_is_wrong_comes_with_all_that_is_needed() -> None:
     words = [part.split()[0] for part in text]
     assert words == ["cause", "since", "proof", "remedy", "next"]
     assert "OSError: No space left on device  [train.1.log:900]" in text[2]
-    assert text[4] == "  next     ssh gpu1 'cd /root/digits && df -h . && df -i .'"
+    assert text[4] == "  next     ssh gpu1 'cd /root/digits && df -h . && df -i . && onbox prune --dry-run digits'"
 
 
 def test_what_needs_a_persons_word_stands_apart_from_the_next_command() -> None:

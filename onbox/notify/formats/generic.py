@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.notices import notice_from_dict, notice_to_dict
-from onbox.notify.message_text import clip, text
+from onbox.notify.message_text import clip_bytes, text
 from onbox.notify.schedule import judge_status
 from onbox.notify.signing import webhook_headers
 from onbox.notify.types import JSON_HEADERS, Format, FormatInput, Outgoing, render_json
@@ -50,7 +50,7 @@ def build(ask: FormatInput) -> Outgoing:
 
 def _clipped(notice: Notice) -> dict[str, Any]:
     """Every text cut short: names that nobody gives, but that must not make a message too long to send."""
-    return {key: clip(one, CLIP_BYTES) if isinstance(one, str) else one for key, one in notice._asdict().items()}
+    return {key: clip_bytes(one, CLIP_BYTES) if isinstance(one, str) else one for key, one in notice._asdict().items()}
 
 
 FORMAT = Format(

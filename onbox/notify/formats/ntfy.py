@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from onbox.contract.json_text import parse_object
-from onbox.notify.message_text import clip, text, title
+from onbox.notify.message_text import clip_bytes, text, title
 from onbox.notify.schedule import judge_status
 from onbox.notify.types import (
     JSON_HEADERS,
@@ -35,7 +35,7 @@ def build(ask: FormatInput) -> Outgoing:
         raise Unusable("it names no topic: https://ntfy.sh/<topic>")
     data: dict[str, Any] = {
         "topic": topic,
-        "title": clip(title(ask.notice), TITLE_LIMIT_BYTES),
+        "title": clip_bytes(title(ask.notice), TITLE_LIMIT_BYTES),
         "message": text(ask.notice, LIMIT_BYTES, with_title=False),
         "priority": 4 if ask.notice.is_bad else 3,
         "tags": ["x" if ask.notice.is_bad else "white_check_mark"],

@@ -6,7 +6,7 @@ Source: docs.slack.dev "Sending messages using incoming webhooks" (200 and the b
 
 from __future__ import annotations
 
-from onbox.notify.message_text import clip, text
+from onbox.notify.message_text import clip_bytes, text
 from onbox.notify.schedule import judge_status
 from onbox.notify.types import (
     JSON_HEADERS,
@@ -35,7 +35,7 @@ def escape(plain: str) -> str:
 
 def judge(answer: HttpAnswer, now: float) -> Delivery:
     verdict = judge_status(answer, now)
-    said = clip(answer.body.decode("utf-8", "replace").strip(), 80)
+    said = clip_bytes(answer.body.decode("utf-8", "replace").strip(), 80)
     if verdict.outcome is TryOutcome.DELIVERED and said != "ok":
         return verdict._replace(outcome=TryOutcome.UNCLEAR, reason=f"HTTP {answer.status}, but the body is not `ok`")
     if verdict.outcome is TryOutcome.NEVER and said:

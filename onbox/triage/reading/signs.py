@@ -67,6 +67,7 @@ SUCCESS = lazy(
     r"|do not forget to share your model|stopping\. best iteration"
     r"|^(?:best|final|optimal) (?:objective|solution|value|score)\b.{0,40}\d"
     r"|\ball (?:checks|tests|scenarios|cases) passed\b"
+    r"|\ball (?:\w{1,24} ){1,3}(?:processed|written|converted|succeeded|uploaded)\b.{0,20}$"
     r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w{0,24}|final (?:model"
     r"|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
     r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",

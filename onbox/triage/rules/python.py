@@ -123,7 +123,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         "|unsupported |unrecognized |invalid "
         "|hydra|configattribute|configkey|missingmandatory|could not override|validationerror"
         "|misconfiguration|yaml|toml|deepspeedconfig|configerror|configuration|config|gin.|interpolation"
-        "|override|scannererror|parsererror"
+        "|override|scannererror|parsererror|unbound variable|not set"
         "|validation error|configparser|argumenterror|confusederror|unsupportedinter",
         r"omegaconf\.\S{1,80}|hydra\.\S{0,80}(?:Exception|Error)|Config(?:Attribute|Key|Type|Value|Composition"
         r"|uration)?(?:Error|Exception)\b|MissingMandatoryValue|could not override|MisconfigurationException"
@@ -138,7 +138,8 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|(?:config|settings)[\w ./-]{0,60}(?:not found|does not exist|missing)|(?:missing|unknown"
         r"|unexpected|invalid|unrecognized|unsupported) (?:config\w{0,24}|setting|hyperparameter|parameter"
         r"|key in config|field|option)\b|could not find '[\w/.@-]+'$|^available options in '"
-        r"|check batch related parameters|Primary config",
+        r"|check batch related parameters|Primary config|(?-i:\b[A-Z][A-Z0-9_]{1,40}): (?:unbound variable"
+        r"|parameter (?:null or )?not set)",
         "OmegaConf, Hydra, pydantic, YAML, DeepSpeed, Lightning",
         "omegaconf.errors.MissingMandatoryValue: Missing mandatory value: data.root",
     ),
@@ -154,7 +155,8 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|must be (?:one of|either|set\b|divisible|specified|a positive|positive|provided|between"
         r"|greater than|at least|in \[)|should be (?:one of|either|set\b|divisible|in \[|specified)"
         r"|(?:is )?not (?:evenly )?divisible by|not a valid|is not a local folder|unknown (?:optimizer"
-        r"|objective|metric|scheduler|model|dataset|loss|task|backend|precision|activation|strategy|mode|arch\w{0,24}|type|device"
+        r"|objective|metric|scheduler|model|dataset|loss|task|backend|precision|activation|strategy|mode"
+        r"|arch\w{0,24}|type|device"
         r"|policy|env\w{0,24}|name|option|method|backbone|key|split)|(?:invalid|unsupported|unrecognized"
         r"|unexpected|illegal) (?:optimizer|scheduler|model|dataset|loss|task|backend|precision|strategy|mode"
         r"|value|option|type|device string|setting|choice|split|combination|batch)|incompatible with"
@@ -190,13 +192,14 @@ SETTINGS: tuple[RuleRow, ...] = (
         "can't open |can't load|cannot execute|exec format"
         "|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
-        "|does not appear to be"
+        "|does not appear to be|cannot open"
         "|could not find|can't find|cannot find|enoent|matching distribution|404",
         r"can't open file|^\S+: \d+: (?:\S{1,80}: )?can't open "
         r"|can't load (?:the )?(?:tokenizer|config\w{0,24}|model|image processor"
         r"|feature extractor)\b|^\S*python\S{0,80}: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
         r"|IsADirectoryError|FileExistsError"
-        r"|: command not found|cannot execute|exec format error|: no such file or directory"
+        r"|: command not found|cannot open the (?:connection|file)\b|cannot execute|exec format error"
+        r"|: no such file or directory"
         r"|executable file not found|__main__ module|\S{1,80}: not found$|no matching distribution found"
         r"|could not find a version that satisfies|(?:file|folder|directory|path|dataset"
         r"|checkpoint|model)\b(?!.{0,80}\bobject ').{0,80}(?:does not exist|not found|doesn't exist)"

@@ -191,8 +191,10 @@ DATA: tuple[RuleRow, ...] = (
         "data_error",
         CAUSE,
         "end-of-stream|checksum|truncated|corrupt|gzip|zlib|badzipfile|tar:|tarfile|.tar|crc|unexpected end"
-        "|lzma|zstd|bzip|bad gz|archive|invalid header|zip|brotli|snappy|end of file|premature end|.zst",
+        "|is not a database|lzma|zstd|bzip|bad gz|archive|invalid header|zip|brotli|snappy|end of file"
+        "|premature end|.zst",
         r"ended before the end-of-stream|not an? (?:gzip(?:ped)?|zip|valid|arrow|parquet|tar|hdf5) file"
+        r"|\bnot in (?:gzip|bzip2|xz|zip|tar|lzma|zstd) format|\bis not an? (?:\w{1,20} )?(?:database|archive)\b"
         r"|BadGzipFile|BadZipFile|zlib\.error"
         r"|error -\d while decompressing|crc check failed"
         r"|bad crc-32|unexpected end of (?:file|data|archive|input|stream)|tarfile\.\w{0,24}Error"

@@ -105,7 +105,8 @@ def _say_slow(scene: RunScene) -> str:
         return f"{clean(proof, 160)}; {how_far(scene)}"
     baseline, rate = _baseline(scene) or 0.0, scene.rates[-1] if scene.rates else 0.0
     less = 100 * (1 - rate / baseline) if baseline else 0.0
-    return f"{rate:.3g} steps/s, {less:.0f}% below its own {baseline:.3g} for {scene.limits.slow_ticks} ticks; {how_far(scene)}"
+    slower = f"{less:.0f}% slower than its own {baseline:.3g} steps/s for {scene.limits.slow_ticks} ticks"
+    return f"{slower} ({rate:.3g} now); {how_far(scene)}"
 
 
 def _say_stalled(scene: RunScene) -> str:

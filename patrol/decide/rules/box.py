@@ -166,7 +166,7 @@ def _no_group_limit(scene: BoxScene) -> bool:
     return memory is not None and isinstance(memory.limit_bytes, Absent | Unseen)
 
 
-_PRUNE = "Prune old checkpoints and scratch, or pack small files where it is the inodes, before the next save."
+_PRUNE = "Prune old checkpoints (`onbox prune`) and scratch, or pack small files where it is the inodes, before the next save."
 
 
 def short_counts(counts: tuple[FileCount, ...]) -> tuple[FileCount, ...]:

@@ -5,6 +5,7 @@
   const offset = Number(body.dataset.offset);
   const drawn = new Map(); // a run's element: its charts
   const HEIGHT = 180;
+  const PRINTED = 285; // width of a chart where two stand side by side on A4
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const each = (selector, work, within = document) => within.querySelectorAll(selector).forEach(work);
@@ -37,6 +38,13 @@
     if (size >= 1e6) return `${+(value / 1e6).toPrecision(4)}M`;
     if (size >= 1e5) return `${+(value / 1e3).toPrecision(4)}k`;
     return size !== 0 && size < 1e-3 ? value.toExponential(2) : String(+value.toPrecision(5));
+  };
+
+  // Of an axis: all of its numbers in the same unit.
+  const marksOf = (splits, unit) => {
+    const top = Math.max(...splits.filter((one) => one !== null).map(Math.abs));
+    const [size, letter] = top >= 1e9 ? [1e9, "G"] : top >= 1e6 ? [1e6, "M"] : top >= 1e4 ? [1e3, "k"] : [1, ""];
+    return splits.map((v) => (v === null ? "" : v === 0 ? `0${unit}` : number(v / size) + letter + unit));
   };
 
   const tell = () => {
@@ -166,7 +174,7 @@
       scales: { y: log ? { distr: 3 } : { range: rangeOf(chart, key) } },
       axes: [
         { ...axis, values: STAMPS, space: 64, size: 38 },
-        { ...axis, size: 52, values: (u, splits) => splits.map((v) => (v === null ? "" : number(v) + (chart.unit === "%" ? "%" : ""))) },
+        { ...axis, size: 52, values: (u, splits) => marksOf(splits, chart.unit === "%" ? "%" : "") },
       ],
       cursor: { sync: { key: data.key }, points: { size: 6 } },
       legend: { markers: { width: 1 } },
@@ -275,7 +283,7 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener("beforeprint", () => {
     document.documentElement.classList.add("printed");
-    drawn.forEach((charts, run) => { if (run.open) charts.forEach(({ plot }) => { plot.setSize({ width: 330, height: HEIGHT }); plot.redraw(false, true); }); });
+    drawn.forEach((charts, run) => { if (run.open) charts.forEach(({ plot }) => { plot.setSize({ width: PRINTED, height: HEIGHT }); plot.redraw(false, true); }); });
   });
   addEventListener("afterprint", () => {
     document.documentElement.classList.remove("printed");

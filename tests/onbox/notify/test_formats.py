@@ -81,7 +81,7 @@ def test_a_chat_message_is_short_and_says_what_to_do() -> None:
         "why: exit_code: 137 (SIGKILL), wanted 0",
         "log: Killed",
         "do: Use less memory, then resume.",
-        "the chain ends here · attempt 2 · took 1h12m · peak memory 8.0 GB of all in its group · GPU 0 40.0 GB",
+        "attempt 2 · took 1h12m · peak memory 8.0 GB (whole group) · GPU 0 40.0 GB",
         "next: cd /root/digits && onbox logs train --run digits",
         "logs: /root/digits/.onbox/digits/logs/train.2.log",
         "2026-11-21T05:10:24.123Z · run 20261121-3aa1641a",

@@ -11,7 +11,7 @@ from patrol.memory.rows import LastWord, Point
 from patrol.page.charts import ROWS_LIMIT, data_of, numbers_of, rates_of, thinned
 from patrol.page.model import RunHistory
 from patrol.page.sparkline import sparkline
-from tests.patrol.makers import NOW, TICK, box, run
+from tests.patrol.makers import HEALTHY_PROGRESS, NOW, TICK, box, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +41,14 @@ def history(points: list[Told], look: RunLook | None = None) -> RunHistory:
 
 def test_a_counter_that_begins_anew_has_no_rate_there() -> None:
     assert rates_of(told([0.0, 1800.0, 0.0, 900.0, None, 3600.0])) == [None, 1.0, None, 0.5, None, None]
+    assert rates_of([]) == []
+
+
+def test_looks_that_come_faster_than_the_counter_moves_make_no_zigzag() -> None:
+    often = [(60 * n, "healthy", 0, Point(float(600 * (n // 5)))) for n in range(20)]
+    assert set(rates_of(often)[5:]) == {2.0}
+    stuck = [*often, *((60 * n, "healthy", 0, Point(1800.0)) for n in range(20, 40))]
+    assert rates_of(stuck)[-1] == 0.0, "until it stands for much longer than usual"
 
 
 def test_a_time_in_which_nothing_was_seen_is_a_hole() -> None:
@@ -57,6 +65,14 @@ def test_where_it_will_end_is_drawn_from_where_it_is() -> None:
     assert chart.lines[0].ahead == [(NOW, 4600.0), (NOW + 4320, 5155.0)]
     unseen = history(told([4000.0, 4300.0, 4600.0]))._replace(seen_now=False)
     assert not numbers_of(unseen, NOW, TICK).charts["progress"].lines[0].ahead
+
+
+def test_what_is_far_ahead_is_drawn_for_as_long_as_it_was_seen() -> None:
+    look = run(progress=HEALTHY_PROGRESS._replace(eta_seconds=100 * TICK))
+    numbers = numbers_of(history(told([4000.0, 4300.0, 4600.0]), look), NOW, TICK)
+    (begin, value), (end, goal) = data_of(numbers)["charts"]["progress"]["lines"][0]["ahead"]
+    assert (begin, value, end) == (NOW, 4600, NOW + 2 * TICK)
+    assert goal == 4611.1, "two ticks of a hundred"
 
 
 def test_the_unit_of_the_rate_suits_the_rate() -> None:

@@ -1,0 +1,62 @@
+"""What `onbox prune` shows, as lines for people of at most 80 columns. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.model.screen import WIDTH, clip, labelled
+from onbox.model.units import counted, format_duration, format_size
+from onbox.outside import safe_line
+
+if TYPE_CHECKING:
+    from onbox.retention.plan import Item, PrunePlan
+    from onbox.retention.record import Begun
+    from onbox.retention.removal import Removed
+
+SHOWN = 50
+
+
+def plan_lines(run: str, plan: PrunePlan, now: float) -> list[str]:
+    """The list, what stays for another reason than the rules, and the command that removes exactly this."""
+    lines = [_title(run, plan)]
+    lines += [clip(_line(item, now), WIDTH) for item in plan.items[:SHOWN]]
+    if len(plan.items) > SHOWN:
+        lines.append(f"  … and {len(plan.items) - SHOWN} more: onbox prune --json")
+    for one in plan.guarded[:SHOWN]:
+        lines += labelled("stays", safe_line(f"{one.name}: {one.why}"))
+    if plan.items:
+        lines += ["nothing was removed; to remove exactly these:", f"  {_command(run, plan)} --yes {plan.word}"]
+    elif plan.found:
+        lines.append(f"  fewer   onbox prune {run} --keep N, N at least 2")
+    return lines
+
+
+def _title(run: str, plan: PrunePlan) -> str:
+    by = f"keep {plan.retention.keep}"
+    by += f", milestones {plan.retention.milestones}" if plan.retention.milestones else ""
+    if not plan.items:
+        return f"{run}: nothing may go of {counted(plan.found, 'checkpoint')} ({by})"
+    return f"{run}: {len(plan.items)} of {counted(plan.found, 'checkpoint')} may go: {format_size(plan.bytes)} ({by})"
+
+
+def _command(run: str, plan: PrunePlan) -> str:
+    milestones = f" --milestones {plan.retention.milestones}" if plan.retention.milestones else ""
+    return f"onbox prune {run} --keep {plan.retention.keep}{milestones}"
+
+
+def _line(item: Item, now: float) -> str:
+    age = format_duration(max(0.0, now - item.newest_at))
+    return f"  {item.step:>9}  {format_size(item.bytes):>8}  {age:>6}  {safe_line(item.name)}"
+
+
+def begun_lines(run: str, begun: Begun) -> list[str]:
+    """What was agreed and cut off. Pure."""
+    who = f"{begun.by} agreed at {begun.at}" if begun.by else "somebody agreed"
+    many = counted(len(begun.moves), "checkpoint")
+    says = f"{who} to remove {many} (word {begun.word}), and that was cut off; to finish it:"
+    return [*labelled("begun", safe_line(says)), f"  onbox prune {run} --yes {begun.word}"]
+
+
+def done_line(done: Removed) -> str:
+    """`removed 5 checkpoints, 41.5 GB`."""
+    return f"removed {counted(len(done.removed), 'checkpoint')}, {format_size(done.bytes)}"

@@ -1,0 +1,177 @@
+"""`onbox prune`: what may go, what stays whatever is typed, and what is left after kill -9 at any step."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from onbox.cli.app import main
+from tests.box import REPOSITORY, Box
+from tests.saved import CONFIG, digest, failed_run, make_old, save
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DIE_AT = REPOSITORY / "tests" / "fakes" / "die_at.py"
+STEPS = (9, 10, 11, 12, 13)
+
+
+@pytest.fixture
+def saved(box: Box) -> Box:
+    return failed_run(box, STEPS)
+
+
+def plan(box: Box, *words: str, keep: int = 2) -> dict[str, Any]:
+    done = box.onbox("prune", "--json", "--keep", str(keep), *words)
+    assert done.returncode == 0, done.stderr
+    data: dict[str, Any] = json.loads(done.stdout)
+    return data
+
+
+def candidates(box: Box, *words: str, keep: int = 2) -> list[int]:
+    return [one["step"] for one in plan(box, *words, keep=keep)["candidates"]]
+
+
+def steps_there(box: Box) -> list[int]:
+    return sorted(int(path.name[5:]) for path in (box.project / "ckpt").glob("step-*"))
+
+
+def test_a_look_removes_nothing_and_the_word_removes_exactly_the_list(saved: Box) -> None:
+    looked = saved.onbox("prune", "--keep", "2")
+    assert "3 of 5 checkpoints may go" in looked.stdout
+    assert max(map(len, looked.stdout.splitlines())) <= 80
+    assert steps_there(saved) == list(STEPS)
+    word = plan(saved)["word"]
+    make_old(saved.project / "ckpt/step-9", 700)  # somebody wrote to it meanwhile
+    refused = saved.onbox("prune", "--keep", "2", "--yes", word)
+    assert (refused.returncode, steps_there(saved)) == (64, list(STEPS))
+    assert "not the word of this list" in refused.stderr
+    done = saved.onbox("prune", "--keep", "2", "--yes", plan(saved)["word"])
+    assert done.returncode == 0, done.stderr
+    assert "removed 3 checkpoints" in done.stdout
+    assert steps_there(saved) == [12, 13]
+    assert sorted(path.name for path in saved.project.iterdir() if path.name != ".onbox") == ["ckpt", "onbox.toml"]
+    assert "nothing may go" in saved.onbox("prune", "--keep", "2").stdout
+
+
+def test_it_is_asked_where_somebody_sits(saved: Box) -> None:
+    words = ["script", "-qec", f"{sys.executable} -m onbox prune --keep 2", os.devnull]
+    for answer, left in ((b"n\n", list(STEPS)), (b"y\n", [12, 13])):
+        subprocess.run(words, input=answer, cwd=saved.project, env=saved.env, stdout=subprocess.PIPE, timeout=60)  # noqa: PLW1510
+        assert steps_there(saved) == left
+
+
+@pytest.mark.parametrize("keep", ["0", "1"])
+def test_a_rollback_keeps_one_to_go_back_to(saved: Box, keep: str) -> None:
+    assert saved.onbox("prune", "--keep", keep).returncode == 64
+
+
+def test_whatever_is_typed_these_stay(saved: Box, tmp_path: Path) -> None:
+    ckpt = saved.project / "ckpt"
+    (ckpt / "best").symlink_to("step-9")
+    os.link(ckpt / "step-10/w.npz", tmp_path / "mine.npz")
+    save(tmp_path / "elsewhere/step-5", step=5)
+    (ckpt / "step-5").symlink_to(tmp_path / "elsewhere/step-5")
+    save(ckpt / "step-6", step=6, run_id="another")
+    save(ckpt / "step-7", step=7)
+    make_old(ckpt / "step-7", 86400.0)  # from before the run
+    save(ckpt / "step-8", step=8)
+    (ckpt / "step-8/w.npz").touch()  # written to just now
+    with open(ckpt / "step-11/w.npz", "rb"):
+        found = plan(saved)
+    assert found["candidates"] == []
+    stays = {one["name"].removeprefix("ckpt/step-"): one["row"] for one in found["guarded"]}
+    assert stays == {
+        "5": "link", "6": "other_lineage", "7": "before_run", "8": "fresh", "10": "hard_link", "11": "open",
+    }  # fmt: skip
+    assert candidates(saved) == [11]
+
+
+def test_numbered_results_are_not_taken_for_checkpoints(saved: Box) -> None:
+    (saved.project / "onbox.toml").write_text(CONFIG.replace("ckpt/step-*/metadata.json", "shards/part_*.npz"))
+    assert saved.onbox("chain").returncode == 1
+    for number in range(5):
+        (saved.project / "shards").mkdir(exist_ok=True)
+        (saved.project / f"shards/part_{number}.npz").write_bytes((saved.project / "ckpt/step-9/w.npz").read_bytes())
+    make_old(saved.project / "shards")
+    found = plan(saved)
+    assert found["candidates"] == []
+    assert found["guarded"]
+
+
+def test_milestones_and_what_the_gate_counts_stay(saved: Box) -> None:
+    assert candidates(saved, "--milestones", "5") == [11]  # 9 and 10 are the first at or after 5 and 10
+    assert candidates(saved, keep=3) == [10, 9]
+    config = CONFIG.replace('metadata.json" }', 'metadata.json", min_count = 4 }')
+    (saved.project / "onbox.toml").write_text(config)
+    assert saved.onbox("chain").returncode == 1
+    assert candidates(saved) == [9]
+
+
+def test_incomplete_ones_are_no_reason_to_remove_whole_ones(saved: Box) -> None:
+    for step in (12, 13):
+        (saved.project / f"ckpt/step-{step}/metadata.json").unlink()
+        make_old(saved.project / f"ckpt/step-{step}")
+    assert candidates(saved) == [9]
+
+
+def test_half_a_look_removes_nothing(box: Box) -> None:
+    config = CONFIG.replace(
+        "[stages.train]", '[gates]\ncheckpoints = { path = "big", size = "1kB", keep = 2 }\n[stages.train]'
+    )
+    (box.project / "big").mkdir()
+    failed_run(box, STEPS, config)
+    (box.project / "big").rmdir()
+    (box.project / "big").symlink_to("big")  # a link that leads nowhere, as of a disk that is not mounted properly
+    refused = box.onbox("prune", "--keep", "2")
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (3, 1)
+    assert f"could not look at {box.project}/big" in refused.stderr
+    assert box.onbox("checkpoints", "--select").returncode == 3
+
+
+def dying(box: Box, at: int, word: str) -> bool:
+    """`onbox prune --yes WORD`, killed at this step. False: it was through before."""
+    count = box.project.parent / "count"
+    count.unlink(missing_ok=True)
+    words = [sys.executable, str(DIE_AT), str(at), "torn", str(count), "prune", "--keep", "2", "--yes", word]
+    subprocess.run(words, cwd=box.project, env=box.env, capture_output=True, timeout=60, check=False)
+    return not count.exists()
+
+
+def test_kill_at_any_step_leaves_whole_ones_and_says_what_was_begun(
+    saved: Box, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ckpt = saved.project / "ckpt"
+    monkeypatch.chdir(saved.project)
+
+    def look() -> dict[str, Any]:
+        capsys.readouterr()
+        assert main(["prune", "--json", "--keep", "2"]) == 0
+        data: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return data
+
+    for at in range(1, 500):
+        for step in STEPS:
+            if not (ckpt / f"step-{step}").exists():
+                save(ckpt / f"step-{step}", step=step)
+        before = {step: digest(ckpt / f"step-{step}") for step in STEPS}
+        word = look()["word"]
+        killed = dying(saved, at, word)
+        trace, there = f"killed at step {at}", steps_there(saved)
+        assert set(there) >= {12, 13}, trace
+        assert {step: digest(ckpt / f"step-{step}") for step in there} == {step: before[step] for step in there}, trace
+        if not killed:
+            assert at > 20, "the sweep saw too few steps to mean anything"
+            return
+        if there != list(STEPS) and look()["begun"]:
+            assert [one["word"] for one in look()["begun"]] == [word], trace
+        code = main(["prune", "--keep", "2", "--yes", word])
+        assert code in (0, 64), trace  # 64: all was done but the last word of the record
+        assert steps_there(saved) == [12, 13], trace
+        assert look()["begun"] == [], trace
+        assert not list(saved.project.glob(".*.onbox")), trace
