@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
-from patrol.decide.phrases import ago, clean, how_far, log_command, notices_command, status_command
+from patrol.decide.phrases import ago, clean, how_far, log_command, notices_command, quote, status_command, word
 from patrol.decide.rules.alive import ALIVE, HEARTBEAT, RUNNER_IS_GONE
 from patrol.decide.rules.end import DONE, NO_OUTCOME, NOT_DONE, If, Row
 from patrol.decide.trend import longest_gap, risen_loss
@@ -103,7 +103,7 @@ RUN_FLAGS: tuple[Row, ...] = (
     RUNNER_IS_GONE,
     Row(
         "failure-survived", Severity.WARNING, None, (ALIVE, FAILURE_IN_LOG, NO_OUTCOME),
-        lambda s: f"its log shows {clean(s.failure.failure_class, 40)}: {clean(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
+        lambda s: f"its log shows {word(s.failure.failure_class, 40)}: {quote(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
         "an exception in a log is not a death; only the process's end is",
         remedy=lambda s: "Read it; it may be one rank of many.", command=log_command,
     ),
@@ -149,26 +149,26 @@ RUN_FLAGS: tuple[Row, ...] = (
         "results-missing", Severity.CRITICAL, None,
         (DONE, If("a stage's conditions do not hold any more for what it left", lambda s: bool(observed(s.look.lost))),
          If("they are not home, each loaded once", lambda s: s.look.home is None or not s.look.home.verified)),
-        lambda s: "its results are not as its DONE markers say: " + clean("; ".join((observed(s.look.lost) or ())[:5]), 250),
+        lambda s: "its results are not as its DONE markers say: " + quote("; ".join((observed(s.look.lost) or ())[:5]), 250),
         "a marker vouches for files; when they are gone the run is done and its results are not there",
         remedy=lambda s: "Find the files, or make them again.", command=status_command,
     ),
     Row(
         "results-unseen", Severity.OK, None, (DONE, If("its files could not be looked at", lambda s: isinstance(s.look.lost, Unseen))),
-        lambda s: f"whether its results are still there could not be seen: {clean(s.look.lost.why, 80)}" if isinstance(s.look.lost, Unseen) else "",
+        lambda s: f"whether its results are still there could not be seen: {quote(s.look.lost.why, 80)}" if isinstance(s.look.lost, Unseen) else "",
         "what was not seen is never taken for health",
     ),
     Row(
         "notifications-stuck", Severity.WARNING, None,
         (If("notices wait for several ticks, or delivery has a trouble", _stuck),),
-        lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {clean(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
+        lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {quote(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
         "what the box cannot deliver nobody hears of; the patrol relays it",
         remedy=lambda s: "Fix the target; what waits is kept and sent later.",
         command=notices_command,
     ),
     Row(
         "replaced", Severity.OK, None, (If("its run id is another than at the last look", lambda s: s.replaced),),
-        lambda s: f"a new run of the same name ({clean(observed(s.look.run_id) or '?', 40)}); what was known of the old one is set aside",
+        lambda s: f"a new run of the same name ({word(observed(s.look.run_id) or '?', 40)}); what was known of the old one is set aside",
         "history of another run would be taken for its own",
     ),
     Row(
@@ -195,7 +195,7 @@ RUN_FLAGS: tuple[Row, ...] = (
     Row(
         "engine-unseen", Severity.WARNING, None,
         (ALIVE, If("its engine could not be asked, or has lost its job", lambda s: isinstance(s.look.scheduler, Unseen))),
-        lambda s: f"it is seen to live; of its engine: {clean(s.look.scheduler.why, 120)}" if isinstance(s.look.scheduler, Unseen) else "",
+        lambda s: f"it is seen to live; of its engine: {quote(s.look.scheduler.why, 120)}" if isinstance(s.look.scheduler, Unseen) else "",
         "what runs is well whatever its engine says; but nobody but the engine would start it again",
         remedy=lambda s: "Look whether the engine is up; never submit it again while this one lives.", command=status_command,
     ),
@@ -204,7 +204,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         (ALIVE, If("the log that is declared is not there",
                    lambda s: not s.look.managed and not s.look.log_words and isinstance(s.look.log, Absent)
                    and s.look.log != NOT_ASKED)),
-        lambda s: f"there is no {clean(s.look.place, 80)}: its progress, its errors and a stall cannot be seen",
+        lambda s: f"there is no {word(s.look.place, 80)}: its progress, its errors and a stall cannot be seen",
         "a life without the declared log is half a look, be the path wrong or the file moved away",
         remedy=lambda s: "See where it writes; fix `log` or the run.",
         command=lambda s: s.way.there(("ls", "-lat", "--", s.look.place.rpartition("/")[0] or "/")),
