@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
-from patrol.decide.phrases import ago, else_known, how_far, log_command, quote, signals, status_command, word
+from patrol.decide.phrases import ago, clean, else_known, how_far, log_command, quote, signals, status_command, word
 from patrol.decide.remote_command import here
 from patrol.decide.rules.end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED, If, Row
 from patrol.decide.trend import flap_percent, slow_rate
