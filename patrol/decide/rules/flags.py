@@ -14,7 +14,10 @@ from patrol.snapshot import NOT_ASKED
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from patrol.decide.rule_context import RunScene
+    from patrol.snapshot import Detected
 
 FAILURE_IN_LOG = If("its log shows a failure", lambda s: s.failure is not None)
 
@@ -28,7 +31,22 @@ def _artifacts_late(scene: RunScene) -> bool:
     return usual is not None and age is not None and age > usual * scene.limits.artifacts_factor
 
 
+def _says(detector: str, else_: Callable[[RunScene], bool]) -> Callable[[RunScene], bool]:
+    """The box's own detector decides where it looked: it sees every sample. Else what the ticks have seen."""
+    return lambda scene: else_(scene) if scene.found(detector) is None else bool(scene.found(detector))
+
+
+def _other_findings(scene: RunScene) -> tuple[Detected, ...]:
+    """What the box finds beside what has a rule of its own."""
+    return tuple(one for one in observed(scene.look.detected) or () if one.detector not in _OWN_RULE)
+
+
+_OWN_RULE = frozenset({"slow", "loss-not-finite", "loss-risen", "checkpoints-late"})
+
+
 def _say_late(scene: RunScene) -> str:
+    if proof := scene.found("checkpoints-late"):
+        return clean(proof, 200)
     age, usual = artifact_age(scene.look), _usual_gap(scene)
     return f"no new artifact for {ago(age)}, where {ago(usual)} was the longest; {how_far(scene)}"
 
@@ -44,6 +62,8 @@ def _calm_loss(scene: RunScene) -> float | None:
 
 
 def _say_risen(scene: RunScene) -> str:
+    if proof := scene.found("loss-risen"):
+        return clean(proof, 200)
     calm, loss = _calm_loss(scene) or 0.0, scene.losses[-1] if scene.losses else 0.0
     more = 100 * (loss / calm - 1) if calm else 0.0
     return f"loss {loss:.4g}, {more:.0f}% above its own {calm:.4g} for {scene.limits.loss_ticks} ticks"
@@ -90,18 +110,26 @@ RUN_FLAGS: tuple[Row, ...] = (
     Row(
         "artifacts-late", Severity.WARNING, None,
         (ALIVE, If("its steps go on", lambda s: s.steps_go_on),
-         If("its newest artifact is older than artifacts_factor times the longest gap between them", _artifacts_late)),
+         If("its box finds its checkpoints late; where none looks, its newest artifact is older than artifacts_factor times the"
+            " longest gap between them", _says("checkpoints-late", _artifacts_late))),
         _say_late,
         "steps without checkpoints cannot be resumed: a save that hangs or fails is seen before it is needed",
         remedy=lambda s: "See whether its saves fail or hang, and whether there is room.", command=log_command,
     ),
     Row(
         "loss-risen", Severity.WARNING, None,
-        (ALIVE, If("the last loss_ticks losses are all above the baseline", lambda s: _calm_loss(s) is not None)),
+        (ALIVE, If("its box finds that; where none looks, the last loss_ticks losses are all above the baseline",
+                   _says("loss-risen", lambda s: _calm_loss(s) is not None))),
         _say_risen,
         "compared with its own last ticks, more than once: a single batch, or the first steps, are not divergence",
         remedy=lambda s: "Look at the curve; a resume repeats it. Lower the rate or go back to an earlier checkpoint.",
         command=log_command,
+    ),
+    Row(
+        "detected", Severity.WARNING, None, (ALIVE, If("its box finds something else in its series", lambda s: bool(_other_findings(s)))),
+        lambda s: "; ".join(f"{one.detector}: {clean(one.proof, 160)}" for one in _other_findings(s)[:3]),
+        "the runner looks at every sample: gradients, zeros, a resume that goes on elsewhere, too few checkpoints, a buffered log",
+        remedy=lambda s: " ".join(one.remedy for one in _other_findings(s)[:1]), command=log_command,
     ),
     Row(
         "fast-finish", Severity.WARNING, None,
