@@ -24,7 +24,7 @@ Column = list["float | None"]
 
 
 class Table(NamedTuple):
-    """Columns of numbers over the same times. name: by which a chart says whose times it is drawn over. holes: from, to."""
+    """Columns of numbers over the same times. name: by which a chart says whose times it has. holes: from, to."""
 
     name: str
     times: list[int]
@@ -86,7 +86,7 @@ def thinned(times: Sequence[int], losses: Column, limit: int) -> list[int]:
 
 
 def holes_in(times: Sequence[int], usual_seconds: float, end: float | None) -> list[tuple[int, int]]:
-    """Pauses in which the run was not seen: much longer than usual, and than the pauses around them (a person looks more
+    """Pauses in which the run was not seen: much longer than usual, and than those around them (a person looks more
     often, and of what is old fewer points are kept). end: until when it should have been seen; None: the last time is
     the end.
     """
