@@ -181,13 +181,12 @@ class Browser:
         asked = (one["params"] for one in self.events if one.get("method") == "Network.requestWillBeSent")
         return [one["request"]["url"] for one in asked if one["type"] != "Document"]
 
-    def picture(self, path: Path, *, whole: bool = True) -> None:
-        found = self.ask("Page.captureScreenshot", captureBeyondViewport=whole, **({} if not whole else self._whole()))
+    def picture(self, path: Path, *, height: float) -> None:
+        """From the top of the page on."""
+        width = self.run("innerWidth")
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        found = self.ask("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         path.write_bytes(base64.b64decode(found["data"]))
-
-    def _whole(self) -> dict[str, Any]:
-        size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
-        return {"clip": {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}}
 
     def print(self, path: Path) -> None:
         """As a PDF, on A4. Chromium refuses to print what it has not drawn yet."""

@@ -60,6 +60,6 @@ def digest(folder: Path) -> str:
     """Over the names, contents and times of what lies in it."""
     seen = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        seen.update(os.fsencode(path) + str(path.lstat().st_mtime_ns).encode())
+        seen.update(os.fsencode(path.relative_to(folder)) + str(path.lstat().st_mtime_ns).encode())
         seen.update(path.read_bytes() if path.is_file() else b"")
     return seen.hexdigest()

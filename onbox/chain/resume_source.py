@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.chain.artifacts.on_disk import StopAsked
 from onbox.checkpoints.lineage import LineageTerms
 from onbox.checkpoints.on_disk import look_at_checkpoints, real_path
-from onbox.contract.events import Event, Unreadable, parse_events
+from onbox.contract.events import ROLLBACKS, Event, Unreadable, parse_events
 from onbox.model.manifest import folder_of
 from onbox.model.origin import Origin, origin_of
 from onbox.system.clock import parse_utc
@@ -35,15 +35,75 @@ def stage_records(paths: RunPaths, stage: str) -> Iterator[Record]:
             yield record
 
 
+class SetAside(NamedTuple):
+    """A checkpoint that a rollback rejects. path: real. identity: device and inode."""
+
+    path: str
+    aside: str
+    identity: tuple[int, int]
+
+
+class Rollback(NamedTuple):
+    """As the journal tells it. last: the name of its newest event. number: which one of the run, from 1."""
+
+    number: int
+    stage: str
+    step: int
+    checkpoint: str
+    reason: str
+    by: str
+    at: str
+    moved: tuple[SetAside, ...]
+    last: str = Event.ROLLBACK_BEGUN
+
+    @property
+    def is_open(self) -> bool:
+        """It, or its undoing, was cut off (or is at work)."""
+        return self.last in (Event.ROLLBACK_BEGUN, Event.ROLLBACK_UNDOING)
+
+    @property
+    def rejected(self) -> tuple[str, ...]:
+        """Original paths."""
+        return tuple(one.path for one in self.moved)
+
+
+def rollbacks(paths: RunPaths, stage: str) -> list[Rollback]:
+    """Those of a stage, the oldest first."""
+    found: dict[object, Rollback] = {}
+    for record in stage_records(paths, stage):
+        number = record.get("number")
+        if record["event"] == Event.ROLLBACK_BEGUN and (read := _rollback(record)) is not None:
+            found[number] = read
+        elif record["event"] in ROLLBACKS and number in found:
+            found[number] = found[number]._replace(last=record["event"])
+    return list(found.values())
+
+
+def _rollback(record: Record) -> Rollback | None:
+    """None: it cannot be understood."""
+    try:
+        moved = [
+            SetAside(one["path"], one["aside"], (one["identity"][0], one["identity"][1])) for one in record["moved"]
+        ]
+        texts = [str(record.get(key) or "") for key in ("checkpoint", "reason", "by", "at")]
+        return Rollback(int(record["number"]), str(record["stage"]), int(record["step"]), *texts, tuple(moved))  # type: ignore[arg-type, call-arg]
+    except (KeyError, TypeError, ValueError, IndexError):
+        return None
+
+
 def lineage_terms(paths: RunPaths, head: RunHead, stage: Stage, origin: Origin) -> LineageTerms:
     """What is known of the lineage of the stage's checkpoints."""
+    rejected = tuple(
+        os.path.basename(path) for it in rollbacks(paths, stage.name) if it.is_open for path in it.rejected
+    )
     began, own = [], [head.run_id, head.run, origin.tracker, origin.initialize_from]
     for record in stage_records(paths, stage.name):
         if record["event"] == Event.ATTEMPT_STARTED:
             began.append(parse_utc(str(record.get("at"))))
         elif record["event"] == Event.TRACKER_RUN:
             own += [str(record.get(key) or "") for key in ("run_id", "name")]
-    return LineageTerms(origin.rejected, tuple(filter(None, own)), tuple(at for at in began if at is not None))
+    attempts = tuple(at for at in began if at is not None)
+    return LineageTerms(origin.rejected, tuple(filter(None, own)), attempts, rejected)
 
 
 def find_to_resume_from(paths: RunPaths, head: RunHead, stage: Stage, urged: Callable[[], bool] = never) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.resume_source import lineage_terms, stage_records
+from onbox.chain.resume_source import Rollback, lineage_terms, rollbacks, stage_records
 from onbox.chain.state.slots import read_marker
 from onbox.checkpoints.keep import LEAST_KEEP, Candidate, Retention, Ties, Why, why_kept
 from onbox.checkpoints.on_disk import real_path
@@ -44,6 +44,7 @@ class StageCheckpoints(NamedTuple):
     stage: Stage
     survey: Survey
     ties: Ties
+    rollbacks: tuple[Rollback, ...]
     kept: dict[str, tuple[Why, ...]]
     selected: Surveyed | None
     attempts: tuple[Attempt, ...]
@@ -59,12 +60,14 @@ def look_at_stage_checkpoints(
     """Everything about the checkpoints of one stage. origin: what is promised of them."""
     seen = survey(stage, head.project, lineage_terms(paths, head, stage, origin))
     attempts = tuple(_attempts(paths, stage.name))
+    back = tuple(rollbacks(paths, stage.name))
     ties = _ties(paths, head, stage, origin, seen, attempts)
+    ties = ties._replace(rolled_back_to=tuple(one.checkpoint for one in back if one.last != Event.ROLLBACK_UNDONE))
     candidates = [Candidate(one.path, one.step, one.usable, one.names, one.whole is True) for one in seen.found]
     kept = why_kept(candidates, retention, ties)
     usable = [one for one in seen.found if one.usable]
     selected = max(usable, key=lambda one: (one.step, one.whole is True, one.path), default=None)
-    return StageCheckpoints(stage, seen, ties, kept, selected, attempts)
+    return StageCheckpoints(stage, seen, ties, back, kept, selected, attempts)
 
 
 def _attempts(paths: RunPaths, stage: str) -> list[Attempt]:
@@ -152,11 +155,18 @@ def as_data(run: RunCheckpoints, now: float) -> dict[str, Any]:
                 "launch_source": one.ties.launch_source or None,
                 "recovery_source": one.ties.recovery_source or None,
                 "could_not_look": list(one.survey.unseen),
+                "rollbacks": [_rollback_as_data(it) for it in one.rollbacks],
             }
             for one in run.stages
         ],
         "checkpoints": [_one_as_data(run, of, one, now) for of in run.stages for one in of.survey.found],
     }
+
+
+def _rollback_as_data(it: Rollback) -> dict[str, Any]:
+    data = {key: getattr(it, key) for key in ("number", "step", "checkpoint", "reason", "by", "at")}
+    states = {Event.ROLLBACK_BEGUN: "begun", Event.ROLLBACK_UNDOING: "undoing", Event.ROLLBACK_UNDONE: "undone"}
+    return {**data, "state": states.get(it.last, "done"), "rejected": [[one.path, one.aside] for one in it.moved]}
 
 
 def selected(run: RunCheckpoints) -> Maybe[dict[str, Any]]:

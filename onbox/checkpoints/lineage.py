@@ -34,12 +34,14 @@ class SavedCheckpoint(NamedTuple):
 class LineageTerms(NamedTuple):
     """rejected: patterns of checkpoints that nobody may go on from. own: names by which the run's checkpoints may call
     it: run id, name, its runs at a tracker, and whatever its contract says of tracker and origin. attempts: when those
-    of the stage began.
+    of the stage began. rolled_back: names of those that a rollback rejects which was cut off before it could set all
+    of them aside.
     """
 
     rejected: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     attempts: tuple[float, ...] = ()
+    rolled_back: tuple[str, ...] = ()
 
 
 class Against(NamedTuple):
@@ -82,6 +84,11 @@ ROWS: tuple[LineageRow, ...] = (
     LineageRow(
         "rejected", _is_rejected, lambda *_: "[contract] rejected names it", True,
         "a lineage that somebody has judged is not taken up again because it is newer",
+    ),
+    LineageRow(
+        "rolled-back", lambda one, seen: one.path.rstrip("/").rpartition("/")[2] in seen.terms.rolled_back,
+        lambda *_: "a rollback that was cut off rejects it: onbox rollback --finish, or --undo", True,
+        "half a rollback must not be gone on from",
     ),
     LineageRow(
         "other-step", lambda one, _: one.stated_step is not None and one.stated_step != one.step,

@@ -51,6 +51,7 @@ PROGRAM = Program(
         "logs": Entry("logs:run", "a stage's log"),
         "checkpoints": Entry("checkpoints:run", "what a run has saved, and which a resume goes on from"),
         "prune": Entry("prune:run", "remove checkpoints that nothing keeps, by your word"),
+        "rollback": Entry("rollback:run", "reject the checkpoints after a step; a resume then goes on from it"),
         "triage": Entry("triage:run", "why a run died, from its log"),
         "progress": Entry("progress:run", "how far the run is that wrote a log"),
         "stages": Entry("stages:run", "the configured stages"),

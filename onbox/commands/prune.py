@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +12,7 @@ import click
 from onbox.cli.command import command, config_option, json_option
 from onbox.cli.consent import agrees
 from onbox.commands.checkpoints import look_at_checkpoints_of, retention_of, retention_options
+from onbox.commands.shared.alone import alone
 from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.project import existing_run, load_project_to_read, run_to_act_on
 from onbox.commands.show.prune_text import begun_lines, done_line, plan_lines
@@ -24,10 +24,9 @@ from onbox.retention.plan import make_plan
 from onbox.retention.record import strays, unfinished
 from onbox.retention.removal import finish, remove_listed
 from onbox.system.clock import utc_text, wall
-from onbox.system.lock import try_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from onbox.checkpoints.keep import Retention
     from onbox.cli.command import Options
@@ -124,7 +123,7 @@ class _Prune:
 
     def by_word(self, word: str) -> int:
         """Somebody has agreed to the list of this word. All is looked at again: time has passed."""
-        with _alone(self.paths):
+        with alone(self.paths):
             now = _Prune(self.project, self.paths, self.retention)
             begun = next((one for one in now.begun if one.word == word), None)
             if begun is not None:
@@ -158,17 +157,3 @@ def _as_data(item: Item) -> dict[str, Any]:
     return {key: value for key, value in item._asdict().items() if key not in ("identity", "newest_at")} | {
         "written_at": utc_text(item.newest_at)
     }
-
-
-@contextmanager
-def _alone(paths: RunPaths) -> Iterator[None]:
-    """Nobody else removes or rejects checkpoints of the run meanwhile. The journal is a file that is there: on a full
-    disk none could be made.
-    """
-    lock = try_lock(paths.journal)
-    if lock is None:
-        raise Trouble(Exit.ANOTHER_RUNNER, "another `onbox prune` or `onbox rollback` of this run is at work")
-    try:
-        yield
-    finally:
-        os.close(lock)

@@ -61,10 +61,15 @@ class Event:
     CELLS_RELEASED = "cells_released"
     PATROL_SILENT = "patrol_silent"
     PATROL_BACK = "patrol_back"
+    ROLLBACK_BEGUN = "rollback_begun"
+    ROLLBACK_DONE = "rollback_done"
+    ROLLBACK_UNDOING = "rollback_undoing"
+    ROLLBACK_UNDONE = "rollback_undone"
     NOTICES_HELD = "notices_held"
     NOTICES_WRITTEN = "notices_written"
 
 
+ROLLBACKS = frozenset({Event.ROLLBACK_BEGUN, Event.ROLLBACK_DONE, Event.ROLLBACK_UNDOING, Event.ROLLBACK_UNDONE})
 CHAIN_ENDS = frozenset(
     {
         Event.CHAIN_DONE,

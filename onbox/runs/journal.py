@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
+from onbox.contract.events import CHAIN_ENDS, ROLLBACKS, Event, Unreadable
 from onbox.contract.json_text import as_number, as_whole
 from onbox.logs.metric import LIMIT as METRIC_LIMIT
 from onbox.logs.metric import metric_in
@@ -77,7 +77,7 @@ def whole_seconds(results: Iterable[StageResult], stage_count: int, since_launch
 
 
 # Events that say nothing of where the run stands.
-_BESIDE = frozenset({Event.PATROL_SILENT, Event.PATROL_BACK, Event.DETECTED, Event.DETECTED_OVER})
+_BESIDE = ROLLBACKS | {Event.PATROL_SILENT, Event.PATROL_BACK, Event.DETECTED, Event.DETECTED_OVER}
 
 
 class JournalFacts:

@@ -253,7 +253,7 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("loss-lost", Act.LOGS,
-             "find the last step with a good loss; then stop it, reject the checkpoints after that step, and resume",
+             "find the last step with a good loss; then stop it, `onbox rollback --to STEP --reason TEXT`, and resume",
              "go on from the newest checkpoint: it may hold the blow-up", (WithWord.STOP,)),
         lambda run: run.has(Sign.LOSS_LOST) and run.state is not RunState.STOPPED,
         "every further step is lost, and every further checkpoint is of what was lost",

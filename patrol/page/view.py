@@ -10,6 +10,7 @@ from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.model.units import counted, format_duration
+from onbox.series.point import finite
 from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.cost import cost_of, cost_words
 from patrol.decide.phrases import sound
@@ -33,6 +34,7 @@ from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from patrol.page.model import History, RunHistory
+    from patrol.snapshot import RunLook
     from patrol.verdict import Verdict
 
 _TONES = {Severity.WARNING: "warning", Severity.CRITICAL: "critical", Severity.UNKNOWN: "unknown"}
@@ -187,7 +189,7 @@ def _part(number: int, run: RunHistory, history: History) -> Part:
         eta=eta,
         eta_at=eta_at,
         loss=loss,
-        spark=sparkline([point.loss for _, _, _, point in run.points]),
+        spark=sparkline(_losses(run)),
         seen_at=run.seen_at,
         seen_now=run.seen_now,
         cost=tuple(cost_words(cost).split(" · ")) if cost is not None else (),
@@ -267,6 +269,10 @@ def _way(run: RunHistory) -> tuple[Bar | None, Reading, float | None]:
     if cells is not None and cells.total:
         whole = Bar(100.0 * cells.done / cells.total, f"{cells.done} of {counted(cells.total, 'cell')}")
         return whole, Reading(ABSENT, "of a sweep it is not told"), None
+    done = run.verdict is not None and run.verdict.state is RunState.DONE
+    if done and run.look.stages_total and (progress is None or progress.current is None):
+        stages = Bar(100.0 * run.look.stages_done / run.look.stages_total, _stages_words(run.look))
+        return stages, Reading(ABSENT, "it is done"), None
     if progress is None:
         return None, reading(run.look.progress), None
     progress = sound(progress)
@@ -281,6 +287,16 @@ def _way(run: RunHistory) -> tuple[Bar | None, Reading, float | None]:
     if eta is None or progress.finished or not run.seen_now:
         return bar, Reading(ABSENT, "nothing moves, or its pace is not known"), None
     return bar, Reading(SEEN, format_duration(eta)), (run.seen_at or 0.0) + eta
+
+
+def _losses(run: RunHistory) -> list[float | None]:
+    """Of its own series, else as the looks saw it."""
+    own = [finite(point.loss) for point in run.series]
+    return own if any(own) else [point.loss for _, _, _, point in run.points]
+
+
+def _stages_words(look: RunLook) -> str:
+    return f"{look.stages_done} of {counted(look.stages_total, 'stage')}"
 
 
 def _told(verdict: Verdict | None) -> tuple[Told, ...]:

@@ -27,6 +27,12 @@ CASES: tuple[tuple[str, list[SavedCheckpoint], LineageTerms, dict[str, tuple[str
         LineageTerms(rejected=("step-20",)),
         {"ckpt/step-20": ("rejected", True)},
     ),
+    (
+        "a rollback that was cut off",
+        [one(1), one(20)],
+        LineageTerms(rolled_back=("step-20",)),
+        {"ckpt/step-20": ("rolled-back", True)},
+    ),
     ("the same step", [one(7, stated_step=7)], LineageTerms(), {}),
     ("another step", [one(9, stated_step=7)], LineageTerms(), {"ckpt/step-9": ("other-step", True)}),
     ("one run", [one(1, stated_run="abc"), one(2, stated_run="abc")], LineageTerms(own=("20261121-1",)), {}),
