@@ -232,7 +232,6 @@ class Detected(NamedTuple):
 
     detector: str
     proof: str
-    remedy: str = ""
 
 
 class Finished(NamedTuple):

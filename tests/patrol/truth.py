@@ -71,7 +71,7 @@ NO_EVIDENCE = "what was not seen is not evidence against the run"
 
 def found(detector: str) -> tuple[Detected, ...]:
     """What the box's own detectors tell."""
-    return (Detected(detector, "its proof, 10 readings at step 4500", "Look at it."),)
+    return (Detected(detector, "its proof, 10 readings at step 4500"),)
 
 
 RUNNING_CASES: tuple[Case, ...] = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
-from patrol.decide.phrases import ago, clean, else_known, how_far, log_command, quote, signals, status_command, word
+from patrol.decide.phrases import ago, else_known, how_far, log_command, quote, signals, status_command, word
 from patrol.decide.remote_command import here
 from patrol.decide.rules.end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED, If, Row
 from patrol.decide.trend import flap_percent, slow_rate
@@ -97,12 +97,12 @@ LINGERS = If(
 
 def _say_lost(scene: RunScene) -> str:
     proof = scene.found("loss-not-finite")
-    return f"{clean(proof, 160)}; {how_far(scene)}" if proof else f"its newest loss is not a number; {how_far(scene)}"
+    return f"{quote(proof)}; {how_far(scene)}" if proof else f"its newest loss is not a number; {how_far(scene)}"
 
 
 def _say_slow(scene: RunScene) -> str:
     if proof := scene.found("slow"):
-        return f"{clean(proof, 160)}; {how_far(scene)}"
+        return f"{quote(proof)}; {how_far(scene)}"
     baseline, rate = _baseline(scene) or 0.0, scene.rates[-1] if scene.rates else 0.0
     less = 100 * (1 - rate / baseline) if baseline else 0.0
     slower = f"{less:.0f}% slower than its own {baseline:.3g} steps/s for {scene.limits.slow_ticks} ticks"

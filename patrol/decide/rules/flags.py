@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.series.detectors.table import DETECTORS
 from patrol.decide.phrases import ago, clean, how_far, log_command, notices_command, quote, status_command, word
 from patrol.decide.rules.alive import ALIVE, HEARTBEAT, RUNNER_IS_GONE
 from patrol.decide.rules.end import DONE, NO_OUTCOME, NOT_DONE, If, Row
@@ -41,12 +42,18 @@ def _other_findings(scene: RunScene) -> tuple[Detected, ...]:
     return tuple(one for one in observed(scene.look.detected) or () if one.detector not in _OWN_RULE)
 
 
+def _remedy_of_others(scene: RunScene) -> str:
+    """Our own words, not the box's."""
+    known = [DETECTORS[one.detector].remedy for one in _other_findings(scene) if one.detector in DETECTORS]
+    return known[0] if known else "Look at its log."
+
+
 _OWN_RULE = frozenset({"slow", "loss-not-finite", "loss-risen", "checkpoints-late"})
 
 
 def _say_late(scene: RunScene) -> str:
     if proof := scene.found("checkpoints-late"):
-        return clean(proof, 200)
+        return quote(proof)
     age, usual = artifact_age(scene.look), _usual_gap(scene)
     return f"no new artifact for {ago(age)}, where {ago(usual)} was the longest; {how_far(scene)}"
 
@@ -63,7 +70,7 @@ def _calm_loss(scene: RunScene) -> float | None:
 
 def _say_risen(scene: RunScene) -> str:
     if proof := scene.found("loss-risen"):
-        return clean(proof, 200)
+        return quote(proof)
     calm, loss = _calm_loss(scene) or 0.0, scene.losses[-1] if scene.losses else 0.0
     more = 100 * (loss / calm - 1) if calm else 0.0
     return f"loss {loss:.4g}, {more:.0f}% above its own {calm:.4g} for {scene.limits.loss_ticks} ticks"
@@ -127,9 +134,9 @@ RUN_FLAGS: tuple[Row, ...] = (
     ),
     Row(
         "detected", Severity.WARNING, None, (ALIVE, If("its box finds something else in its series", lambda s: bool(_other_findings(s)))),
-        lambda s: "; ".join(f"{one.detector}: {clean(one.proof, 160)}" for one in _other_findings(s)[:3]),
+        lambda s: "; ".join(f"{word(one.detector)}: {quote(one.proof)}" for one in _other_findings(s)[:3]),
         "the runner looks at every sample: gradients, zeros, a resume that goes on elsewhere, too few checkpoints, a buffered log",
-        remedy=lambda s: " ".join(one.remedy for one in _other_findings(s)[:1]), command=log_command,
+        remedy=_remedy_of_others, command=log_command,
     ),
     Row(
         "fast-finish", Severity.WARNING, None,
