@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.progress import Progress
+from onbox.logs.line.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import outermost
-from onbox.logs.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 
 if TYPE_CHECKING:
     from onbox.logs.closing import ClosingLines
