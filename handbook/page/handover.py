@@ -62,7 +62,7 @@ def _identity(facts: HandbookFacts, run: RunFacts) -> Markdown:
     attempt = observed(run.attempt)
     parts = [f"run id {run.run_id or 'not known'}"]
     parts += [f"attempt {attempt}"] if attempt is not None else []
-    parts += [restarts_words(run)]
+    parts += [restarts_words(run), *([run.rollback] if run.rollback else [])]
     identity = observed(run.identity)
     parts += [f"tracker {identity.tracker}"] if identity and identity.tracker else []
     return md("{}; record {}", "; ".join(parts), code(f"{facts.logbook}/{run.run}.md"))

@@ -191,6 +191,7 @@ def _identity(run: RunFacts, *, roomy: bool) -> list[Markdown]:
         last = run.launches[-LAUNCHES_SHOWN if roomy else -1 :]
         words = joined(" · ", (_launch(one) for one in last))
         lines.append(md("{}: {}", "1 launch" if len(run.launches) == 1 else f"{len(run.launches)} launches", words))
+    lines += [md("{}", run.rollback)] if run.rollback else []
     waiting = observed(run.waiting)
     told = maybe(run.notify) if isinstance(run.notify, Absent | Unseen) else f"tells {run.notify}"
     lines.append(md("notifications: {}{}", told, f"; {waiting} wait undelivered" if waiting else ""))
