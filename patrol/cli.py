@@ -42,6 +42,8 @@ PROGRAM = Program(
         "push": Entry("push:run", "send a folder to a box, or compare it"),
         "teardown-check": Entry("teardown_check:run", "may a rented box be given back?"),
         "logs": Entry("run_there:run_logs", "the end of a run's log, and on as it grows"),
+        "series": Entry("run_there:run_series", "how a run went, point by point"),
+        "checkpoints": Entry("run_there:run_checkpoints", "what a run has saved, and which is whole"),
         "resume": Entry("run_there:run_resume", "continue a run; asks first"),
         "stop": Entry("run_there:run_stop", "end a run; asks first"),
         "list": Entry("boxes:run_list", "each box with its runs, and transfers"),

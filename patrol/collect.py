@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract.exits import Exit
-from onbox.errors import Trouble
 from onbox.model.engines import CLUSTERS
 from onbox.model.tracker import Intent
 from onbox.system.clock import monotonic, wall
+from patrol.config.ssh_target import target_of
 from patrol.defects import note_defect
 from patrol.memory.run_codec import memories_of
 from patrol.probe.take import take
 from patrol.probe.trackers import with_intent
 from patrol.snapshot import BoxLook, Unreachable
-from patrol.ssh.client import CONNECT_SECONDS, SshTarget, ask
-from patrol.ssh.control_sockets import control_path
+from patrol.ssh.client import CONNECT_SECONDS, ask
 from patrol.ssh.run_parallel import Limits, Visit, find_gates, visit_all
 
 if TYPE_CHECKING:
@@ -41,16 +39,6 @@ class SeenBox(NamedTuple):
     box: BoxSettings
     snapshot: Snapshot
     memories: Memories | None
-
-
-def target_of(settings: Settings, box: BoxSettings) -> SshTarget:
-    """Where a box is. Raises Trouble where the way there is not accepted."""
-    if why := settings.not_trusted(box):
-        raise Trouble(Exit.CONFIG, why)
-    host = None if box.backend == "local" else box.host
-    if not settings.patrol.multiplex or not host:
-        return SshTarget(box.name, host, settings.ssh_command)
-    return SshTarget(box.name, host, settings.ssh_command, control_path(box.name, box.host, settings.ssh_command))
 
 
 def look_at_all(settings: Settings, boxes: Sequence[BoxSettings], past: Past) -> Iterator[SeenBox]:

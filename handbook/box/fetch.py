@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from handbook.box.records import BoxRecords, ask_stdin, end_mark, parse
-from patrol.collect import target_of
+from patrol.config.ssh_target import target_of
 from patrol.ssh.client import NoAnswer, ask
 
 if TYPE_CHECKING:

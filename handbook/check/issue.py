@@ -14,6 +14,7 @@ from handbook.page.recovery import advise
 from handbook.page.render_run import maybe, state_word
 from handbook.which_run import NOT_LAUNCHED
 from onbox.contract.readings import observed
+from onbox.fence import fence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ def _status(run: RunFacts) -> Markdown:
         return md("**not launched yet**. Next: {}, then {}.", code("handbook contract"), code("onbox chain -d"))
     known = observed(run.resume)
     parts = [md("**{}**", state_word(run)), maybe(run.progress), run.says, f"last contact {clock(run.seen_at)}"]
-    parts += [f"checkpoint {known.checkpoint}"] if known and known.step is not None else []
+    parts += [f"checkpoint {fence(known.checkpoint)}"] if known and known.step is not None else []
     return md("{}. Next: {}.", joined("; ", parts), Markdown(advise(run).then))
 
 

@@ -24,7 +24,7 @@ from onbox.outside import safe_line
 from onbox.redact import redact
 from onbox.system.clock import parse_utc, wall
 from onbox.system.files import read_file
-from patrol.collect import target_of
+from patrol.config.ssh_target import target_of
 from patrol.ssh.client import NoAnswer, ask, script_with_values
 from patrol.verdict import Severity
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from handbook.page.markdown import Markdown, code, md
+from handbook.page.markdown import Markdown, box_name, box_path, box_words, code, md
 from handbook.page.phrases import clock
 from handbook.page.recovery import advise, by_need
 from handbook.page.render_run import maybe, state_word
 from onbox.contract.readings import observed
+from onbox.fence import fence, fence_name
 from onbox.model.units import counted
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def handover(facts: HandbookFacts, run: RunFacts) -> list[Markdown]:
     """One run, in full."""
     advice = advise(run, here=facts.here)
     stage = observed(run.stage)
-    where = f", stage {stage} ({run.stages_done} of {run.stages_total} done)" if stage else ""
+    where = f", stage {fence_name(stage)} ({run.stages_done} of {run.stages_total} done)" if stage else ""
     seen = clock(run.seen_at)
     lines = [
         md("- {}: {}, rule {}{}, {}; seen {}", run.name, state_word(run), run.rule, where, maybe(run.progress), seen),
@@ -60,11 +61,11 @@ def handover(facts: HandbookFacts, run: RunFacts) -> list[Markdown]:
 def _identity(facts: HandbookFacts, run: RunFacts) -> Markdown:
     """Which run this is, how often it was started, and where its record and its tracker are."""
     attempt = observed(run.attempt)
-    parts = [f"run id {run.run_id or 'not known'}"]
+    parts = [f"run id {fence_name(run.run_id) or 'not known'}"]
     parts += [f"attempt {attempt}"] if attempt is not None else []
-    parts += [restarts_words(run), *([run.rollback] if run.rollback else [])]
+    parts += [restarts_words(run), *([fence(run.rollback)] if run.rollback else [])]
     identity = observed(run.identity)
-    parts += [f"tracker {identity.tracker}"] if identity and identity.tracker else []
+    parts += [f"tracker {fence_name(identity.tracker)}"] if identity and identity.tracker else []
     return md("{}; record {}", "; ".join(parts), code(f"{facts.logbook}/{run.run}.md"))
 
 
@@ -82,9 +83,10 @@ def _failure(run: RunFacts) -> list[Markdown]:
     failure = observed(run.failure)
     if failure is None:
         return []
-    place = md(" at {}", code(failure.where)) if failure.where else ""
-    proof = code(failure.proof) if failure.proof else "none was found"
-    return [md("  - error of {}: {}{}: {}", failure.stage or "the run", failure.failure_class, place, proof)]
+    place = md(" at {}", box_path(failure.where)) if failure.where else ""
+    proof = box_words(failure.proof) if failure.proof else "none was found"
+    of = box_name(failure.stage) if failure.stage else "the run"
+    return [md("  - error of {}: {}{}: {}", of, box_name(failure.failure_class), place, proof)]
 
 
 def handover_all(facts: HandbookFacts, only: str | None = None) -> list[Markdown]:

@@ -1,11 +1,13 @@
-"""The page's Markdown. What a box says can form none of it: it comes into a line only through `md`, `prose` or `code`,
-and the page takes no line that was made in another way. Pure.
+"""The page's Markdown. What a box says can form none of it: it comes into a line only through the functions here, and
+the page takes no line that was made in another way. `box_words`, `box_name` and `box_path` fence it. Pure.
 """
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+
+from onbox.fence import fence, fence_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,8 +33,23 @@ def _marked(value: object) -> Markdown:
 
 
 def prose(text: str) -> Markdown:
-    """Words of a box: one line, that can form no code, no emphasis, no link, no HTML, no heading and no table."""
+    """One line, that can form no code, no emphasis, no link, no HTML, no heading and no table."""
     return Markdown(_EDGE.sub(lambda found: r"\_" * len(found[0]), text.translate(_PROSE)))
+
+
+def box_words(text: str) -> Markdown:
+    """Words that a box wrote, in the fence that they have everywhere."""
+    return prose(fence(text))
+
+
+def box_name(text: str) -> Markdown:
+    """A name of a box, in a fence where it is more than one word."""
+    return prose(fence_name(text))
+
+
+def box_path(text: str) -> Markdown:
+    """A path of a box as code, in a fence where it is more than one word."""
+    return code(fence_name(text))
 
 
 def code(text: str) -> Markdown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import time
 
+from onbox.model.fence_signs import close_fence
 from onbox.outside import safe_line, safe_words
 
 TEXT_LIMIT = 400
@@ -12,7 +13,7 @@ TEXT_LIMIT = 400
 
 def safe(value: object, limit: int = TEXT_LIMIT) -> str:
     """Any text from a box, a file or a person."""
-    return safe_words(value, limit)
+    return close_fence(safe_words(value, limit))
 
 
 def safe_path(value: object) -> str:

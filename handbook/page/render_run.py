@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handbook.page.markdown import Markdown, code, joined, md
+from handbook.page.markdown import Markdown, box_name, box_path, box_words, code, joined, md
 from handbook.page.phrases import clock, safe
 from handbook.page.recovery import Advice, advise
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
+from onbox.fence import fence_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +26,16 @@ def state_word(run: RunFacts) -> str:
 
 
 def maybe(value: Maybe[str], *, short: bool = False) -> str:
+    """A value that is ours, or why there is none; why it could not be seen, a box may have said."""
     if isinstance(value, Unseen):
-        return "unknown" if short else f"unknown ({value.why})"
+        return "unknown" if short else f"unknown ({fence_name(value.why)})"
     if isinstance(value, Absent):
         return "-" if short else value.why
     return value
+
+
+def maybe_path(value: Maybe[str]) -> Markdown:
+    return md("{}", maybe(value)) if isinstance(value, Absent | Unseen) else box_path(value)
 
 
 def render_run(facts: HandbookFacts, run: RunFacts, *, roomy: bool) -> list[Markdown]:
@@ -45,7 +51,7 @@ def render_run(facts: HandbookFacts, run: RunFacts, *, roomy: bool) -> list[Mark
         lines += _bullets([*_places(run), *_record(facts, run)], roomy=roomy)
         lines += _bullets(_identity(run, roomy=roomy), roomy=roomy)
     else:
-        log, progress = code(maybe(run.log)), maybe(run.progress)
+        log, progress = maybe_path(run.log), maybe(run.progress)
         lines.append(md("- onbox did not start it; log {}; progress {}", log, progress))
     return [*lines, Markdown("")]
 
@@ -68,8 +74,8 @@ def _commands(run: RunFacts, advice: Advice, *, roomy: bool) -> list[Markdown]:
         )
     if advice.stop:
         lines.append(md("- **stop** {} (ends the run's processes; ask first)", code(advice.stop)))
-    words = [md("{}: {}", what, code(command)) for what, command in advice.asked if command != advice.stop]
-    return [*lines, md("- **only with a person's word** {}", joined("; ", words))] if words else lines
+    asked = [md("{}: {}", what, code(command)) for what, command in advice.asked if command != advice.stop]
+    return [*lines, md("- **only with a person's word** {}", joined("; ", asked))] if asked else lines
 
 
 def _when_to_resume(run: RunFacts, advice: Advice) -> str:
@@ -81,44 +87,46 @@ def _when_to_resume(run: RunFacts, advice: Advice) -> str:
 def _nothing(advice: Advice) -> Markdown:
     if not advice.withheld:
         return Markdown("nothing is to be typed")
-    return md("no command is offered: it could not be typed as it is shown ({})", code(safe(advice.withheld, 160)))
+    return md("no command is offered: it could not be typed as it is shown ({})", box_words(safe(advice.withheld, 160)))
 
 
 def _failure(run: RunFacts) -> list[Markdown]:
     if isinstance(run.failure, Unseen):
-        return [md("- failure: unknown ({})", run.failure.why)]
+        return [md("- failure: unknown ({})", box_words(run.failure.why))]
     failure = observed(run.failure)
     if failure is None:
         return []
     again = {True: "may be retried", False: "never unchanged", None: "its class is not known"}[failure.retry_allowed]
-    place = md(" at {}", code(failure.where)) if failure.where else ""
-    proof = code(failure.proof) if failure.proof else "none"
-    stage = failure.stage or "?"
-    return [md("- failure of {}: {}{}, {}; proof: {}", stage, failure.failure_class, place, again, proof)]
+    place = md(" at {}", box_path(failure.where)) if failure.where else ""
+    proof = box_words(failure.proof) if failure.proof else "none"
+    told = (box_name(failure.stage or "?"), box_name(failure.failure_class), place, again, proof)
+    return [md("- failure of {}: {}{}, {}; proof: {}", *told)]
 
 
 def _resume_point(run: RunFacts) -> list[Markdown]:
     known = run.resume
     if isinstance(known, Absent | Unseen):
-        return [md("- a resume continues from: unknown ({})", known.why)]
-    lines = [md("- a resume, as of {}: {}; checkpoint: {}", clock(run.records_at), known.says, known.checkpoint)]
-    lines += [md("- MISSING: {} of stage {}", code(path), stage) for stage, path in known.missing[:5]]
+        return [md("- a resume continues from: unknown ({})", box_words(known.why))]
+    told = clock(run.records_at), box_words(known.says), box_words(known.checkpoint)
+    lines = [md("- a resume, as of {}: {}; checkpoint: {}", *told)]
+    lines += [md("- MISSING: {} of stage {}", box_path(lost), box_name(stage)) for stage, lost in known.missing[:5]]
     if known.changed:
-        lines.append(md("- onbox.toml differs from the frozen definition: {}", "; ".join(known.changed[:4])))
+        changed = joined("; ", map(box_words, known.changed[:4]))
+        lines.append(md("- onbox.toml differs from the frozen definition: {}", changed))
     return lines
 
 
 def _chain(run: RunFacts, *, roomy: bool) -> list[Markdown]:
     if isinstance(run.stages, Absent | Unseen):
-        return [md("- chain: unknown ({})", run.stages.why)]
+        return [md("- chain: unknown ({})", box_words(run.stages.why))]
     shown = around(run.stages, STAGES_SHOWN)
-    words = [_stage(stage) for stage in shown]
+    told = [_stage(stage) for stage in shown]
     left = len(run.stages) - len(shown)
     if roomy:
-        numbered = zip(_numbers(run, shown), words, strict=True)
+        numbered = zip(_numbers(run, shown), told, strict=True)
         lines = [Markdown("- chain:"), *(md("  {}. {}", number, text) for number, text in numbered)]
     else:
-        lines = [md("- chain: {}", joined(" → ", words))]
+        lines = [md("- chain: {}", joined(" → ", told))]
     return lines + ([md("  … and {} stages more in `handbook.json`", left)] if left > 0 else [])
 
 
@@ -137,13 +145,13 @@ def around(stages: Sequence[StageFacts], limit: int) -> Sequence[StageFacts]:
 
 
 def _stage(stage: StageFacts) -> Markdown:
-    parts = [md("{} [{}] {}", stage.name, stage.state, code(stage.command))]
+    parts = [md("{} [{}] {}", box_name(stage.name), box_name(stage.state), box_path(stage.command))]
     if stage.gates:
-        parts.append(md("gates: {}", ", ".join(stage.gates)))
+        parts.append(md("gates: {}", joined(", ", map(box_words, stage.gates))))
     if stage.artifacts:
-        leaves = joined(", ", (code(one) for one in stage.artifacts[:4]))
+        leaves = joined(", ", map(box_path, stage.artifacts[:4]))
         parts.append(md("leaves {}{}", leaves, " …" if len(stage.artifacts) > 4 else ""))
-    return joined("; ", [*parts, *stage.conditions, *filter(None, [stage.note])])
+    return joined("; ", [*parts, *map(box_words, filter(None, (*stage.conditions, stage.note)))])
 
 
 def _places(run: RunFacts) -> list[Markdown]:
@@ -151,11 +159,11 @@ def _places(run: RunFacts) -> list[Markdown]:
     if run.markers:
         folder = run.markers[0].path.rpartition("/")[0]
         shown = run.markers[: 2 + 2 * STAGES_SHOWN]
-        words = joined(", ", (_marker(marker) for marker in shown))
+        told = joined(", ", map(_marker, shown))
         left = len(run.markers) - len(shown)
-        lines.append(md("markers in {}: {}{}", code(folder + "/"), words, f", and {left} more" if left > 0 else ""))
-    logs, records = code(run.place + "/logs/"), code(run.place + "/")
-    lines.append(md("log {}; all of them in {}; records {}", code(maybe(run.log)), logs, records))
+        lines.append(md("markers in {}: {}{}", box_path(folder + "/"), told, f", and {left} more" if left > 0 else ""))
+    logs, records = box_path(run.place + "/logs/"), box_path(run.place + "/")
+    lines.append(md("log {}; all of them in {}; records {}", maybe_path(run.log), logs, records))
     return lines
 
 
@@ -173,31 +181,34 @@ def _record(facts: HandbookFacts, run: RunFacts) -> list[Markdown]:
 
 def _marker(marker: MarkerFacts) -> Markdown:
     there = "?" if isinstance(marker.there, Unseen) else "there" if marker.there is True else "no"
-    return md("{} ({}{})", marker.path.rpartition("/")[2], there, f", {marker.note}" if marker.note else "")
+    note = md(", {}", box_words(marker.note)) if marker.note else ""
+    return md("{} ({}{})", box_name(marker.path.rpartition("/")[2]), there, note)
 
 
 def _identity(run: RunFacts, *, roomy: bool) -> list[Markdown]:
     known = run.identity
     lines = []
     if isinstance(known, Absent | Unseen):
-        lines.append(md("identity: unknown ({})", known.why))
+        lines.append(md("identity: unknown ({})", box_words(known.why)))
     else:
-        what = (run.run_id or "?", known.code, known.chain_fingerprint, known.host, known.onbox, code(known.config))
-        tracker = md("; tracker {}", known.tracker) if known.tracker else ""
-        names = ", ".join(known.environment) or "none"
-        words = md("run id {}; code {}; chain {}; on {}; onbox {}; config {}", *what)
-        lines.append(md("{}{}; environment names {}", words, tracker, names))
+        told = (run.run_id or "?", known.code, known.chain_fingerprint, known.host, known.onbox)
+        tracker = md("; tracker {}", box_name(known.tracker)) if known.tracker else ""
+        names = joined(", ", map(box_name, known.environment)) if known.environment else "none"
+        text = md(
+            "run id {}; code {}; chain {}; on {}; onbox {}; config {}", *map(box_name, told), box_path(known.config)
+        )
+        lines.append(md("{}{}; environment names {}", text, tracker, names))
     if run.launches:
         last = run.launches[-LAUNCHES_SHOWN if roomy else -1 :]
-        words = joined(" · ", (_launch(one) for one in last))
-        lines.append(md("{}: {}", "1 launch" if len(run.launches) == 1 else f"{len(run.launches)} launches", words))
-    lines += [md("{}", run.rollback)] if run.rollback else []
+        launches = joined(" · ", map(_launch, last))
+        lines.append(md("{}: {}", "1 launch" if len(run.launches) == 1 else f"{len(run.launches)} launches", launches))
+    lines += [box_words(run.rollback)] if run.rollback else []
     waiting = observed(run.waiting)
-    told = maybe(run.notify) if isinstance(run.notify, Absent | Unseen) else f"tells {run.notify}"
-    lines.append(md("notifications: {}{}", told, f"; {waiting} wait undelivered" if waiting else ""))
+    notify = maybe(run.notify) if isinstance(run.notify, Absent | Unseen) else md("tells {}", box_words(run.notify))
+    lines.append(md("notifications: {}{}", notify, f"; {waiting} wait undelivered" if waiting else ""))
     return lines
 
 
 def _launch(one: LaunchFacts) -> Markdown:
-    differs = md(" ({})", "; ".join(one.differences[:4])) if one.differences else ""
-    return md("#{} {} {}{}", one.number, one.at[:16], one.code, differs)
+    differs = md(" ({})", joined("; ", map(box_words, one.differences[:4]))) if one.differences else ""
+    return md("#{} {} {}{}", one.number, box_name(one.at[:16]), box_name(one.code), differs)

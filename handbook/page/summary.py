@@ -8,6 +8,7 @@ from handbook.page.phrases import clock, safe
 from handbook.page.recovery import Advice, advise, by_need
 from handbook.page.render_run import state_word
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.fence import fence, fence_name
 from patrol.decide.remote_command import here
 
 if TYPE_CHECKING:
@@ -53,14 +54,14 @@ def _now(run: RunFacts, name: str) -> Any:
 
 
 def _plain(value: Any) -> str:
-    return "?" if value is None or value == "" or isinstance(value, dict) else safe(value, 60)
+    return "?" if value is None or value == "" or isinstance(value, dict) else fence_name(safe(value, 60))
 
 
 def situation(facts: HandbookFacts, changed: list[str], trouble: str) -> list[str]:
     """At most ten lines, the last one the next command."""
     runs = by_need(facts)
     lines = [f"{facts.title}: {_counts(facts)}; looked {clock(facts.as_of)}"]
-    lines += [f"could not look: {trouble}; what follows is older"] if trouble else []
+    lines += [f"could not look: {fence(trouble)}; what follows is older"] if trouble else []
     if changed:
         told = changed[: 1 if trouble else 2]  # with a trouble there is no room for both
         more = f" (and {len(changed) - len(told)} more)" if len(changed) > len(told) else ""
@@ -86,9 +87,10 @@ def _counts(facts: HandbookFacts) -> str:
 def run_line(run: RunFacts) -> str:
     """`gpu1/digits FAILED train 0/2: ... (rule failed; also no-onbox)`"""
     stage = observed(run.stage)
-    where = f" {stage} {run.stages_done}/{run.stages_total}" if stage else ""
+    where = f" {fence_name(stage)} {run.stages_done}/{run.stages_total}" if stage else ""
     dry = observed(run.resume)
-    lost = f"; MISSING {dry.missing[0][1]} of stage {dry.missing[0][0]}" if dry and dry.missing else ""
+    stage_of, path = map(fence_name, dry.missing[0]) if dry and dry.missing else ("", "")
+    lost = f"; MISSING {path} of stage {stage_of}" if path else ""
     says = run.says
     if not run.run_id and not run.seen_at:
         says = f"never seen; {says}"
@@ -126,7 +128,7 @@ def _watch_line(facts: HandbookFacts) -> str:
 def _nothing(advice: Advice) -> str:
     if not advice.withheld:
         return "nothing is to be typed"
-    return f"no command is offered: it could not be typed as it is shown | {safe(advice.withheld, 160)}"
+    return f"no command is offered: it could not be typed as it is shown {fence(advice.withheld, 160)}"
 
 
 def _next_lines(facts: HandbookFacts, runs: list[RunFacts]) -> list[str]:
@@ -138,7 +140,7 @@ def _next_lines(facts: HandbookFacts, runs: list[RunFacts]) -> list[str]:
     lines = [f"then: {advice.then}; do not {advice.step.never}", f"next: {advice.first or _nothing(advice)}"]
     if advice.first and advice.first == advice.resume:
         known = observed(runs[0].resume)
-        lines.insert(0, safe(f"checkpoint: {known.checkpoint if known else 'unknown'}", 240))
+        lines.insert(0, safe(f"checkpoint: {fence(known.checkpoint) if known else 'unknown'}", 240))
     if runs[0].remedy:
         lines.insert(0, safe(f"remedy: {runs[0].remedy}", 240))
     return lines

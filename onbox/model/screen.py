@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from onbox.model.fence_signs import CLOSE, close_fence, is_open
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,7 +33,7 @@ def clip(text: str, width: int) -> str:
         if used > width - 1:
             break
         kept.append(one)
-    return "".join(kept).rstrip() + "…"
+    return close_fence("".join(kept).rstrip() + "…")
 
 
 def joined(parts: Sequence[str], width: int = WIDTH) -> str:
@@ -68,7 +70,8 @@ def folded(text: str, width: int, lines: int) -> list[str]:
         at = _break_at(rest, width)
         shown.append(rest[:at].rstrip())
         rest = rest[at:].lstrip()
-    return [*shown, clip(rest, width)]
+    last = clip(rest, width)
+    return [*shown, last if last == rest or not is_open("".join([*shown, last])) else last[:-2] + "…" + CLOSE]
 
 
 def whole(label: str, text: str) -> list[str]:

@@ -1,7 +1,8 @@
 """A notice as a person reads it: a title and a few lines, short enough for a phone. Pure.
 
 Each format escapes it for its channel. What is said is folded into lines of 80 columns and cut at its end; what is
-copied (a command, a path, a link) is whole.
+copied (a command, a path, a link) is whole. What a log, or the record of another box, says stands in a fence, which
+costs two signs.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.notices import PATROL_DIGEST, PATROL_DONE
+from onbox.fence import fence, fence_block, fence_name
+from onbox.model.fence_signs import close_fence
 from onbox.model.screen import WIDTH, clip, columns, folded, joined
 from onbox.model.units import format_duration, format_size
 
@@ -71,23 +74,25 @@ def lines(notice: Notice) -> list[str]:
 
 def _lines(notice: Notice) -> Iterator[str]:
     if notice.times > 1:
-        yield _short(f"{notice.times} times since {notice.since or '?'}")
+        yield _short(f"{notice.times} times since {fence_name(notice.since or '?')}")
     yield from _why(notice)
     for warning in (notice.warning or "").split("; "):
-        yield from _said("WARNING", warning, 2)
-    yield from _said("log", notice.proof, 1)
+        yield from _said("WARNING", fence(warning), 2)
+    yield from _said("log", fence(notice.proof or ""), 1)
     yield from _said("do", notice.remedy, 3)
     if notice.event == "chain_done":
-        yield from _folded(notice.progress or "", 3)  # what each stage came to
+        yield from _folded(_progress(notice), 3)  # what each stage came to
     if notice.event == PATROL_DIGEST:
         yield from map(_short, (notice.progress or "").splitlines())
     elif facts := _facts(notice):
         yield joined([" ".join(fact.split()) for fact in facts])
-    for label, words in (("tracker", notice.tracker), ("next", notice.next_command), ("logs", notice.log)):
+    tracker, log = fence_name(notice.tracker or ""), fence_name(notice.log or "")
+    for label, words in (("tracker", tracker), ("next", notice.next_command), ("logs", log)):
         if words:
             yield f"{label}: {' '.join(words.split())}"[:COPIED_LIMIT]
     yield _short(
-        f"{notice.at} · " + (f"the patrol on {notice.host}" if notice.is_of_patrol else f"run {notice.run_id}")
+        f"{fence_name(notice.at)} · "
+        + (f"the patrol on {notice.host}" if notice.is_of_patrol else f"run {fence_name(notice.run_id)}")
     )
 
 
@@ -101,7 +106,7 @@ def _why(notice: Notice) -> Iterator[str]:
         first, _, rest = notice.reason.partition("; ")
         yield from _said("why", rest if columns(_of_patrol(notice)) <= WIDTH else f"{first}; {rest}".rstrip("; "), 3)
     else:
-        yield from _said("why", notice.reason, 2)
+        yield from _said("why", fence_name(notice.reason), 2)
 
 
 def _said(label: str, text: str | None, count: int) -> Iterator[str]:
@@ -116,13 +121,19 @@ def _folded(text: str, count: int) -> Iterator[str]:
 
 
 def _facts(notice: Notice) -> list[str]:
-    parts = [notice.progress] if notice.progress and notice.event != "chain_done" else []
+    parts = [_progress(notice)] if notice.progress and notice.event != "chain_done" else []
     parts += [f"attempt {notice.attempt}"] if notice.attempt and notice.attempt > 1 else []
     if notice.duration_seconds is not None and notice.event != "chain_done":  # its title says so
         parts.append(f"took {format_duration(notice.duration_seconds)}")
     if notice.artifact_count:
         parts.append(f"{notice.artifact_count} artifacts, {format_size(notice.artifact_bytes or 0)}")
     return [*parts, *_peaks(notice)]
+
+
+def _progress(notice: Notice) -> str:
+    """Our own words of it, or another box's."""
+    told = notice.progress or ""
+    return fence(told) if notice.relayed_from else told
 
 
 def _peaks(notice: Notice) -> Iterator[str]:
@@ -152,8 +163,8 @@ def text(notice: Notice, limit_bytes: int, *, with_title: bool = True) -> str:
     whole = clip_bytes("\n".join(head + rest), limit_bytes)
     room = limit_bytes - len(whole.encode()) - 2
     if notice.log_tail and room > 40:
-        end = notice.log_tail.encode()[-room:].decode("utf-8", "ignore")
-        whole += f"\n\n{end}"
+        end = notice.log_tail.encode()[4 - room :].decode("utf-8", "ignore")
+        whole += f"\n\n{fence_block(end, room)}"
     return whole
 
 
@@ -166,4 +177,4 @@ def clip_bytes(whole: str, limit_bytes: int) -> str:
     data = whole.encode("utf-8", "replace")
     if len(data) <= limit_bytes:
         return whole
-    return data[: max(0, limit_bytes - 3)].decode("utf-8", "ignore") + "…"
+    return close_fence(data[: max(0, limit_bytes - 5)].decode("utf-8", "ignore") + "…")

@@ -8,7 +8,8 @@ from onbox.contract.readings import observed
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
 from patrol.act import resume as actions
-from patrol.collect import look_at_all, target_of
+from patrol.collect import look_at_all
+from patrol.config.ssh_target import target_of
 from patrol.defects import note_defect
 from patrol.judge import Frame, Judged, judge, undelivered
 from patrol.memory.rows import MemoryTrouble, PatrolAct

@@ -20,11 +20,11 @@ from onbox.outside import safe_line
 from onbox.project import load_project, parse_toml, read_toml
 from onbox.system.files import read_file, replace_file
 from onbox.trust import accept_new
-from patrol.collect import target_of
 from patrol.commands import add_cluster
 from patrol.commands.add_cluster import cluster_options
 from patrol.commands.options import here_options
 from patrol.config.configured import choose_boxes, load_settings, settings_of
+from patrol.config.ssh_target import target_of
 from patrol.config.toml_edit import render_box, with_box
 from patrol.crontab_entry import installed_lines
 from patrol.decide.remote_command import Untypeable, here

@@ -11,9 +11,9 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted
 from onbox.outside import safe_line
 from onbox.system.clock import wall
-from patrol.collect import target_of
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
+from patrol.config.ssh_target import target_of
 from patrol.engines.look import look_at_cluster
 from patrol.memory.run_memory import nothing_remembered
 from patrol.probe.take import take

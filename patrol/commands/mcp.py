@@ -38,7 +38,11 @@ TOKEN_CHARACTERS = 16
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ)
     try:
-        from patrol.mcp.server import serve_http, serve_stdio  # noqa: PLC0415 - an extra: 0.5 s of CPU
+        from pydantic import BaseModel  # noqa: PLC0415 - an extra: with the SDK 0.4 s of CPU
+
+        # The SDK declares hundreds of types of messages, of which a server needs a few: each is built when first used.
+        BaseModel.model_config["defer_build"] = True
+        from patrol.mcp.server import serve_http, serve_stdio  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise Trouble(Exit.UNAVAILABLE, f"{error.name} is not installed: pip install 'onbox[mcp]'") from error
     from patrol.mcp.children import Programs  # noqa: PLC0415 - with it

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from onbox.outside import safe_line, safe_text
-from patrol.collect import target_of
+from patrol.config.ssh_target import target_of
 from patrol.memory.run_codec import memories_of
 from patrol.memory.store import Memory
 from patrol.ssh.box_program import FUNCTIONS

@@ -16,10 +16,10 @@ from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import counted, format_size, parse_size
 from onbox.outside import safe_line
-from patrol.collect import target_of
 from patrol.commands.options import common_options, run_name_argument
 from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
+from patrol.config.ssh_target import target_of
 from patrol.decide.remote_command import Untypeable, here
 from patrol.memory.transfers import Register
 from patrol.transfer.pull import PullJob, find

@@ -15,10 +15,10 @@ from onbox.errors import Trouble
 from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import pause, wall
-from patrol.collect import target_of
 from patrol.commands.options import common_options, complete_box
 from patrol.commands.pull import limit_of
 from patrol.config.configured import choose_boxes, load_settings
+from patrol.config.ssh_target import target_of
 from patrol.decide.remote_command import Untypeable, here
 from patrol.memory.transfers import Register, Transfer
 from patrol.transfer.compare import compared_line

@@ -1,4 +1,4 @@
-"""`patrol logs`, `patrol resume`, `patrol stop`: what people do every day to one run, without a long ssh line."""
+"""`patrol logs`, `series`, `checkpoints`, `resume`, `stop`: what people do to one run, without a long ssh line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onbox.cli.consent import agrees
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from patrol.commands.onbox_there import call_onbox, show_log
-from patrol.commands.options import project_options, run_name_argument
+from patrol.commands.options import common_options, project_options, run_name_argument
 from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
 from patrol.decide.remote_command import here
@@ -26,6 +26,15 @@ examples:
   patrol logs gpu1/digits           the end of its newest stage's log
   patrol logs gpu1/digits -f        and on, as it grows; Ctrl-C ends only the look
   patrol logs gpu1/digits --stage train --attempt 1
+"""
+SERIES_EXAMPLES = """\
+examples:
+  patrol series gpu1/digits             step, loss, speed, memory: newest, lowest, highest, and their course
+  patrol series gpu1/digits --json
+"""
+CHECKPOINTS_EXAMPLES = """\
+examples:
+  patrol checkpoints gpu1/digits        step, size, age, whole or why not, and which one a resume goes on from
 """
 RESUME_EXAMPLES = """\
 examples:
@@ -59,6 +68,28 @@ def run_logs(args: Options) -> int:
     words += ["--attempt", str(args.attempt)] if args.attempt is not None else []
     words += ["--", args.stage] if args.stage else []
     return call_onbox(settings, box, run, words, follows=args.follow)
+
+
+@command(SERIES_EXAMPLES)
+@run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
+@click.option("--stage", metavar="STAGE", help="the points of this stage only")
+@common_options
+def run_series(args: Options) -> int:
+    return _ask(args, "series", *(["--stage", args.stage] if args.stage else []))
+
+
+@command(CHECKPOINTS_EXAMPLES)
+@run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
+@common_options
+def run_checkpoints(args: Options) -> int:
+    return _ask(args, "checkpoints")
+
+
+def _ask(args: Options, *words: str) -> int:
+    """What onbox there says of a run that it started."""
+    settings = load_settings(args, os.environ, looks=True)
+    box, run = _own(settings_box=one_run(settings, args.run_name))
+    return call_onbox(settings, box, run, [*words, *(["--json"] if args.json else []), "--", run])
 
 
 @command(RESUME_EXAMPLES)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.runs.next_step import UNKNOWN_CLASS, next_step
-from patrol.decide.phrases import clean, last_known
+from patrol.decide.phrases import clean, last_known, quote
 from patrol.decide.policy import Policy
 from patrol.decide.remote_command import Untypeable, Way
 from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
@@ -239,8 +239,8 @@ def _finding(rule: Rule[S], scene: S) -> Finding:
 
 
 def _without_command(finding: Finding, shown: Untypeable) -> Finding:
-    why = "No command is offered: it could not be typed as it is shown | "
-    told = finding.remedy if why in finding.remedy else f"{finding.remedy} {why}{clean(str(shown), 120)}".strip()
+    why = "No command is offered: it could not be typed as it is shown "
+    told = finding.remedy if why in finding.remedy else f"{finding.remedy} {why}{quote(str(shown), 120)}".strip()
     return finding._replace(command="", remedy=told)
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import NOTHING, render_progress
 from onbox.contract.readings import observed
+from onbox.fence import fence, fence_name
 from onbox.logs.farewell import is_farewell
+from onbox.model.fence_signs import close_fence
 from onbox.model.units import format_duration
 from onbox.outside import safe_words
 from onbox.triage.case_remedies import remedy_of
@@ -28,8 +30,20 @@ NO_PROGRESS = "no progress was seen"
 
 
 def clean(text: str, limit: int = PROOF_LIMIT) -> str:
-    """Text of a box as it may stand in a message: no secrets, no control characters, one line, bounded."""
-    return safe_words(text, limit)
+    """A sentence as it may stand in a message: no secrets, no control characters, one line, bounded. What of it a box
+    wrote stands in a fence already: `quote`, `word`.
+    """
+    return close_fence(safe_words(text, limit))
+
+
+def quote(text: str, limit: int = PROOF_LIMIT) -> str:
+    """What a box wrote, in its fence: a log's line, a reason, an engine's message."""
+    return fence(text, limit)
+
+
+def word(text: str, limit: int = PROOF_LIMIT) -> str:
+    """A name or a path of a box; in a fence where it is more than one word."""
+    return fence_name(text, limit)
 
 
 def ago(seconds: float | None) -> str:
@@ -64,14 +78,14 @@ def failure_words(scene: RunScene) -> str:
     """
     failure = scene.failure
     if failure is None:
-        return clean(scene.look.reason) or "why is not known"
-    proof = "" if is_farewell(failure.proof) else clean(failure.proof, 100)
-    words = [proof, clean(how_killed(failure) or scene.look.reason, 100)]
+        return quote(scene.look.reason) or "why is not known"
+    proof = "" if is_farewell(failure.proof) else quote(failure.proof, 100)
+    words = [proof, how_killed(failure) or quote(scene.look.reason, 100)]
     words = words[::-1] if failure.rule in NO_PROOF_RULES or failure.failure_class == UNKNOWN else words
     said = " · ".join(dict.fromkeys(filter(None, words)))
     if failure.failure_class == UNKNOWN and how_killed(failure):
         return said  # that the class is not known says nothing beside it
-    return clean(failure.failure_class, 40) + (f": {said}" if said else "")
+    return word(failure.failure_class, 40) + (f": {said}" if said else "")
 
 
 def how_killed(failure: Failure) -> str:
@@ -92,10 +106,10 @@ def failure_remedy(scene: RunScene) -> str:
         return REMEDIES["unknown"]
     if not scene.look.managed and may_repeat(failure.failure_class, own_word=failure.retry_allowed):
         return "Start it again the way it was started; onbox cannot resume what it did not start."
-    own = clean(failure.remedy, 200)
+    own = quote(failure.remedy, 200)
     if failure.failure_class in REMEDIES:
         return remedy_of(failure.failure_class, failure.rule, clean(failure.proof))
-    return f"Its own rule says | {own}" if own else REMEDIES["unknown"]
+    return f"Its own rule says {own}" if own else REMEDIES["unknown"]
 
 
 def signals(scene: RunScene) -> str:
@@ -110,10 +124,10 @@ def else_known(scene: RunScene) -> str:
     """What is known beside what could not be looked at."""
     known = [f"{_SIGNALS[name]} {ago(age)} ago" for name, age in scene.signal_ages.items()]
     done, outcome = observed(scene.look.done), scene.outcome
-    known += [f"its records say {clean(outcome, 30)}"] if outcome else []
-    known += [f"proof of success: {clean(done, 60)}"] if done else []
+    known += [f"its records say {word(outcome, 30)}"] if outcome else []
+    known += [f"proof of success: {quote(done, 60)}"] if done else []
     claimed = observed(scene.look.claimed_state)
-    known += [f"its status claimed {clean(claimed, 20)}"] if claimed and not outcome else []
+    known += [f"its status claimed {word(claimed, 20)}"] if claimed and not outcome else []
     return "; ".join(known) or "nothing else is known"
 
 

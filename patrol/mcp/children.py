@@ -26,11 +26,14 @@ GRACE_SECONDS = 5.0
 
 
 class ChildEnded(NamedTuple):
-    """How a child ended. exit_code None: it ran out of its time. document: its JSON; None: it printed none."""
+    """How a child ended. exit_code None: it ran out of its time. document: its JSON; None: it printed none. complaint,
+    output: the ends of what it wrote, as one line.
+    """
 
     exit_code: int | None
     document: Any
     complaint: str
+    output: str = ""
 
 
 class Programs:
@@ -69,7 +72,11 @@ class Programs:
         finally:
             await _end(child)
         code = None if scope.cancelled_caught else child.returncode
-        return ChildEnded(code, _document(bytes(out)), safe_line(err.decode("utf-8", "replace").strip()[-500:]))
+        return ChildEnded(code, _document(bytes(out)), _end_of(err), _end_of(out))
+
+
+def _end_of(data: bytearray) -> str:
+    return safe_line(data[-2000:].decode("utf-8", "replace").strip()[-500:])
 
 
 async def _read(stream: Any, into: bytearray) -> None:

@@ -14,14 +14,25 @@ from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem
 from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
+from onbox.fence import fence, fenced, fenced_lines
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, utc_text, wall
-from patrol.act.perform import ACTS_LOOKED_AT, OUTCOME
-from patrol.collect import target_of
 from patrol.config.configured import choose_boxes, split_run
-from patrol.mcp.answers import answer, fenced, fenced_lines, name_of, page, plain, unseen_of
+from patrol.config.ssh_target import target_of
+from patrol.mcp.answers import ROWS_LIMIT, answer, name_of, named, page, plain, unseen_of
 from patrol.mcp.log_tail import GREP_BYTES, LINES_LIMIT, read_tail
-from patrol.memory.store import Memory
+from patrol.mcp.shapes import (
+    failure_row,
+    fence_all,
+    flag_row,
+    moment_of,
+    not_seen,
+    resume_row,
+    rows_of,
+    run_row,
+    stage_row,
+    time_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -58,7 +69,7 @@ class Tools:
         """Every run that the patrol knows, by its last tick. Looks at no box; `tick` looks now."""
         said = await self.programs.run("patrol", ("status", "--json"), limit_seconds=LOOK_SECONDS)
         document = _document(said, "patrol status")
-        rows = [_row(row) for row in document.get("runs", ())]
+        rows = [run_row(row) for row in document.get("runs", ())]
         shown, following = _page(rows, cursor)
         patrol = document.get("patrol", {})
         last = patrol.get("last_tick") or {}
@@ -66,16 +77,7 @@ class Tools:
         missing = [] if ended else ["no tick has looked yet: call `tick`"]
         if patrol.get("stale"):
             missing.append("the patrol has been silent for more than two of its cadences")
-        return answer(shown, as_of=_time(ended), could_not_look=missing, next_cursor=following)
-
-    async def series(self, run: str, limit: int = 100) -> dict[str, Any]:
-        """A run's numbers tick by tick, newest last: progress, loss, memory, disk. At most 1000."""
-        box, name = self._run(run)
-        words = ("history", f"{box}/{name}", "--points", "--json", "-n", str(max(1, min(limit, 1000))))
-        said = await self.programs.run("patrol", words, limit_seconds=LOOK_SECONDS)
-        rows = _document(said, "patrol history").get("rows", [])
-        missing = [] if rows else ["no tick has kept numbers of this run yet"]
-        return answer(rows, as_of=_time(rows[-1].get("at")) if rows else None, could_not_look=missing)
+        return answer(shown, as_of=time_text(ended), could_not_look=missing, next_cursor=following)
 
     # -- what is looked at now
 
@@ -87,25 +89,26 @@ class Tools:
             words.append(box)
         said = await self.programs.run("patrol", words, limit_seconds=LOOK_SECONDS)
         document = _document(said, "patrol tick")
-        rows = [_row(row) for row in document.get("runs", ())]
+        rows = [run_row(row) for row in document.get("runs", ())]
         missing = [f"{name_of(row)}: not reached" for row in document.get("runs", ()) if not row.get("look")]
-        return answer(rows, as_of=_time(document.get("at")) or utc_text(wall()), could_not_look=missing)
+        return answer(rows, as_of=time_text(document.get("at")) or utc_text(wall()), could_not_look=missing)
 
     async def run_summary(self, run: str) -> dict[str, Any]:
         """One run, looked at now: state and the rule that says so, stages with exit codes and durations, attempt,
         progress, failure, where its log lies.
         """
         facts, as_of = await self._facts(run)
-        missing = [f"{key}: {why}" for key, value in facts.items() if (why := unseen_of(value)) is not None]
+        missing = not_seen(facts)
+        missing += [f"{key}: {why}" for key, value in facts.items() if (why := unseen_of(value)) is not None]
         progress = plain(facts.get("progress"))
         data = {
-            **{key: plain(facts.get(key)) for key in _PLAIN},
+            **{key: named(facts.get(key)) for key in _PLAIN},
             "run": name_of(facts),
             **{key: fenced(plain(facts.get(key))) for key in ("says", "remedy", "place", "log")},
-            "progress": fenced(progress) if isinstance(progress, str) else progress and _fence_all(progress),
-            "stages": [_stage(stage) for stage in plain(facts.get("stages")) or ()],
-            "failure": _failure(plain(facts.get("failure"))),
-            "further": [_fence_all(one) for one in plain(facts.get("further")) or ()],
+            "progress": fenced(progress) if isinstance(progress, str) else progress and fence_all(progress),
+            "stages": [stage_row(stage) for stage in plain(facts.get("stages")) or ()],
+            "failure": failure_row(plain(facts.get("failure"))),
+            "further": [flag_row(one) for one in plain(facts.get("further")) or ()],
         }
         return answer(data, as_of=as_of, could_not_look=missing)
 
@@ -116,23 +119,55 @@ class Tools:
         why = unseen_of(facts.get("failure"))
         data = {"run": name_of(facts), "state": facts.get("state"), "rule": facts.get("rule"), "failure": None}
         if failure:
-            data |= {"failure": _failure(failure), "never": facts.get("never"), "then": facts.get("then")}
-        return answer(data, as_of=as_of, could_not_look=[f"failure: {why}"] if why else ())
+            data |= {"failure": failure_row(failure), "never": facts.get("never"), "then": facts.get("then")}
+        return answer(data, as_of=as_of, could_not_look=[*not_seen(facts), *([f"failure: {why}"] if why else ())])
 
     async def checkpoints(self, run: str) -> dict[str, Any]:
-        """The checkpoint that a resume would go on from, whether it is whole, and the newest one."""
-        facts, as_of = await self._facts(run)
-        resume = plain(facts.get("resume"))
-        why = unseen_of(facts.get("resume"))
-        keys = ("checkpoint", "path", "step", "whole", "newest", "passed", "missing")
-        data = {key: _fence_all(resume.get(key)) for key in keys} if resume else None
-        return answer(data, as_of=as_of, could_not_look=[f"resume: {why}"] if why else ())
+        """What a run has saved: step, path, size, age, whole or why not, why each is kept; `select`: what a resume goes
+        on from. Highest step first, at most 200.
+        """
+        box, name = self._run(run)
+        said = await self.programs.run("patrol", ("checkpoints", "--json", f"{box}/{name}"), limit_seconds=LOOK_SECONDS)
+        if not isinstance(said.document, dict):
+            return answer(None, as_of=None, could_not_look=[_why_not(said)])
+        chosen = said.document.get("select")
+        why = unseen_of(chosen)
+        found = [fence_all(one) for one in rows_of(said.document.get("checkpoints"))]
+        found.sort(key=lambda one: -(one["step"] if isinstance(one.get("step"), int) else -1))
+        missing = [
+            f"{named(one.get('stage'))}: {fence(text)}"
+            for one in rows_of(said.document.get("stages"))
+            for text in one.get("could_not_look") or ()
+        ]
+        data = {"run": f"{box}/{name}", "select": fence_all(plain(chosen)), "checkpoints": found[:ROWS_LIMIT]}
+        return answer(
+            data, as_of=moment_of(said.document.get("at")), could_not_look=[*([why] if why else ()), *missing]
+        )
+
+    async def series(self, run: str, limit: int = 100) -> dict[str, Any]:
+        """A run's numbers, newest last: step, loss, learning rate, speed, memory, checkpoints. At most 1000 points; of
+        the ticks where the box keeps none.
+        """
+        box, name = self._run(run)
+        most = max(1, min(limit, 1000))
+        said = await self.programs.run("patrol", ("series", "--json", f"{box}/{name}"), limit_seconds=LOOK_SECONDS)
+        if isinstance(said.document, dict):
+            points = [{key: named(value) for key, value in one.items()} for one in rows_of(said.document.get("points"))]
+            missing = [] if points else ["no point was taken yet"]
+            return answer(
+                points[-most:], as_of=moment_of(points[-1].get("at")) if points else None, could_not_look=missing
+            )
+        words = ("history", f"{box}/{name}", "--points", "--json", "-n", str(most))
+        ticks = await self.programs.run("patrol", words, limit_seconds=LOOK_SECONDS)
+        rows = _document(ticks, "patrol history").get("rows", [])
+        return answer(rows, as_of=time_text(rows[-1].get("at")) if rows else None, could_not_look=[_why_not(said)])
 
     async def next_step(self, run: str) -> dict[str, Any]:
         """What a person or an agent may type next for a run, and what needs a person's word. Runs nothing."""
         facts, as_of = await self._facts(run)
-        data = {key: plain(facts.get(key)) for key in _STEP}
-        return answer({"run": name_of(facts), "state": facts.get("state"), **data}, as_of=as_of)
+        data = {"run": name_of(facts), "state": facts.get("state"), **{key: plain(facts.get(key)) for key in _STEP}}
+        data["a_resume_would"] = resume_row(plain(facts.get("resume")))
+        return answer(data, as_of=as_of, could_not_look=not_seen(facts))
 
     async def tail_logs(self, run: str, lines: int = 50, since: str | None = None, grep: str = "") -> dict[str, Any]:
         """The end of a run's log. lines: at most 500. since: the cursor of an earlier answer: only what came after it.
@@ -154,7 +189,7 @@ class Tools:
             read_tail, target_of(self.settings, box), path, wanted, offset, grep, abandon_on_cancel=True
         )
         if isinstance(found, Absent | Unseen):
-            return answer([], as_of=None, could_not_look=[safe_line(found.why)])
+            return answer([], as_of=None, could_not_look=[fence(found.why)])
         missing = [f"only the last {GREP_BYTES >> 20} MiB were searched"] if grep and found.begins else []
         return answer(
             fenced_lines(found.lines), as_of=utc_text(wall()), could_not_look=missing, next_cursor=str(found.ends)
@@ -184,7 +219,8 @@ class Tools:
         ended = said[0]
         document = ended.document if isinstance(ended.document, dict) else {}
         if not document:
-            return answer(None, as_of=None, could_not_look=[f"sentinel wait: {ended.complaint or 'it said nothing'}"])
+            why = fence(ended.complaint) or "it said nothing"
+            return answer(None, as_of=None, could_not_look=[f"sentinel wait: {why}"])
         data = {key: document.get(key) for key in ("outcome", "exit_code", "waited_seconds")}
         data |= {"run": f"{box}/{name}", "says": fenced(document.get("say"))}
         return answer(data, as_of=utc_text(wall()))
@@ -201,7 +237,7 @@ class Tools:
             "handbook", words, limit_seconds=LOOK_SECONDS, environment={"ONBOX_ACTOR": "agent"}
         )
         if said.exit_code != 0:
-            raise CallRefused(f"not written: {said.complaint or 'the handbook did not answer'}")
+            raise CallRefused(f"not written: {fence(said.complaint) or 'the handbook did not answer'}")
         return answer({"written": True, "run": f"{box}/{name}", "kind": kind}, as_of=utc_text(wall()))
 
     async def act(self, run: str, action: Literal["resume", "stop", "prune", "acknowledge"]) -> dict[str, Any]:
@@ -216,9 +252,9 @@ class Tools:
             "acknowledge": f"patrol ack {name_of(facts)}",
         }
         data = {"run": name_of(facts), "done": False, "command": commands[action], "never": facts.get("never")}
-        if action not in self.allow:
-            why = f"a person types it: this server was not started with --allow {action}"
-            return answer({**data, "why": why}, as_of=as_of)
+        if action not in self.allow or not data["command"]:
+            why = _ASK[action] if data["command"] else _NO_COMMAND[action]
+            return answer({**data, "why": why}, as_of=as_of, could_not_look=not_seen(facts))
         # Resume as `recover = "resume"` does it: by a tick that acts, which asks the same rules and looks twice.
         began = wall()
         said = await self.programs.run("patrol", ("tick", "--json", facts["box"]), limit_seconds=LOOK_SECONDS)
@@ -231,9 +267,10 @@ class Tools:
 
     async def _was_resumed(self, facts: Mapping[str, Any], since: float) -> bool:
         """Whether the patrol has put a resume of this run on record since then."""
-        acts = await anyio.to_thread.run_sync(Memory(self.settings.state).acts, ACTS_LOOKED_AT, OUTCOME)
-        own = (act for act in acts if (act.box, act.run) == (facts["box"], facts["run"]) and act.at >= since)
-        return any(act.outcome == "resumed" for act in own)
+        said = await self.programs.run("patrol", ("history", "--acts", "--json"), limit_seconds=LOOK_SECONDS)
+        acts = _document(said, "patrol history").get("rows", ())
+        own = (act for act in acts if (act["box"], act["run"]) == (facts["box"], facts["run"]) and act["at"] >= since)
+        return any((act["kind"], act["outcome"]) == ("resume-outcome", "resumed") for act in own)
 
     # -- resources
 
@@ -279,6 +316,17 @@ class Tools:
             return said
 
 
+_PERSON = "a person types it: no flag of this server allows it to an agent"
+_ASK = {
+    "resume": "a person types it: this server was not started with --allow resume",
+    "stop": _PERSON,
+    "acknowledge": f"{_PERSON}; it says that somebody has seen the end",
+}
+_NO_COMMAND = {
+    "resume": "it is done: there is nothing to resume",
+    "stop": "no process of it is known: there is nothing to stop",
+    "prune": "no command here deletes checkpoints: a person does; `checkpoints` names the one that a resume needs",
+}
 _PLAIN = (
     "run_id", "managed", "state", "rule", "severity", "since", "stage", "attempt", "stages_done", "stages_total",
     "restarts", "acknowledged", "waiting", "memory",
@@ -295,7 +343,14 @@ def _document(said: ChildEnded, program: str) -> Mapping[str, Any]:
         return said.document
     if said.exit_code is None:
         raise CallRefused(f"could not look: {program} did not answer in {LOOK_SECONDS:g} s")
-    raise CallRefused(f"could not look: {program}: {said.complaint or f'exit code {said.exit_code}'}")
+    raise CallRefused(f"could not look: {program}: {fence(said.complaint) or f'exit code {said.exit_code}'}")
+
+
+def _why_not(said: ChildEnded) -> str:
+    """Why a program on the box gave no document; what it said, it may have said there."""
+    if said.exit_code is None:
+        return f"no answer in {LOOK_SECONDS:g} s"
+    return fence(said.complaint or said.output) or f"exit code {said.exit_code}"
 
 
 def _page(rows: list[Any], cursor: str | None) -> tuple[list[Any], str | None]:
@@ -303,58 +358,6 @@ def _page(rows: list[Any], cursor: str | None) -> tuple[list[Any], str | None]:
         return page(rows, cursor)
     except ValueError:
         raise CallRefused(f"cursor: {safe_line(str(cursor), 40)!r} is not one of an earlier answer") from None
-
-
-def _row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A run in a list: as `patrol status` keeps it (with a `finding`), or as `patrol tick` tells it (flat)."""
-    finding = row.get("finding") or row
-    return {
-        "run": name_of(row),
-        "state": row.get("state"),
-        "severity": row.get("severity"),
-        "rule": finding.get("rule"),
-        "since": _time(row.get("since")),
-        "seen_at": _time(row.get("at")),
-        "acknowledged": row.get("acknowledged"),
-        "says": fenced(finding.get("say")),
-        "line": fenced(row.get("line")),
-        "next_command": finding.get("command") or finding.get("next_command"),
-    }
-
-
-def _stage(stage: Mapping[str, Any]) -> dict[str, Any]:
-    end = plain(stage.get("end"))
-    keys = ("attempt", "exit_code", "took_seconds", "step", "artifact_count")
-    return {
-        "name": stage.get("name"),
-        "state": stage.get("state"),
-        "note": fenced(stage.get("note")),
-        "end": {**{key: end.get(key) for key in keys}, "progress": fenced(end.get("progress"))} if end else None,
-    }
-
-
-def _failure(failure: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if not failure:
-        return None
-    keys = ("stage", "failure_class", "retry_allowed")
-    known = {key: failure.get(key) for key in keys}
-    return {**known, **{key: fenced(failure.get(key)) for key in ("proof", "remedy", "where")}}
-
-
-def _fence_all(value: Any) -> Any:
-    """Every text in it fenced."""
-    if isinstance(value, str):
-        return fenced(value)
-    if isinstance(value, dict):
-        return {key: _fence_all(one) for key, one in value.items()}
-    return [_fence_all(one) for one in value] if isinstance(value, list) else value
-
-
-def _time(moment: object) -> str | None:
-    """A time as text: the programs write seconds since the epoch, or the text itself."""
-    if isinstance(moment, int | float):
-        return utc_text(float(moment))
-    return moment if isinstance(moment, str) else None
 
 
 def _read(path: str) -> str:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
+from onbox.model.fence_signs import close_fence
 from onbox.model.screen import WIDTH, clip, columns, joined, labelled, whole
 from onbox.outside import safe_line, safe_text
 from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.cost import cost_of, cost_words, idle_words
-from patrol.decide.phrases import ago, clean, sound
+from patrol.decide.phrases import ago, clean, quote, sound, word
 from patrol.decide.rule_context import gpu_percent, share
 from patrol.memory.update_history import attempt_id
 from patrol.report.short import said
@@ -83,7 +84,7 @@ def wide_line(
         shown = " ".join([head, *_reason(reason, room), tail])
         if len(shown) <= LINE_LIMIT and room >= min(len(reason), REASON_LEAST):
             return shown
-    return shown if len(shown) <= LINE_LIMIT else shown[: LINE_LIMIT - 1] + "…"
+    return shown if len(shown) <= LINE_LIMIT else close_fence(shown[: LINE_LIMIT - 1] + "…")
 
 
 def _reason(reason: str, room: int) -> list[str]:
@@ -143,7 +144,7 @@ def resources(box: BoxLook | None) -> list[str]:
 
 def _stage(look: RunLook) -> str:
     stage = observed(look.stage)
-    return clean(stage, 20) if stage else ""
+    return word(stage, 20) if stage else ""
 
 
 def _progress(reading: Maybe[Progress], before: Before | None, attempt: str) -> str:
@@ -304,9 +305,9 @@ def _proof(look: RunLook | None) -> tuple[str, str]:
     """The line that proves it, with the place; else the last line of the log, which proves nothing."""
     failure = observed(look.failure) if look else None
     if failure is not None and failure.proof and failure.rule not in NO_PROOF_RULES:
-        return "proof", clean(failure.proof, 200) + (f"  [{clean(failure.where, 80)}]" if failure.where else "")
+        return "proof", quote(failure.proof, 200) + (f"  [{word(failure.where, 80)}]" if failure.where else "")
     log = observed(look.log) if look else None
-    return "last", clean(log.last_line, 160) if log and log.last_line else ""
+    return "last", quote(log.last_line, 160) if log and log.last_line else ""
 
 
 def _traceback(look: RunLook | None) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from onbox.contract.states import RunState
 from onbox.logs import metric
 from onbox.model.units import format_duration
 from onbox.runs.journal import result_words
-from patrol.decide.phrases import UNKNOWN, ago, clean, how_killed, sound
+from patrol.decide.phrases import UNKNOWN, ago, clean, how_killed, quote, sound, word
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _where(look: RunLook, *, moves: bool) -> str:
         return clean(cells.text, CAUSE_LIMIT)
     progress = _progress(look)
     words = None if progress is None else words_of_progress(progress)
-    stage = clean(observed(look.stage) or "", 20)
+    stage = word(observed(look.stage) or "", 20)
     if words is None or not words.counter:
         return stage
     return " ".join(filter(None, (stage, words.counter, *((words.share, words.eta) if moves else ()))))
@@ -140,7 +140,7 @@ def took(look: RunLook) -> str:
 
 def _results(look: RunLook) -> list[str]:
     """The longest stage's result first: it did the work. Then the last words, where they are a number with a name."""
-    told = [(one.seconds or 0.0, f"{clean(one.stage, 20)} {clean(result_words(one))}") for one in look.stage_results]
+    told = [(one.seconds or 0.0, f"{word(one.stage, 20)} {clean(result_words(one))}") for one in look.stage_results]
     told = sorted((one for one in told if not one[1].endswith(" ")), key=lambda one: -one[0])
     shown = [words for _, words in told]
     shown = shown or [_loss(look)]
@@ -181,26 +181,26 @@ _OF_RULE: dict[str, Callable[[RunLook], str]] = {
     "quiet": _quietest,
     "loss-lost": _loss,
     "gone": lambda _: "gone? the next look decides",
-    "gate-refused": lambda look: look.reason or "a gate refused",
+    "gate-refused": lambda look: quote(look.reason) or "a gate refused",
     "ended-unproven": lambda _: "ended, success unproven",
     "could-not-look": lambda _: "could not look",
-    "stopped": lambda look: look.reason or "stopped on request",
+    "stopped": lambda look: quote(look.reason) or "stopped on request",
 }
 
 
 def failure_in_short(failure: Failure | None, reason: str) -> str:
     """`disk_full: No space left on device`; `killed by SIGKILL, no OOM counted`."""
     if failure is None:
-        return reason or "why is not known"
+        return quote(reason) or "why is not known"
     if failure.failure_class == UNKNOWN and how_killed(failure):
         return how_killed(failure)
     if failure.failure_class in (UNKNOWN, "false_success"):
-        return reason or failure.proof
+        return quote(reason or failure.proof)
     if failure.failure_class == "code_error":
         place = failure.where.rpartition("/")[2]
-        return f"{failure.proof or failure.failure_class}{f' ({place})' if place else ''}"
-    words = _EXCEPTION.sub("", failure.proof)
-    return f"{failure.failure_class}: {words}" if words else failure.failure_class
+        return f"{quote(failure.proof) or word(failure.failure_class, 40)}{f' ({word(place)})' if place else ''}"
+    kind, words = word(failure.failure_class, 40), _EXCEPTION.sub("", failure.proof)
+    return f"{kind}: {quote(words)}" if words else kind
 
 
 def _clause(finding: Finding) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ def control_path(box: str, host: str, ssh_command: Sequence[str], folder: str | 
     folder: None: below the system's folder for temporary files. None is returned where there is no safe folder or its
     path is too long; then there is no master.
     """
-    places = (folder,) if folder is not None else (tempfile.gettempdir(), "/tmp")
+    places = (folder,) if folder is not None else (os.environ.get("TMPDIR") or "/tmp", "/tmp")
     name = hashlib.sha256("\0".join((box, host, *ssh_command)).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     for place in places:
         own = os.path.join(place, f"onbox-{os.getuid()}")

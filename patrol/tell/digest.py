@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.model.units import format_duration
-from patrol.decide.phrases import clean
+from patrol.decide.phrases import clean, word
 from patrol.report.lines import name_of
 from patrol.report.short import cause_in_short
 from patrol.verdict import Severity
@@ -100,4 +100,4 @@ def _line(run: Judged, now: float) -> str:
         return f"{head} {how_long(verdict, now)}"
     say = clean(verdict.finding.say, SAY_LIMIT)
     stage = observed(run.look.stage) if run.look is not None else None
-    return " ".join(filter(None, (head, clean(stage, 40) if stage else "", say)))
+    return " ".join(filter(None, (head, word(stage, 40) if stage else "", say)))

@@ -113,6 +113,27 @@ FIGURES: tuple[tuple[str, Callable[[Lab], float]], ...] = (
 )
 
 
+def release_of(asked: str | None) -> str:
+    """The commit to compare with. Ends with one line where none is known."""
+    if asked:
+        return asked
+    done = subprocess.run(
+        ["git", "describe", "--tags", "--abbrev=0"], cwd=REPOSITORY, check=False, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        raise SystemExit("drift.py: no tag is known here: name the commit of a release with --against")
+    return done.stdout.strip()
+
+
+def copy_tree(folder: Path) -> Path:
+    """This working tree as git sees it: an installation leaves its build folder there, and takes none from here."""
+    for name in _run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0"):
+        if name and (REPOSITORY / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPOSITORY / name, folder / name)
+    return folder
+
+
 def install(source: Path, folder: Path) -> Version:
     """As a user does, and compiled, which an installed package is."""
     folder.mkdir()
@@ -141,13 +162,13 @@ def main() -> int:
     parser.add_argument("--stages", type=int, default=100)
     parser.add_argument("--limit", type=float, default=1.25, help="above it a ratio is too much (default: 1.25)")
     args = parser.parse_args()
-    release = args.against or _run("git", "describe", "--tags", "--abbrev=0")
+    release = release_of(args.against)
     with tempfile.TemporaryDirectory(prefix="onbox-drift-") as name:
         folder = Path(name)
         before = folder / "release"
         _run("git", "worktree", "add", "--quiet", "--detach", before, release)
         try:
-            installed = install(before, folder / "before"), install(REPOSITORY, folder / "now")
+            installed = install(before, folder / "before"), install(copy_tree(folder / "tree"), folder / "now")
         finally:
             _run("git", "worktree", "remove", "--force", before)
         labs = [Lab(version, args.stages) for version in installed]

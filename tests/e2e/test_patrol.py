@@ -132,7 +132,7 @@ def test_a_failure_is_reported_with_its_whole_traceback(place: Patrolled) -> Non
     (box.project / "t.py").write_text(script)
     assert box.onbox("chain", f"train={shlex.quote(sys.executable)} t.py").returncode != 0
     place.wait_for_rule("gpu1/digits", "failed")
-    assert "· ZeroDivisionError: division by zero" in place.patrol("status").stdout
+    assert "· «ZeroDivisionError: division by zero»" in place.patrol("status").stdout
     said = place.patrol("tick", "--wide").stdout
     assert "    | Traceback (most recent call last):" in said
     assert "    |     return 1 / n if not n else deep(n - 1)" in said

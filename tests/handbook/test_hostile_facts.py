@@ -94,7 +94,7 @@ def test_a_path_that_cannot_be_shown_offers_no_command(letter: str) -> None:
     assert advice.withheld == safe_line(advice.withheld)
     facts = made_facts(0)._replace(runs=(run,))
     last = situation(facts, [], "")[-1]
-    assert last.startswith("next: no command is offered: it could not be typed as it is shown | ssh gpu2 ")
+    assert last.startswith("next: no command is offered: it could not be typed as it is shown «ssh gpu2 ")
     assert "no command is offered" in render(facts)
 
 

@@ -78,8 +78,8 @@ def test_commands_are_whole_shell_lines(number: int) -> None:
 def test_what_is_not_known_says_why() -> None:
     run = run_facts(0)._replace(stages=Unseen("run.json was cut off"), resume=Unseen("no onbox there"))
     page = render(made_facts(1)._replace(runs=(run,)))
-    assert "chain: unknown (run.json was cut off)" in page
-    assert "unknown (no onbox there)" in page
+    assert "chain: unknown («run.json was cut off»)" in page
+    assert "unknown («no onbox there»)" in page
 
 
 def test_names_of_variables_and_never_values() -> None:

@@ -230,7 +230,7 @@ def test_what_is_wrong_comes_with_all_that_is_needed() -> None:
     text = details(decided(look), look, NOW, wide=True)
     words = [part.split()[0] for part in text]
     assert words == ["cause", "since", "proof", "remedy", "next"]
-    assert "OSError: No space left on device  [train.1.log:900]" in text[2]
+    assert "«OSError: No space left on device»  [train.1.log:900]" in text[2]
     assert text[4] == "  next     ssh gpu1 'cd /root/digits && df -h . && df -i . && onbox prune --dry-run digits'"
 
 
@@ -254,7 +254,7 @@ def test_a_command_that_cannot_be_shown_is_not_offered(name: str) -> None:
     way = WAY._replace(project=f"/root/{name}")
     verdict = decide_run(dead(), box(), before(gone_ticks=1), box_before(), NOW, way=way)
     last = details(verdict, dead(), NOW, wide=True)[-1]
-    assert "No command is offered: it could not be typed as it is shown | ssh gpu1" in last
+    assert "No command is offered: it could not be typed as it is shown «ssh gpu1" in last
     assert "next " not in last
     assert not document([ReportEntry(verdict, dead(), box())], NOW, Severity.OK)["runs"][0]["next_command"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.triage.classes import REMEDIES
-from patrol.decide.phrases import ago, clean, else_known, how_far, log_command, signals, status_command
+from patrol.decide.phrases import ago, else_known, how_far, log_command, quote, signals, status_command, word
 from patrol.decide.remote_command import here
 from patrol.decide.rules.end import DONE, NO_OUTCOME, NO_PROCESS, NOT_DONE, STOP_REACHED, If, Row
 from patrol.decide.trend import flap_percent, slow_rate
@@ -58,8 +58,14 @@ WAITS = If(
     "its living runner says what it waits for",
     lambda s: observed(s.look.waiting_for) is not None and s.presence is Presence.ALIVE,
 )
-LOST_LOSS = If("its newest loss is not a number", lambda s: s.loss_is_lost)
-SLOW = If("the last slow_ticks rates are all below the baseline", lambda s: _baseline(s) is not None)
+LOST_LOSS = If(
+    "its newest loss is not a number, or its box finds that",
+    lambda s: s.loss_is_lost or bool(s.found("loss-not-finite")),
+)
+SLOW = If(
+    "its box finds it slow; where none looks, the last slow_ticks rates are all below the baseline",
+    lambda s: _baseline(s) is not None if s.found("slow") is None else bool(s.found("slow")),
+)
 RETRIED = If("its stage was retried `retries` times or more", lambda s: s.look.retries >= s.limits.retries_count)
 FLAPS = If("it changed between well and ill too often", _flaps)
 HEARTBEAT_STALE = If("its heartbeat is older than two of its cadences", lambda s: s.heartbeat_stale)
@@ -89,7 +95,14 @@ LINGERS = If(
 )
 
 
+def _say_lost(scene: RunScene) -> str:
+    proof = scene.found("loss-not-finite")
+    return f"{quote(proof)}; {how_far(scene)}" if proof else f"its newest loss is not a number; {how_far(scene)}"
+
+
 def _say_slow(scene: RunScene) -> str:
+    if proof := scene.found("slow"):
+        return f"{quote(proof)}; {how_far(scene)}"
     baseline, rate = _baseline(scene) or 0.0, scene.rates[-1] if scene.rates else 0.0
     less = 100 * (1 - rate / baseline) if baseline else 0.0
     slower = f"{less:.0f}% slower than its own {baseline:.3g} steps/s for {scene.limits.slow_ticks} ticks"
@@ -102,7 +115,7 @@ def _say_stalled(scene: RunScene) -> str:
 
 
 def _engine_troubles(scene: RunScene) -> str:
-    return "; ".join(clean(one, 120) for one in scene.engine.troubles[:3]) if scene.engine is not None else ""
+    return "; ".join(quote(one, 120) for one in scene.engine.troubles[:3]) if scene.engine is not None else ""
 
 
 HEARTBEAT = Row(
@@ -115,7 +128,7 @@ HEARTBEAT = Row(
 
 RUNNER_IS_GONE = Row(
     "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE, NOT_DONE),
-    lambda s: f"its runner is gone, stage {clean(observed(s.look.stage) or '?', 40)} lives on; {how_far(s)}",
+    lambda s: f"its runner is gone, stage {word(observed(s.look.stage) or '?', 40)} lives on; {how_far(s)}",
     "the stage is well; a resume takes it over alive, so that the chain goes on after it",
     remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=status_command,
     resume=lambda s: s.look.managed,
@@ -125,7 +138,7 @@ RUNNER_IS_GONE = Row(
 LIVING: tuple[Row, ...] = (
     Row(
         "ending", Severity.OK, RunState.RUNNING, (DONE, ALIVE, If("the proof is younger than linger", lambda s: not LINGERS.holds(s))),
-        lambda s: f"its proof of success is there, its processes are not all gone yet ({clean(observed(s.look.done) or '', 60)})",
+        lambda s: f"its proof of success is there, its processes are not all gone yet ({quote(observed(s.look.done) or '', 60)})",
         "a marker with a living process is not finished; a runner needs a moment to deliver its notices",
     ),
     Row(
@@ -136,12 +149,12 @@ LIVING: tuple[Row, ...] = (
     ),
     Row(
         "waiting", Severity.OK, RunState.RUNNING, (ALIVE, WAITS, NOT_DONE),
-        lambda s: f"waits for {clean(observed(s.look.waiting_for) or '', 80)}",
+        lambda s: f"waits for {word(observed(s.look.waiting_for) or '', 80)}",
         "a bounded wait is the chain's own doing, not a stall",
     ),
     Row(
         "loss-lost", Severity.CRITICAL, RunState.DEGRADED, (ALIVE, LOST_LOSS),
-        lambda s: f"its newest loss is not a number; {how_far(s)}",
+        _say_lost,
         "it burns time without learning (divergence)",
         remedy=lambda s: REMEDIES["divergence"], command=log_command,
     ),
@@ -184,7 +197,7 @@ LIVING: tuple[Row, ...] = (
     ),
     Row(
         "degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, RETRIED),
-        lambda s: f"stage {clean(observed(s.look.stage) or '?', 40)} was retried {s.look.retries} times; {how_far(s)}",
+        lambda s: f"stage {word(observed(s.look.stage) or '?', 40)} was retried {s.look.retries} times; {how_far(s)}",
         "it goes on, but its budget of retries is being used up",
         remedy=lambda s: "Read why the earlier attempts failed before the budget ends.", command=log_command,
     ),
@@ -205,7 +218,7 @@ LIVING: tuple[Row, ...] = (
     ),
     Row(
         "unconfirmed", Severity.OK, RunState.RUNNING, (ALIVE, ONLY_ENGINE),
-        lambda s: f"running, unconfirmed: {clean(s.engine.says, 100) if s.engine else ''}; nothing else of it was seen to move",
+        lambda s: f"running, unconfirmed: {quote(s.engine.says, 100) if s.engine else ''}; nothing else of it was seen to move",
         "an engine says RUNNING from the placing of a job to its end, also of one that hangs",
         remedy=lambda s: "The next look tells whether its log moves; look at its log or its tracker meanwhile.",
         command=log_command,

@@ -9,7 +9,7 @@ from onbox.contract.states import RunState
 from onbox.model.units import format_size
 from onbox.runs.next_step import Act
 from patrol.cost import cost_words
-from patrol.decide.phrases import ago, clean
+from patrol.decide.phrases import ago, quote, word
 from patrol.decide.remote_command import here
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.rule_context import BoxScene, LinkScene
@@ -37,7 +37,7 @@ def _is_soft(scene: LinkScene) -> bool:
 
 
 def _say_unreachable(scene: LinkScene) -> str:
-    detail = f" ({clean(scene.detail, 200)})" if scene.detail else ""
+    detail = f" ({quote(scene.detail, 200)})" if scene.detail else ""
     since = scene.box_before.first_failure_at
     times = f"; {scene.failures} times in a row" if scene.failures > 1 else ""
     times += f" since {ago(max(0.0, scene.now - since))}" if scene.failures > 1 and since is not None else ""
@@ -54,7 +54,7 @@ LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
         "runs-unseen", Severity.UNKNOWN, RunState.UNKNOWN,
         (IfLink("the box answered, but its runs could not be looked at", lambda s: s.reason == "runs-unseen"),),
-        lambda s: f"the box answers, its runs could not be looked at: {clean(s.detail)}",
+        lambda s: f"the box answers, its runs could not be looked at: {quote(s.detail)}",
         "a project on a hung mount is not an empty project",
         remedy=lambda s: "Look at the project's directory on the box: a hung mount, a changed path, missing rights.",
         command=lambda s: here("patrol", "check", s.box),
@@ -85,11 +85,11 @@ def _used(scene: BoxScene) -> list[tuple[str, float]]:
     if scene.fullest:
         disk, used = scene.fullest
         found.append(
-            (f"{clean(disk.mount, 40)} {used:.0f}% of bytes ({format_size(max(0, disk.bytes_free))} left)", used)
+            (f"{word(disk.mount, 40)} {used:.0f}% of bytes ({format_size(max(0, disk.bytes_free))} left)", used)
         )
     if scene.fullest_inodes:
         disk, used = scene.fullest_inodes
-        found.append((f"{clean(disk.mount, 40)} {used:.0f}% of inodes ({observed(disk.inodes_free)} left)", used))
+        found.append((f"{word(disk.mount, 40)} {used:.0f}% of inodes ({observed(disk.inodes_free)} left)", used))
     return found
 
 
@@ -99,7 +99,7 @@ def _above(scene: BoxScene, percent: float) -> str:
 
 def _say_full(scene: BoxScene) -> str:
     full = _full(scene)
-    return f"{full.what} of {clean(full.mount, 40)} full in {ago(full.seconds)} if it goes on so" if full else ""
+    return f"{full.what} of {word(full.mount, 40)} full in {ago(full.seconds)} if it goes on so" if full else ""
 
 
 def _fills_within(scene: BoxScene, seconds: float) -> bool:
@@ -125,12 +125,12 @@ def _stalls(scene: BoxScene) -> str:
 
 
 def _gpu_faults(scene: BoxScene) -> str:
-    words = [f"GPU {gpu.number}: {clean(gpu.trouble, 60)}" for gpu in observed(scene.box.gpus) or () if gpu.trouble]
+    words = [f"GPU {gpu.number}: {quote(gpu.trouble, 60)}" for gpu in observed(scene.box.gpus) or () if gpu.trouble]
     return "; ".join(words + ([] if scene.first_look else _xid_lines(scene)))
 
 
 def _xid_lines(scene: BoxScene) -> list[str]:
-    return [clean(fault.line, 80) for fault in scene.new_faults if fault.kind == "xid"]
+    return [quote(fault.line, 80) for fault in scene.new_faults if fault.kind == "xid"]
 
 
 def _earlier_xids(scene: BoxScene) -> str:
@@ -139,7 +139,7 @@ def _earlier_xids(scene: BoxScene) -> str:
 
 
 def _oom_lines(scene: BoxScene) -> list[str]:
-    return [clean(fault.line, 80) for fault in scene.new_faults if fault.kind == "oom"]
+    return [quote(fault.line, 80) for fault in scene.new_faults if fault.kind == "oom"]
 
 
 def _whole_box_killed(scene: BoxScene) -> bool:
@@ -149,12 +149,13 @@ def _whole_box_killed(scene: BoxScene) -> bool:
     """
     if scene.box_before.kernel_seconds is None or scene.oom_kills is not None:
         return False
-    return any(not line.startswith("Memory cgroup") for line in _oom_lines(scene))
+    kills = (fault.line for fault in scene.new_faults if fault.kind == "oom")
+    return any(not line.startswith("Memory cgroup") for line in kills)
 
 
 def _unseen(scene: BoxScene, *, expected: bool) -> str:
     words = [
-        f"{clean(name, 20)} ({clean(why, 50)})"
+        f"{word(name, 20)} ({quote(why, 50)})"
         for name, why in scene.box.sections_unseen
         if (name in MAY_STAY_UNSEEN) is expected
     ]
@@ -185,9 +186,7 @@ def _is_short(count: FileCount) -> bool:
 
 def count_words(count: FileCount) -> str:
     """`data/train: 7 of 10 files, 3.1 GB of 4.4 GB`."""
-    words = (
-        f"{clean(count.remote, 40)}: {observed(count.remote_count) or 0} of {observed(count.local_count) or 0} files"
-    )
+    words = f"{word(count.remote, 40)}: {observed(count.remote_count) or 0} of {observed(count.local_count) or 0} files"
     mine, theirs = observed(count.local_bytes), observed(count.remote_bytes)
     return words + (
         f", {format_size(theirs)} of {format_size(mine)}" if mine is not None and theirs is not None else ""

@@ -10,13 +10,14 @@ from onbox.triage.classes import REMEDIES, may_repeat
 from patrol.decide.phrases import (
     NO_PROGRESS,
     ago,
-    clean,
     else_known,
     failure_remedy,
     failure_words,
     how_far,
     log_command,
+    quote,
     status_command,
+    word,
 )
 from patrol.decide.rule import Condition, Rule
 from patrol.decide.rule_context import RunScene
@@ -40,7 +41,7 @@ def _may_resume(scene: RunScene) -> bool:
 
 
 def _named(stage: str | None) -> str:
-    return "the sweep" if stage == SWEEP else f"stage {clean(stage or '?', 40)}"
+    return "the sweep" if stage == SWEEP else f"stage {word(stage or '?', 40)}"
 
 
 def _proven_dead(scene: RunScene) -> bool:
@@ -173,7 +174,7 @@ OPEN_OR_REQUEUED = If(
 
 def _engine_words(scene: RunScene) -> str:
     engine = scene.engine
-    return clean(engine.says, 120) if engine is not None else ""
+    return quote(engine.says, 120) if engine is not None else ""
 
 
 def _queue_words(scene: RunScene) -> str:
@@ -224,7 +225,7 @@ def _unseen_words(scene: RunScene) -> str:
         "runner": look.runner_alive, "processes": look.stage_alive, "end record": look.outcome, "marker": look.done,
         "scheduler": look.scheduler,
     }  # fmt: skip
-    words = [f"{name}: {clean(value.why, 60)}" for name, value in named.items() if isinstance(value, Unseen)]
+    words = [f"{name}: {word(value.why, 60)}" for name, value in named.items() if isinstance(value, Unseen)]
     return f"could not look ({'; '.join(words) or 'its processes were not looked for'}); {else_known(scene)}"
 
 
@@ -263,7 +264,7 @@ ENDED: tuple[Row, ...] = (
     ),
     Row(
         "done", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED),
-        lambda s: f"finished {ago(observed(s.look.ended_age_seconds))} ago; proof: {clean(observed(s.look.done) or '', 60)}{_how_far_it_came(s)}",
+        lambda s: f"finished {ago(observed(s.look.ended_age_seconds))} ago; proof: {quote(observed(s.look.done) or '', 60)}{_how_far_it_came(s)}",
         "finished means no process AND the marker of this very run; either alone proves nothing",
         command=status_command,
     ),
@@ -282,13 +283,13 @@ ENDED: tuple[Row, ...] = (
     ),
     Row(
         "gate-refused", Severity.CRITICAL, RunState.FAILED, (ENDED_SO[Event.GATE_REFUSED],),
-        lambda s: f"a gate refused, nothing was started: {clean(s.look.reason) or 'see its status'}",
+        lambda s: f"a gate refused, nothing was started: {quote(s.look.reason) or 'see its status'}",
         "nothing is lost, but nothing runs either, and it does not start by itself",
         remedy=lambda s: "Make room for what the gate names, then resume; every gate is asked again.", command=status_command,
     ),
     Row(
         "stopped", Severity.OK, RunState.STOPPED, (ENDED_SO[Event.CHAIN_STOPPED],),
-        lambda s: f"stopped by a person: {clean(s.look.reason) or 'on request'}; {how_far(s)}",
+        lambda s: f"stopped by a person: {quote(s.look.reason) or 'on request'}; {how_far(s)}",
         "what a person stopped is left alone",
         remedy=lambda s: REMEDIES["user_interrupt"], command=status_command,
     ),
@@ -308,7 +309,7 @@ ENDED: tuple[Row, ...] = (
     ),
     Row(
         "interrupted-recorded", Severity.CRITICAL, RunState.INTERRUPTED, (ENDED_SO[Event.CHAIN_INTERRUPTED], NOT_ALIVE),
-        lambda s: f"ended without a verdict: {clean(s.look.reason) or 'its runner was ended'}; {how_far(s)}",
+        lambda s: f"ended without a verdict: {quote(s.look.reason) or 'its runner was ended'}; {how_far(s)}",
         "the runner itself wrote down that it was ended: no second look is needed",
         remedy=_resume_remedy, command=log_command, resume=_may_resume,
     ),

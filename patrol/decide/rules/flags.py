@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
-from patrol.decide.phrases import ago, clean, how_far, log_command, notices_command, status_command
+from onbox.series.detectors.table import DETECTORS
+from patrol.decide.phrases import ago, clean, how_far, log_command, notices_command, quote, status_command, word
 from patrol.decide.rules.alive import ALIVE, HEARTBEAT, RUNNER_IS_GONE
 from patrol.decide.rules.end import DONE, NO_OUTCOME, NOT_DONE, If, Row
 from patrol.decide.trend import longest_gap, risen_loss
@@ -14,7 +15,10 @@ from patrol.snapshot import NOT_ASKED
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from patrol.decide.rule_context import RunScene
+    from patrol.snapshot import Detected
 
 FAILURE_IN_LOG = If("its log shows a failure", lambda s: s.failure is not None)
 
@@ -28,7 +32,28 @@ def _artifacts_late(scene: RunScene) -> bool:
     return usual is not None and age is not None and age > usual * scene.limits.artifacts_factor
 
 
+def _says(detector: str, else_: Callable[[RunScene], bool]) -> Callable[[RunScene], bool]:
+    """The box's own detector decides where it looked: it sees every sample. Else what the ticks have seen."""
+    return lambda scene: else_(scene) if scene.found(detector) is None else bool(scene.found(detector))
+
+
+def _other_findings(scene: RunScene) -> tuple[Detected, ...]:
+    """What the box finds beside what has a rule of its own."""
+    return tuple(one for one in observed(scene.look.detected) or () if one.detector not in _OWN_RULE)
+
+
+def _remedy_of_others(scene: RunScene) -> str:
+    """Our own words, not the box's."""
+    known = [DETECTORS[one.detector].remedy for one in _other_findings(scene) if one.detector in DETECTORS]
+    return known[0] if known else "Look at its log."
+
+
+_OWN_RULE = frozenset({"slow", "loss-not-finite", "loss-risen", "checkpoints-late"})
+
+
 def _say_late(scene: RunScene) -> str:
+    if proof := scene.found("checkpoints-late"):
+        return quote(proof)
     age, usual = artifact_age(scene.look), _usual_gap(scene)
     return f"no new artifact for {ago(age)}, where {ago(usual)} was the longest; {how_far(scene)}"
 
@@ -44,6 +69,8 @@ def _calm_loss(scene: RunScene) -> float | None:
 
 
 def _say_risen(scene: RunScene) -> str:
+    if proof := scene.found("loss-risen"):
+        return quote(proof)
     calm, loss = _calm_loss(scene) or 0.0, scene.losses[-1] if scene.losses else 0.0
     more = 100 * (loss / calm - 1) if calm else 0.0
     return f"loss {loss:.4g}, {more:.0f}% above its own {calm:.4g} for {scene.limits.loss_ticks} ticks"
@@ -83,25 +110,33 @@ RUN_FLAGS: tuple[Row, ...] = (
     RUNNER_IS_GONE,
     Row(
         "failure-survived", Severity.WARNING, None, (ALIVE, FAILURE_IN_LOG, NO_OUTCOME),
-        lambda s: f"its log shows {clean(s.failure.failure_class, 40)}: {clean(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
+        lambda s: f"its log shows {word(s.failure.failure_class, 40)}: {quote(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
         "an exception in a log is not a death; only the process's end is",
         remedy=lambda s: "Read it; it may be one rank of many.", command=log_command,
     ),
     Row(
         "artifacts-late", Severity.WARNING, None,
         (ALIVE, If("its steps go on", lambda s: s.steps_go_on),
-         If("its newest artifact is older than artifacts_factor times the longest gap between them", _artifacts_late)),
+         If("its box finds its checkpoints late; where none looks, its newest artifact is older than artifacts_factor times the"
+            " longest gap between them", _says("checkpoints-late", _artifacts_late))),
         _say_late,
         "steps without checkpoints cannot be resumed: a save that hangs or fails is seen before it is needed",
         remedy=lambda s: "See whether its saves fail or hang, and whether there is room.", command=log_command,
     ),
     Row(
         "loss-risen", Severity.WARNING, None,
-        (ALIVE, If("the last loss_ticks losses are all above the baseline", lambda s: _calm_loss(s) is not None)),
+        (ALIVE, If("its box finds that; where none looks, the last loss_ticks losses are all above the baseline",
+                   _says("loss-risen", lambda s: _calm_loss(s) is not None))),
         _say_risen,
         "compared with its own last ticks, more than once: a single batch, or the first steps, are not divergence",
         remedy=lambda s: "Look at the curve; a resume repeats it. Lower the rate or go back to an earlier checkpoint.",
         command=log_command,
+    ),
+    Row(
+        "detected", Severity.WARNING, None, (ALIVE, If("its box finds something else in its series", lambda s: bool(_other_findings(s)))),
+        lambda s: "; ".join(f"{word(one.detector)}: {quote(one.proof)}" for one in _other_findings(s)[:3]),
+        "the runner looks at every sample: gradients, zeros, a resume that goes on elsewhere, too few checkpoints, a buffered log",
+        remedy=_remedy_of_others, command=log_command,
     ),
     Row(
         "fast-finish", Severity.WARNING, None,
@@ -121,26 +156,26 @@ RUN_FLAGS: tuple[Row, ...] = (
         "results-missing", Severity.CRITICAL, None,
         (DONE, If("a stage's conditions do not hold any more for what it left", lambda s: bool(observed(s.look.lost))),
          If("they are not home, each loaded once", lambda s: s.look.home is None or not s.look.home.verified)),
-        lambda s: "its results are not as its DONE markers say: " + clean("; ".join((observed(s.look.lost) or ())[:5]), 250),
+        lambda s: "its results are not as its DONE markers say: " + quote("; ".join((observed(s.look.lost) or ())[:5]), 250),
         "a marker vouches for files; when they are gone the run is done and its results are not there",
         remedy=lambda s: "Find the files, or make them again.", command=status_command,
     ),
     Row(
         "results-unseen", Severity.OK, None, (DONE, If("its files could not be looked at", lambda s: isinstance(s.look.lost, Unseen))),
-        lambda s: f"whether its results are still there could not be seen: {clean(s.look.lost.why, 80)}" if isinstance(s.look.lost, Unseen) else "",
+        lambda s: f"whether its results are still there could not be seen: {quote(s.look.lost.why, 80)}" if isinstance(s.look.lost, Unseen) else "",
         "what was not seen is never taken for health",
     ),
     Row(
         "notifications-stuck", Severity.WARNING, None,
         (If("notices wait for several ticks, or delivery has a trouble", _stuck),),
-        lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {clean(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
+        lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {quote(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
         "what the box cannot deliver nobody hears of; the patrol relays it",
         remedy=lambda s: "Fix the target; what waits is kept and sent later.",
         command=notices_command,
     ),
     Row(
         "replaced", Severity.OK, None, (If("its run id is another than at the last look", lambda s: s.replaced),),
-        lambda s: f"a new run of the same name ({clean(observed(s.look.run_id) or '?', 40)}); what was known of the old one is set aside",
+        lambda s: f"a new run of the same name ({word(observed(s.look.run_id) or '?', 40)}); what was known of the old one is set aside",
         "history of another run would be taken for its own",
     ),
     Row(
@@ -167,7 +202,7 @@ RUN_FLAGS: tuple[Row, ...] = (
     Row(
         "engine-unseen", Severity.WARNING, None,
         (ALIVE, If("its engine could not be asked, or has lost its job", lambda s: isinstance(s.look.scheduler, Unseen))),
-        lambda s: f"it is seen to live; of its engine: {clean(s.look.scheduler.why, 120)}" if isinstance(s.look.scheduler, Unseen) else "",
+        lambda s: f"it is seen to live; of its engine: {quote(s.look.scheduler.why, 120)}" if isinstance(s.look.scheduler, Unseen) else "",
         "what runs is well whatever its engine says; but nobody but the engine would start it again",
         remedy=lambda s: "Look whether the engine is up; never submit it again while this one lives.", command=status_command,
     ),
@@ -176,7 +211,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         (ALIVE, If("the log that is declared is not there",
                    lambda s: not s.look.managed and not s.look.log_words and isinstance(s.look.log, Absent)
                    and s.look.log != NOT_ASKED)),
-        lambda s: f"there is no {clean(s.look.place, 80)}: its progress, its errors and a stall cannot be seen",
+        lambda s: f"there is no {word(s.look.place, 80)}: its progress, its errors and a stall cannot be seen",
         "a life without the declared log is half a look, be the path wrong or the file moved away",
         remedy=lambda s: "See where it writes; fix `log` or the run.",
         command=lambda s: s.way.there(("ls", "-lat", "--", s.look.place.rpartition("/")[0] or "/")),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from patrol.decide import tracker_view as view
-from patrol.decide.phrases import clean, else_known, log_command, status_command
+from patrol.decide.phrases import clean, else_known, log_command, quote, status_command, word
 from patrol.decide.rules.alive import ALIVE
 from patrol.decide.rules.end import DONE, NO_OUTCOME, NOT_DONE, If, Row
 from patrol.verdict import Severity
@@ -37,7 +37,7 @@ def _opinion(scene: RunScene) -> str:
 def _link(scene: RunScene) -> str:
     tracker = view.current(scene)
     where = (tracker.identity.url or tracker.identity.place) if tracker is not None else None
-    return f" ({clean(where, 120)})" if where else ""
+    return f" ({word(where, 120)})" if where else ""
 
 
 def _say_alert(scene: RunScene) -> str:
@@ -46,7 +46,7 @@ def _say_alert(scene: RunScene) -> str:
         return ""
     first, more = found[0], f" and {len(found) - 1} more" if len(found) > 1 else ""
     step = "" if first.step is None else f" at step {first.step:g}"
-    return f"the program told its tracker: {clean(f'{first.title}: {first.text}', 160)}{step}{more}"
+    return f"the program told its tracker: {quote(f'{first.title}: {first.text}', 160)}{step}{more}"
 
 
 def _sync_command(scene: RunScene) -> str:
@@ -65,7 +65,7 @@ TRACKER_FLAGS: tuple[Row, ...] = (
     Row(
         "tracker-drift", Severity.CRITICAL, None,
         (NOT_DONE, NO_OUTCOME, If("its run at the tracker is not the one that is meant", lambda s: bool(view.drifts(s)))),
-        lambda s: f"{clean('; '.join(view.drifts(s)), 300)}{_link(s)}",
+        lambda s: f"{quote('; '.join(view.drifts(s)), 300)}{_link(s)}",
         "a run that goes on in the wrong place spoils the history of another one: told at once",
         remedy=lambda s: "Compare `[tracker]` with what the program passes to its tracker; nothing is stopped for it.",
         command=status_command,
@@ -120,7 +120,7 @@ TRACKER_FLAGS: tuple[Row, ...] = (
     Row(
         "tracker-unfinished", Severity.WARNING, None,
         (DONE, If("its run at W&B lacks its end or its summary", lambda s: bool(view.unfinished(s)))),
-        lambda s: f"done, but its run at W&B has no end or no summary: {clean(view.unfinished(s)[0].identity.run_id or '?', 60)}",
+        lambda s: f"done, but its run at W&B has no end or no summary: {word(view.unfinished(s)[0].identity.run_id or '?', 60)}",
         "a success whose final metrics are missing is not fit to be sealed",
         remedy=lambda s: "Send what lies on the box (`wandb sync DIRECTORY`), then compare the final metrics with the log's.",
         command=status_command,
@@ -128,13 +128,13 @@ TRACKER_FLAGS: tuple[Row, ...] = (
     Row(
         "tracker-unsynced", Severity.OK, None,
         (DONE, If("its run at W&B was offline and has not been sent", lambda s: bool(view.unsynced(s)))),
-        lambda s: f"its metrics lie on this box only: {clean(view.unsynced(s)[0].identity.place or '', 160)}",
+        lambda s: f"its metrics lie on this box only: {word(view.unsynced(s)[0].identity.place or '', 160)}",
         "what is not sent is lost with the box",
         remedy=lambda s: "Send it before the box is given back.", command=_sync_command,
     ),
     Row(
         "tracker-unseen", Severity.OK, None, (If("its tracker could not be looked at", lambda s: view.unasked(s) is not None),),
-        lambda s: f"no second opinion: {clean(view.unasked(s) or '', 160)}",
+        lambda s: f"no second opinion: {quote(view.unasked(s) or '', 160)}",
         "a tracker that cannot be asked says nothing about the run",
     ),
 )  # fmt: skip

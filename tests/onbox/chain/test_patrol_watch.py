@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from onbox.chain.observe.patrol_watch import PatrolWatch
-from onbox.contract.events import Event
+from onbox.contract.events import Event, render_event
 from onbox.contract.paths import RunPaths
 from onbox.system.lock import try_lock
+from tests.fakes.die_at import OTHERS, WRITES, Sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +36,24 @@ class State:
         os.utime(self.folder / ".patrolled", (WALL + self.now, WALL + self.now))
 
     def told(self, *watches: PatrolWatch, after: float = 0.0) -> list[str]:
+        """What they journal, one after the other."""
         self.now += after
-        records = [watch.look(self.now, WALL + self.now) for watch in watches]
-        return [record["event"] for record in records if record is not None]
+        return [event for watch in watches if (event := self.step(watch)) is not None]
+
+    def step(self, watch: PatrolWatch) -> str | None:
+        """As a runner: look, and journal what there is to tell."""
+        record = watch.look(self.now, WALL + self.now)
+        if record is None:
+            return None
+        fd = os.open(self.folder / watch._name / "events.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(fd, render_event(record))
+        os.close(fd)
+        return str(record["event"])
+
+    def journaled(self) -> list[str]:
+        """Of all runs, in the order of their names."""
+        texts = [path.read_bytes() for path in sorted(self.folder.glob("*/events.jsonl"))]
+        return [json.loads(line)["event"] for text in texts for line in text.splitlines() if line.endswith(b"}")]
 
 
 @pytest.fixture
@@ -91,3 +108,49 @@ def test_a_look_that_could_not_write_is_a_look_all_the_same(state: State, text: 
 def test_a_trace_through_a_link_or_without_rights_harms_nothing(state: State, tmp_path: Path) -> None:
     (tmp_path / ".patrolled").symlink_to(".patrolled")
     assert state.told(state.watch("a"), after=1e6) == []
+
+
+# -- killed while it tells
+
+
+def killed_at(state: State, watch: PatrolWatch, operation: int, when: str) -> bool:
+    """A heartbeat of a runner that dies at its n-th operation on the disk; False: it came to its end before."""
+    pid = os.fork()
+    if not pid:
+        try:
+            sweep = Sweep(operation, when)
+            for name in WRITES + OTHERS:
+                sweep.wrap(name)
+            state.step(watch)
+        finally:
+            os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("heir", ["a", "b"])
+def test_whoever_is_killed_while_it_tells_is_followed_by_another(state: State, when: str, heir: str) -> None:
+    """By the same run, resumed, or by another one that runs there."""
+    meant: list[str] = []
+    for event in (Event.PATROL_SILENT, Event.PATROL_BACK) * 20:
+        if event == Event.PATROL_BACK:
+            state.patrol_looks()
+        else:
+            state.patrol_looks()
+            state.told(state.watch(heir))
+            state.now += LIMIT + 1
+        was_killed = killed_at(state, state.watch("a"), len(meant) // 2 + 1, when)
+        assert state.told(state.watch(heir), state.watch(heir), state.watch(heir)) in ([event], [])
+        meant.append(event)
+        assert sorted(state.journaled()) == sorted(meant), f"killed {when} operation {len(meant) // 2}"
+        if not was_killed and event == Event.PATROL_BACK:
+            break
+    assert len(meant) > 8, "every step was tried"
+
+
+def test_what_an_earlier_version_has_left_is_of_one_that_was_told(state: State) -> None:
+    state.patrol_looks()
+    (state.folder / ".unpatrolled").write_text("gone")
+    assert state.told(state.watch("a"), after=LIMIT + 1) == []
+    state.patrol_looks()
+    assert state.told(state.watch("a")) == [Event.PATROL_BACK]

@@ -78,8 +78,8 @@ def test_a_generic_message_holds_everything() -> None:
 def test_a_chat_message_is_short_and_says_what_to_do() -> None:
     assert body_of("discord")["content"].split("\n") == [
         "✗ digits/train FAILED (host_oom) on gpu1",
-        "why: exit_code: 137 (SIGKILL), wanted 0",
-        "log: Killed",
+        "why: «exit_code: 137 (SIGKILL), wanted 0»",
+        "log: «Killed»",
         "do: Use less memory, then resume.",
         "attempt 2 · took 1h12m · peak memory 8.0 GB (whole group) · GPU 0 40.0 GB",
         "next: cd /root/digits && onbox logs train --run digits",
@@ -299,7 +299,7 @@ def test_a_success_with_a_warning_does_not_look_like_any_other() -> None:
     notice = DONE._replace(warning="train: the last loss in its log is nan")
     assert title(notice).startswith("! ")
     assert "done 2/2 in 1h12m, with a warning" in title(notice)
-    assert "WARNING: train: the last loss in its log is nan" in lines(notice)
+    assert "WARNING: «train: the last loss in its log is nan»" in lines(notice)
     assert title(DONE).startswith("✓ ")
 
 

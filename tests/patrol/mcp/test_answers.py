@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from onbox.contract.readings import Absent, Unseen
-from patrol.mcp.answers import fenced, page, plain, unseen_of
+from onbox.fence import fenced
+from patrol.mcp.answers import page, plain, unseen_of
 from patrol.mcp.log_tail import Tail, parse_tail
 from patrol.ssh.client import Answer, NoAnswer
 
@@ -52,7 +53,7 @@ def test_a_fence_masks_and_bounds() -> None:
 
 def test_absent_and_unseen_differ() -> None:
     assert (plain({"absent": "none"}), unseen_of({"absent": "none"})) == (None, None)
-    assert (plain({"unknown": "no link"}), unseen_of({"unknown": "no link"})) == (None, "no link")
+    assert (plain({"unknown": "no link"}), unseen_of({"unknown": "no link"})) == (None, "«no link»")
     assert plain({"a": 1}) == {"a": 1}
 
 

@@ -16,6 +16,7 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.logs.cursor import Cursor
 from onbox.project import load_project
+from onbox.series.point import Point as SeriesPoint
 from onbox.system.clock import utc_text
 from patrol.config.configured import settings_of
 from patrol.judge import Frame, box_note, judge, run_note
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 LOST_SECONDS = 9000.0
+SERIES_ROWS = 1500
 TRACE = (
     "Traceback (most recent call last):",
     '  File "/root/digits/train.py", line 211, in <module>',
@@ -228,4 +230,32 @@ def _row(tick: int, ticks: int, kind: Case, chance: random.Random) -> tuple[bool
         disk_percent=int(20 + 14 * share + 6 * ((tick % 40) / 40)),
         inodes_percent=max(0, int(91 - kind.fall * (ticks - tick))) if kind.fall else 12,
         gpu_percent=None if kind.look in (_no_gpu, _blind) else max(0, min(100, int(busy + chance.gauss(0, 4)))),
+    )
+
+
+def own_series(kind: Case, now: float, days: float, *, number: int = 0) -> tuple[SeriesPoint, ...]:
+    """What the runner of such a run keeps of it: as many points as there is room for."""
+    chance = random.Random(number)
+    progress = observed(kind.run.progress) if kind.run is not None else None
+    end = (progress.current if progress is not None else None) or 20_000.0
+    begin = now - days * 86400
+    return tuple(
+        SeriesPoint(
+            begin + share * (now - begin),
+            "train",
+            2,
+            step=round(end * share),
+            unit="step",
+            loss=None if row % 3 == 1 else round(4.1 * math.exp(-4.2 * share) + 0.03 + chance.random() * 0.03, 4),
+            learning_rate=round(3e-4 * 0.5 * (1 + math.cos(math.pi * share)), 8),
+            grad_norm=round(0.8 + chance.gauss(0, 0.08) + (6 if row == SERIES_ROWS // 2 else 0), 4),
+            steps_per_second=round(end / (now - begin) * chance.uniform(0.95, 1.05), 6),
+            checkpoint_step=round(end * share / 1000) * 1000,
+            checkpoint_at=begin + share * (now - begin) - 300,
+            checkpoints=3,
+            memory_bytes=int((38 + 9 * share + chance.random()) * GIB),
+            gpu_percent=round(90 + chance.gauss(0, 3), 1),
+        )
+        for row in range(SERIES_ROWS)
+        for share in [(row + 1) / SERIES_ROWS]
     )
