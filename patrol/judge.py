@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from onbox.model.boxes import BoxSettings
+    from onbox.series.point import Point as SeriesPoint
     from patrol.decide.policy import Policy
     from patrol.memory.rows import Past
     from patrol.memory.run_memory import Memories
@@ -211,11 +212,13 @@ def undelivered(judged: BoxJudged) -> dict[str, str]:
 def box_note(judged: BoxJudged) -> BoxNote:
     snapshot = judged.snapshot
     records: tuple[tuple[str, str], ...] = ()
+    series: tuple[tuple[str, tuple[SeriesPoint, ...]], ...] = ()
     if isinstance(snapshot, BoxLook):
+        series = snapshot.series
         records = tuple((run, record_to_text(record)) for run, record in snapshot.records)
-        snapshot = snapshot._replace(records=())
+        snapshot = snapshot._replace(records=(), series=())
     look = codec.look_to_text(snapshot)
-    return BoxNote(judged.box.name, snapshot.at, judged.after, look, judged.memories, judged.left, records)
+    return BoxNote(judged.box.name, snapshot.at, judged.after, look, judged.memories, judged.left, records, series)
 
 
 def run_note(run: Judged, snapshot: Snapshot, now: float) -> RunNote:

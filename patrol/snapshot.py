@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from onbox.model.boxes import Billing, StopAt
     from onbox.model.tracker import TrackerIdentity
     from onbox.runs.journal import StageResult
+    from onbox.series.point import Point
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
     from onbox.triage.repeats import AttemptEnd
@@ -226,6 +227,13 @@ class Cells(NamedTuple):
     rows: tuple[tuple[str, ...], ...] = ()
 
 
+class Detected(NamedTuple):
+    """What the box's own detectors find in a run. detector: its name. proof: figures, steps and times."""
+
+    detector: str
+    proof: str
+
+
 class Finished(NamedTuple):
     """A stage that is done: how long all its attempts took, and how long they should, by declaration."""
 
@@ -265,6 +273,7 @@ class RunLook(NamedTuple):
     stage. stage_results: of the stages that are done. resume_command: what starts a watched run again.
     lost: of a finished run, what its stages' conditions miss of what its DONE markers vouch for, in words. home: what a
     pull brought here of this very run; None: nothing that is whole.
+    detected: what the runner's detectors find now; NOT_ASKED where none ran, or its word is old.
     kernel facts (OOM kills) of the run's own cgroup are in the box's `memory`.
     """
 
@@ -320,6 +329,7 @@ class RunLook(NamedTuple):
     whole_expected_seconds: Maybe[float] = NOT_ASKED
     stage_first_began_age_seconds: Maybe[float] = NOT_ASKED
     finished: tuple[Finished, ...] = ()
+    detected: Maybe[tuple[Detected, ...]] = NOT_ASKED
 
 
 class BoxLook(NamedTuple):
@@ -327,9 +337,9 @@ class BoxLook(NamedTuple):
     for health.
 
     runs_left_out: how many older runs the project holds beside them. records: by run, of those whose markers changed;
-    they are kept apart from the look. billing: how it is paid for, by the configuration; None: no price is known.
-    counts: of declared directories, here and there. runs: Unseen when the project could not be looked at; () when it
-    holds no run. taken_seconds: how long it took.
+    they are kept apart from the look, and so are the new points of each run in series. billing: how it is paid for, by
+    the configuration; None: no price is known. counts: of declared directories, here and there. runs: Unseen when the
+    project could not be looked at; () when it holds no run. taken_seconds: how long it took.
     """
 
     box: str
@@ -346,6 +356,7 @@ class BoxLook(NamedTuple):
     onbox_on_path: Maybe[bool] = NOT_ASKED
     runs_left_out: int = 0
     records: tuple[tuple[str, RecordText], ...] = ()
+    series: tuple[tuple[str, tuple[Point, ...]], ...] = ()
     billing: Billing | None = None
     counts: tuple[FileCount, ...] = ()
 

@@ -28,13 +28,18 @@ T = TypeVar("T")
 
 
 def wait_until(condition: Callable[[], T], what: str, bound_seconds: float = BOUND_SECONDS) -> T:
-    """Poll until `condition` holds; fail with what was waited for."""
+    """Poll until `condition` holds; fail with what was waited for. Half of the time is left to what is waited for: a
+    condition may be a whole command.
+    """
     deadline = time.monotonic() + bound_seconds
-    while not (value := condition()):
-        if time.monotonic() > deadline:
+    while True:
+        asked = time.monotonic()
+        if value := condition():
+            return value
+        now = time.monotonic()
+        if now > deadline:
             raise AssertionError(f"not within {bound_seconds:g} s: {what}")
-        time.sleep(0.01)
-    return value
+        time.sleep(max(0.01, now - asked))
 
 
 class Box:

@@ -6,7 +6,7 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.contract.readings import Unseen, observed
+from onbox.contract.readings import Absent, Unseen, observed
 from onbox.runs.journal import whole_seconds
 from onbox.triage.repeats import AttemptEnd, Repeated, repeated
 from patrol.cost import Cost, cost_of
@@ -243,6 +243,13 @@ class RunScene(BoxScene):
     def gpu_percents(self) -> tuple[int, ...]:
         """Of the busiest GPU at the last ticks, this one last; () where it was not seen now."""
         return () if self.gpu_percent is None else (*self.before.gpu_percents, self.gpu_percent)
+
+    def found(self, detector: str) -> str | None:
+        """What the box's own detector of that name proves; "": it finds nothing; None: it did not look."""
+        told = self.look.detected
+        if isinstance(told, Absent | Unseen):
+            return None
+        return next((one.proof for one in told if one.detector == detector), "")
 
     @cached_property
     def loss_is_lost(self) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from onbox.series.point import Point as SeriesPoint
     from patrol.memory.history import Before, BoxBefore
     from patrol.memory.run_memory import Memories
 
@@ -61,7 +62,8 @@ class RunNote(NamedTuple):
 
 class BoxNote(NamedTuple):
     """What is kept of one box after a tick. look: as JSON. memories: None: it was not reached, they stay as they
-    were. left: runs that onbox.toml asks for no more; they are forgotten. records: by run, as JSON.
+    were. left: runs that onbox.toml asks for no more; they are forgotten. records: by run, as JSON. series: by run, the
+    new points of its series.
     """
 
     box: str
@@ -71,6 +73,7 @@ class BoxNote(NamedTuple):
     memories: Memories | None
     left: tuple[str, ...] = ()
     records: tuple[tuple[str, str], ...] = ()
+    series: tuple[tuple[str, tuple[SeriesPoint, ...]], ...] = ()
 
 
 class TickNote(NamedTuple):

@@ -23,6 +23,7 @@ from patrol.memory.run_memory import (
     LogPlace,
     Memories,
     RunMemory,
+    SeriesPlace,
     TrackerMemory,
     Watched,
     WatchedJob,
@@ -130,6 +131,7 @@ def _run_plain(memory: RunMemory) -> dict[str, Any]:
         "trackers": {stage: one._asdict() for stage, one in memory.trackers.items()} or None,
         "marks": memory.marks or None,
         "results_of": memory.results_of or None,
+        "series": list(memory.series) if memory.series != SeriesPlace() else None,
     }
     return {name: part for name, part in data.items() if part is not None}
 
@@ -147,6 +149,7 @@ def _run(data: Any) -> RunMemory:
         trackers=_part(data.get("trackers"), _trackers) or {},
         marks=str(data.get("marks") or ""),
         results_of=str(data.get("results_of") or ""),
+        series=_part(data.get("series"), lambda place: SeriesPlace(*map(int, place))) or SeriesPlace(),
     )
 
 

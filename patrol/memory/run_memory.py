@@ -106,6 +106,13 @@ class TrackerMemory(NamedTuple):
 _NO_TRACKERS: Mapping[str, TrackerMemory] = MappingProxyType({})
 
 
+class SeriesPlace(NamedTuple):
+    """How far a run's series.jsonl was read; its points are in the store (`patrol/memory/series.py`)."""
+
+    inode: int = 0
+    offset: int = 0
+
+
 class RunMemory(NamedTuple):
     """One run. manifest, journal, handed: of a run that onbox started. watched: of one that it did not start. job: of
     a job on a cluster. pids: of processes whose control groups are looked at. trackers: by stage. marks: how
@@ -122,6 +129,7 @@ class RunMemory(NamedTuple):
     trackers: Mapping[str, TrackerMemory] = _NO_TRACKERS
     marks: str = ""
     results_of: str = ""
+    series: SeriesPlace = SeriesPlace()
 
     @property
     def engine(self) -> str:

@@ -38,12 +38,18 @@ STEPS: tuple[str, ...] = (
     CREATE TABLE records (
         box TEXT, run TEXT, at REAL NOT NULL, record BLOB NOT NULL, PRIMARY KEY (box, run)) WITHOUT ROWID;
     """,
+    # 3
+    """
+    CREATE TABLE series (
+        box TEXT, run TEXT, at REAL, point TEXT NOT NULL, PRIMARY KEY (box, run, at)) WITHOUT ROWID;
+    """,
 )
 NEWEST = len(STEPS)
 
 # What is kept: rows of at most so many days, and at most so many of them.
-KEPT_DAYS = {"ticks": 400, "points": 400, "flips": 400, "acts": 400, "looks": 14}
+KEPT_DAYS = {"ticks": 400, "points": 400, "flips": 400, "acts": 400, "series": 400, "looks": 14}
 KEPT_ROWS = {"ticks": 20_000, "flips": 20_000, "acts": 5_000}
 KEPT_LOOKS_PER_BOX = 96
 KEPT_RUNS_PER_BOX = 200
+KEPT_POINTS_PER_RUN = 1500  # of its series; of more, every other of the older half is dropped
 AGE_COLUMN = {"ticks": "ended_at"}

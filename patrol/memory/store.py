@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import open_own
 from onbox.system.ownership import make_own_folder
-from patrol.memory import codec
+from patrol.memory import codec, series
 from patrol.memory.rows import Flip, LastWord, MemoryTrouble, Past, PastTick, PatrolAct, Point
 from patrol.memory.run_codec import texts_of
 from patrol.memory.schema import (
@@ -35,6 +35,7 @@ from patrol.memory.schema import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from onbox.series.point import Point as SeriesPoint
     from patrol.memory.history import Before
     from patrol.memory.rows import BoxNote, RunNote, TickNote
 
@@ -139,6 +140,13 @@ class Memory:
         query = "SELECT look FROM looks WHERE box = ? ORDER BY at DESC"
         found = self._with_file(lambda db: db.execute(query, (box,)).fetchall())
         return (zlib.decompress(packed).decode("utf-8", "replace") for (packed,) in found)
+
+    def series(self, box: str, run: str, since: float = 0.0) -> list[SeriesPoint]:
+        """The points of a run's own series, as the looks brought them, oldest first, at most 1,500 of the whole run.
+
+        since: seconds since 1970; only points after it.
+        """
+        return self._with_file(lambda db: series.read(db, box, run, since))
 
     def records(self) -> dict[tuple[str, str], tuple[float, str]]:
         """Each run's own records as a look brought them last, as JSON, and when; by box and run."""
@@ -291,6 +299,8 @@ def _remember_box(db: sqlite3.Connection, note: BoxNote) -> None:
     db.executemany("DELETE FROM runs WHERE box = ? AND run = ?", [(note.box, run) for run in note.left])
     records = [(note.box, run, note.at, zlib.compress(text.encode())) for run, text in note.records]
     db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", records)
+    for run, points in note.series:
+        series.add(db, note.box, run, points)
     if note.memories is not None:
         kept = dict(db.execute("SELECT run, place FROM places WHERE box = ?", (note.box,)).fetchall())
         rows = [(note.box, run, text) for run, text in texts_of(note.memories, kept)]
@@ -362,7 +372,7 @@ def _forget(db: sqlite3.Connection, box: str, run: str | None) -> int:
     key = (box,) if run is None else (box, run)
     db.execute(f"DELETE FROM points WHERE run IN (SELECT key FROM runs WHERE {mine})", key)  # noqa: S608 - words of ours
     count = db.execute(f"DELETE FROM runs WHERE {mine}", key).rowcount  # noqa: S608 - as above
-    for table in ("places", "records", "flips"):
+    for table in ("places", "records", "flips", "series"):
         db.execute(f"DELETE FROM {table} WHERE {mine}", key)  # noqa: S608 - as above
     for table in ("boxes", "looks") if run is None else ():
         db.execute(f"DELETE FROM {table} WHERE box = ?", (box,))  # noqa: S608 - as above
@@ -382,10 +392,9 @@ def _drop_old(db: sqlite3.Connection, now: float, boxes: Sequence[str]) -> None:
             " LIMIT ?2)",
             (box, KEPT_RUNS_PER_BOX),
         )
-        db.execute(
-            "DELETE FROM records WHERE box = ?1 AND run NOT IN (SELECT run FROM runs WHERE box = ?1)",
-            (box,),
-        )
+        for table in ("records", "series"):
+            of_none = f"DELETE FROM {table} WHERE box = ?1 AND run NOT IN (SELECT run FROM runs WHERE box = ?1)"  # noqa: S608 - as above
+            db.execute(of_none, (box,))
         db.execute(
             "DELETE FROM looks WHERE box = ?1 AND at < (SELECT min(at) FROM (SELECT at FROM looks WHERE box = ?1"
             " ORDER BY at DESC LIMIT ?2))",

@@ -12,7 +12,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
 from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
-from patrol.page.charts import forecast_of
+from patrol.page.forecast import forecast_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,13 +61,15 @@ def cards_of(run: RunHistory, charts: dict[str, Chart], cadence_seconds: float) 
     found = []
     for key, title, look in _CARDS:
         chart = charts.get(key)
+        if chart is None and key in _OF_SERIES:
+            continue
         latest, note = look(run)
         if key == "throughput" and latest.kind != SEEN and chart is not None:
             latest = _newest(chart) or latest
         if key == "disk" and (full := forecast_of(run, cadence_seconds)) is not None:
             what = "space" if full.what == "bytes" else "inodes"
             note = f"{what} of {full.mount} used up in {format_duration(full.seconds)}, if it goes on"
-        scales = chart is not None and chart.log and key == "loss"
+        scales = chart is not None and chart.log
         found.append(Card(key, title, chart.unit if chart else "", latest, note, chart is not None, scales))
     return tuple(found)
 
@@ -76,7 +78,8 @@ def _newest(chart: Chart) -> Reading | None:
     """What the line ends with."""
     values = chart.lines[0].values
     known = next((value for value in reversed(values[-2:]) if value is not None), None)
-    return None if known is None else Reading(SEEN, f"{known:.3g} {chart.unit}, from look to look")
+    by = ", from look to look" if chart.table.name == "ticks" else ""
+    return None if known is None else Reading(SEEN, f"{known:.3g} {chart.unit}{by}")
 
 
 _Seen = tuple[Reading, str]
@@ -185,14 +188,30 @@ def _gpu(box: BoxLook) -> _Seen:
     return Reading(SEEN, f"{busy}%{memory}" + (f", busiest of {len(gpus)}" if len(gpus) > 1 else "")), note
 
 
+def _last_of_series(name: str) -> Callable[[RunHistory], _Seen]:
+    """As the newest point that has it tells."""
+
+    def look(run: RunHistory) -> _Seen:
+        known = next((one for one in (getattr(point, name) for point in reversed(run.series)) if one is not None), None)
+        if known is None:
+            return Reading(ABSENT, "its log shows none"), ""
+        return Reading(SEEN, known if isinstance(known, str) else f"{known:.4g}"), ""
+
+    return look
+
+
 _CARDS: tuple[tuple[str, str, Callable[[RunHistory], _Seen]], ...] = (
     ("progress", "Progress", _of_look(_progress)),
     ("loss", "Loss", _of_look(_loss)),
     ("throughput", "Throughput", _of_look(_throughput)),
-    ("memory", "Memory, share of the limit", _of_box(_memory)),
+    ("memory", "Memory against its limit", _of_box(_memory)),
     ("disk", "Fullest disk: space and inodes", _of_box(_disk)),
     ("gpu", "GPU", _of_box(_gpu)),
+    ("metric", "Metric", _last_of_series("metric")),
+    ("learning_rate", "Learning rate", _last_of_series("learning_rate")),
+    ("grad_norm", "Gradient norm", _last_of_series("grad_norm")),
 )
+_OF_SERIES = frozenset(("metric", "learning_rate", "grad_norm"))  # most logs show none: then nothing is said of them
 
 
 def facts_of(run: RunHistory) -> tuple[tuple[str, Reading], ...]:
@@ -214,12 +233,25 @@ def facts_of(run: RunHistory) -> tuple[tuple[str, Reading], ...]:
         newest = f", newest {ago(age)} {before}" if age is not None else ""
         text = f"{counted(written.files, 'file')}, {format_size(written.bytes_total)}{newest}"
         found.insert(3, ("artifacts", Reading(SEEN, text)))
+    if (checkpoint := _newest_checkpoint(run)) is not None:
+        found.insert(3, ("newest whole checkpoint", checkpoint))
     identity = observed(run.box.identity) if run.box is not None else None
     if identity is not None:
         found.append(("host", Reading(SEEN, identity.hostname)))
     if observed(look.run_id) is not None:
         found.append(("run id", reading(look.run_id)))
     return tuple(found)
+
+
+def _newest_checkpoint(run: RunHistory) -> Reading | None:
+    """As its runner's series tells; None: it tells of none."""
+    newest = next((point for point in reversed(run.series) if point.checkpoint_at is not None), None)
+    if newest is None or newest.checkpoint_at is None:
+        return None
+    step = f"step {newest.checkpoint_step}, " if newest.checkpoint_step is not None else ""
+    age = ago(max(0.0, (run.seen_at or newest.at) - newest.checkpoint_at))
+    kept = f", {newest.checkpoints} are kept" if newest.checkpoints is not None else ""
+    return Reading(SEEN, f"{step}{age} before the look{kept}")
 
 
 def _stage_words(look: RunLook) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from onbox.contract.events import Record
+    from onbox.series.point import Point as SeriesPoint
     from patrol.memory.history import Before, BoxBefore
     from patrol.memory.rows import Flip, LastWord, PatrolAct, Point
     from patrol.snapshot import BoxLook, RunLook
@@ -20,7 +21,7 @@ class RunHistory(NamedTuple):
     verdict: of the last tick; None: it cannot be read any more, its line can. look: the newest one that saw the run, at
     seen_at; None: none is kept. box: what that same look brought of the box. seen_now: whether the last tick saw it.
     points: oldest first. flips, acts: newest first. events: of its journal, oldest first. tail: the newest lines of its
-    log.
+    log. series: what its own runner saw, oldest first; () where there is none.
     """
 
     word: LastWord
@@ -34,6 +35,7 @@ class RunHistory(NamedTuple):
     acts: tuple[PatrolAct, ...] = ()
     events: tuple[Record, ...] = ()
     tail: tuple[str, ...] = ()
+    series: tuple[SeriesPoint, ...] = ()
     before: Before | None = None
     box_before: BoxBefore | None = None
 

@@ -10,6 +10,7 @@ from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.model.units import counted, format_duration
+from onbox.series.point import finite
 from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.cost import cost_of, cost_words
 from patrol.decide.phrases import sound
@@ -188,7 +189,7 @@ def _part(number: int, run: RunHistory, history: History) -> Part:
         eta=eta,
         eta_at=eta_at,
         loss=loss,
-        spark=sparkline([point.loss for _, _, _, point in run.points]),
+        spark=sparkline(_losses(run)),
         seen_at=run.seen_at,
         seen_now=run.seen_now,
         cost=tuple(cost_words(cost).split(" · ")) if cost is not None else (),
@@ -286,6 +287,12 @@ def _way(run: RunHistory) -> tuple[Bar | None, Reading, float | None]:
     if eta is None or progress.finished or not run.seen_now:
         return bar, Reading(ABSENT, "nothing moves, or its pace is not known"), None
     return bar, Reading(SEEN, format_duration(eta)), (run.seen_at or 0.0) + eta
+
+
+def _losses(run: RunHistory) -> list[float | None]:
+    """Of its own series, else as the looks saw it."""
+    own = [finite(point.loss) for point in run.series]
+    return own if any(own) else [point.loss for _, _, _, point in run.points]
 
 
 def _stages_words(look: RunLook) -> str:

@@ -15,26 +15,29 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.outside import safe_line, safe_words
 from onbox.runs.onbox_call import onbox_call
+from onbox.series.point import parse_points
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import may_repeat
 from patrol.memory import run_journal as journal
 from patrol.memory.run_manifest import NOT_READ, DeclaredStage, Manifest, parse
-from patrol.memory.run_memory import LogPlace, RunMemory
+from patrol.memory.run_memory import LogPlace, RunMemory, SeriesPlace
 from patrol.probe import log_memory
 from patrol.probe.box.logs import Span, parse_log
 from patrol.probe.excerpt import last_traceback
-from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Failure, Finished, LogLook, RunLook
+from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Detected, Failure, Finished, LogLook, RunLook
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.contract.readings import Maybe
     from onbox.runs.journal import JournalFacts
+    from onbox.series.point import Point
     from patrol.memory.run_journal import JournalPlace
     from patrol.probe.box.runs import RawRun
     from patrol.snapshot import BoxIdentity
 
 TEXT_LIMIT = 300
+POINTS_LIMIT, DETECTED_LIMIT = 200, 20
 CELLS_LIMIT, CELL_LIMIT = 50, 120
 FRESH_HEARTBEATS = 3
 OWN_RULE = "own"
@@ -65,6 +68,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         pids=pids,
         trackers=known.trackers,
         marks=raw.marks or known.marks,
+        series=_series_place(raw),
         results_of=known.results_of,
     )
     status = _json(raw.files, "status.json")
@@ -122,7 +126,23 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         progress=_progress(by_runner, status, place, log),
         steps_per_second=Absent("no pace told") if by_runner is None else by_runner.pace,
         artifacts=_artifacts(look, fields, clock),
+        detected=_detected(look, fields),
     ), kept
+
+
+def new_points(raw: RawRun) -> tuple[Point, ...]:
+    """The points of its series that this look brought; of more than fit, the oldest and the newest of them."""
+    pieces, _, _ = Span.of(raw.series_blocks).behind(raw.series[1])
+    found = [point for piece in pieces for point in parse_points(piece.splitlines(keepends=True))]
+    return tuple(found[-POINTS_LIMIT:])
+
+
+def _series_place(raw: RawRun) -> SeriesPlace:
+    """Behind the last whole line that came."""
+    inode, start = raw.series
+    pieces, end, _ = Span.of(raw.series_blocks).behind(start)
+    torn = len(pieces[-1]) - (pieces[-1].rfind(b"\n") + 1) if pieces else 0
+    return SeriesPlace(inode, max(start, end - torn) if pieces else start)
 
 
 # -- what lies there
@@ -323,6 +343,15 @@ def _artifacts(look: RunLook, fields: dict[str, Any], clock: float) -> Maybe[Art
     if count is None or size is None:
         return NOT_ASKED
     return Artifacts(count, size, _age(told.get("newest_at"), clock, "none yet"))
+
+
+def _detected(look: RunLook, fields: dict[str, Any]) -> Maybe[tuple[Detected, ...]]:
+    """What its detectors found at their last look, of the attempt that runs."""
+    told = fields.get("detected")
+    if not isinstance(told, list) or not _is_fresh(look):
+        return NOT_ASKED
+    found = [one for one in told[:DETECTED_LIMIT] if isinstance(one, dict) and isinstance(one.get("detector"), str)]
+    return tuple(Detected(*(safe_line(one.get(key) or "", TEXT_LIMIT) for key in Detected._fields)) for one in found)
 
 
 class ManagedTold(NamedTuple):

@@ -117,6 +117,7 @@ def _known_runs(runs: Mapping[str, RunMemory]) -> list[str]:
             inode, offset = (run.journal.inode, run.journal.offset) if is_read else (0, 0)
             words += [name, f"{run.manifest.id}:{run.marks}", str(inode), str(offset)]
             words += [run.log.path if run.log is not None else "-", *_log_values(run.log)]
+            words.append(f"{run.series.inode}.{run.series.offset}")
     return words
 
 

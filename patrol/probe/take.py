@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.outside import safe_line
@@ -27,11 +27,12 @@ from patrol.snapshot import NOT_ASKED, BoxLook, FileCount, Unreachable
 from patrol.ssh.client import Answer, script_with_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from onbox.backends.base import Job
     from onbox.contract.readings import Maybe
     from onbox.model.boxes import BoxSettings
+    from onbox.series.point import Point
     from patrol.config.settings import Settings
     from patrol.memory.run_records import RecordText
     from patrol.probe.frames import Frames, SectionPart
@@ -108,8 +109,8 @@ def read(
     if _was_asked(asked, frames, "queue"):
         queue = seen("queue", lambda part: box_watch.parse_queue(part, asked.engine))
     jobs = seen("jobs", box_jobs.parse) if _was_asked(asked, frames, "jobs") else NOT_ASKED
-    records: dict[str, RecordText] = {}
-    runs, left_out = _runs(box, asked, frames, fresh, who, unseen, records)
+    apart = KeptApart({}, {})
+    runs, left_out = _runs(box, asked, frames, fresh, who, unseen, apart)
     if not isinstance(runs, Absent | Unseen):
         runs = tuple(
             _with_engine(run, jobs, asked.engine, fresh) if run.managed else _with_queue(run, queue, asked.engine)
@@ -147,7 +148,8 @@ def read(
         sections_unseen=tuple(unseen.items()),
         onbox_on_path=who.onbox_on_path,
         runs_left_out=left_out,
-        records=tuple(records.items()),
+        records=tuple(apart.records.items()),
+        series=tuple(apart.points.items()),
     ), Memories(about, fresh)
 
 
@@ -169,6 +171,17 @@ def _about_the_box(known: BoxMemory, identity: BoxIdentity) -> BoxMemory:
     return known if known.boot_id == boot_id else BoxMemory(boot_id)
 
 
+class KeptApart(NamedTuple):
+    """What runs brought that is kept apart from the look: their records, and new points of their series."""
+
+    records: dict[str, RecordText]
+    points: dict[str, tuple[Point, ...]]
+
+    def take(self, runs: Sequence[box_runs.RawRun]) -> None:
+        self.records.update({one.name: one.record for one in runs if one.record is not None})
+        self.points.update({one.name: new for one in runs if (new := managed.new_points(one))})
+
+
 def _runs(
     box: BoxSettings,
     asked: Ask,
@@ -176,7 +189,7 @@ def _runs(
     fresh: dict[str, RunMemory],
     who: box_identity.SeenIdentity,
     unseen: dict[str, str],
-    records: dict[str, RecordText],
+    apart: KeptApart,
 ) -> tuple[Maybe[tuple[RunLook, ...]], int]:
     """Managed and watched runs, and how many more managed ones there are.
 
@@ -192,7 +205,7 @@ def _runs(
             where = managed.Box(who.identity, asked.state_dir, who.onbox_on_path)
             if raw.left_out:
                 unseen["runs"] = raw.left_out
-            records |= {one.name: one.record for one in raw.runs if one.record is not None}
+            apart.take(raw.runs)
             names = set()
             for one in raw.runs:
                 look, fresh[one.name] = managed.look_at(one, fresh.get(one.name, _NOTHING), where)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.notices import PATROL_DIGEST, PATROL_DONE, PATROL_RECOVERED, PATROL_TROUBLE, PATROL_WORD
-from onbox.contract.readings import Unseen, observed
+from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.model.boxes import DEFAULT_ALERTS_PER_DAY
 from patrol.decide.rule_context import seen
@@ -41,8 +41,18 @@ TOLD_BY_THE_BOX: dict[str, frozenset[str]] = {
     "gate-refused": frozenset({"gate_refused"}),
     "interrupted-recorded": frozenset({"interrupted"}),
     "stalled": frozenset({"stalled"}),
+    "detected": frozenset({"detected"}),
     "done": frozenset({"chain_done"}),
     "fast-finish": frozenset({"chain_done"}),  # as its warning, where the time was declared
+}
+
+
+# The rules of which the detectors on the box may tell first, and the name of each there.
+FOUND_BY = {
+    "throughput-collapse": "slow",
+    "loss-lost": "loss-not-finite",
+    "loss-risen": "loss-risen",
+    "artifacts-late": "checkpoints-late",
 }
 
 
@@ -254,6 +264,8 @@ def _box_tells(box: BoxJudged, run: Judged, target: str, kind: str) -> bool:
     rule = worst_told(run.verdict).rule if kind == PATROL_TROUBLE else "done"
     if rule == "stalled" and observed(run.look.claimed_state) != RunState.STALLED.value:
         return False  # the patrol's own judgement
+    if rule in FOUND_BY and not isinstance(run.look.detected, Absent | Unseen):
+        rule = rule if FOUND_BY[rule] not in {one.detector for one in run.look.detected} else "detected"
     if rule == "fast-finish" and not _knows_haste(run.look):
         return False
     if run.look.notify_trouble or observed(run.look.undelivered) is None or observed(run.look.given_up) != 0:

@@ -31,6 +31,7 @@ CONNECT_SECONDS = 15
 LOCAL = "here"  # the name of this machine as a box
 FREE_BYTES = 8 << 20  # of one connection; what lies in a run directory is told in far less
 BYTES_PER_SECOND = 1 << 20  # beyond them
+READS_PER_TURN = 4  # of up to 64 KiB
 WORST_PAUSE_SECONDS = 60.0  # of a box that floods, or at whose words we fail
 ENGINE_VARIABLE = "SENTINEL_ENGINE"  # any, python or sh: which program looks on the box
 
@@ -89,9 +90,13 @@ class Channel:
         return [*([self.live] if self.live else []), *self.attempts]
 
     def read(self, attempt: LinkAttempt) -> list[tuple[int, WaitFinding]]:
-        """Take what came on one connection; what it ended, by number of target."""
+        """Take what came on one connection; what it ended, by number of target. Of what comes too fast only a part: the
+        other boxes, the clock and the signals have their turn.
+        """
         found: list[tuple[int, WaitFinding]] = []
-        while attempt in self.connections_open():  # its own words may have ended it
+        for _ in range(READS_PER_TURN):
+            if attempt not in self.connections_open():  # its own words have ended it
+                return found
             data = attempt.connection.read()
             if data is None:
                 self._ended(attempt)

@@ -117,7 +117,7 @@ def test_a_box_that_floods_ends_no_wait_for_another(place_of_liars: Hostile, flo
     )
     assert waited.done.returncode in (0, 69, 124), waited.done.stdout + waited.done.stderr
     assert "gpu1" in waited.done.stdout
-    assert waited.cpu_seconds < 6
+    assert waited.cpu_seconds < 10
     landed = place.sentinel("wait", "gpu1:/nowhere/DONE", "gpu2:digits", "--any", "--timeout", "60s")
     assert landed.returncode == 0, landed.stdout + landed.stderr
 

@@ -89,16 +89,6 @@ def test_the_retry_budget_is_kept(box: Box) -> None:
     assert box.marker("a_FAILED")["attempt"] == 3
 
 
-def test_many_retries_are_no_deep_recursion(box: Box) -> None:
-    configure(
-        box,
-        "[stages.a]\ncmd = ['sh', '-c', 'test $ONBOX_ATTEMPT -gt 120 || exit 143']\n"
-        "retry = { max = 1000, classes = ['preempted'], backoff = '0s' }\n",
-    )
-    assert box.onbox("chain", timeout=180).returncode == 0
-    assert box.marker("a_DONE")["attempt"] == 121
-
-
 def test_a_stage_waits_for_a_file(box: Box) -> None:
     configure(box, "[stages.a]\ncmd = 'true'\nwait_for = { file = 'data/READY', timeout = '30s' }\n")
     chain = box.start("chain")

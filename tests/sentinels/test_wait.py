@@ -14,11 +14,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from onbox.system.clock import monotonic
 from patrol.ssh.client import SshTarget as Box
 from sentinels.box.lookout_sh import program_text, script, values_of
 from sentinels.judge.conditions import Arming, make_conditions
 from sentinels.judge.outcome import Outcome, WaitFinding
-from sentinels.link.channel import Channel
+from sentinels.link.channel import Channel, LinkAttempt
 from sentinels.link.schedule import LinkPace
 from sentinels.targets import parse_fail_marker, parse_target
 from sentinels.wait import Plan, Wait, WaitSignals
@@ -81,6 +82,17 @@ def test_a_connection_that_ended_before_its_first_beat_is_not_waited_for() -> No
     }
     assert wait._end() is wait.findings[0]
     signals.close()
+
+
+def test_a_box_that_never_stops_talking_does_not_keep_the_wait_from_its_limit(tmp_path: Path) -> None:
+    channel = here(tmp_path / "DONE", LinkPace())
+    talks = SimpleNamespace(read=lambda: b"@s beat 1\n" * 6000, close=lambda: None)
+    attempt = LinkAttempt(talks, monotonic(), plain=True)  # type: ignore[arg-type]
+    channel.live = attempt
+    assert channel.read(attempt) == []
+    assert channel.connections_open() == [attempt]
+    assert 0 < attempt.bytes_total < 1 << 20, "what is left waits for the next turn"
+    channel.live = None
 
 
 def test_no_descriptor_is_left_behind(tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ def armed(waiters: Waiters, *words: str) -> subprocess.Popen[str]:
     waiter = waiters.start("wait", *words)
 
     def looked() -> bool:
-        rows = json.loads(waiters.run("list", "--json").stdout)["waits"]
-        return any(row["pid"] == waiter.pid and row["contact_seconds"] is not None for row in rows)
+        mine = [one for one in waiters.entries() if one["waiter"]["pid"] == waiter.pid]
+        return any(any(one["last_contact"].values()) for one in mine)
 
     wait_until(looked, "the wait to look")
     return waiter

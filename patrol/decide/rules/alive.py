@@ -58,8 +58,14 @@ WAITS = If(
     "its living runner says what it waits for",
     lambda s: observed(s.look.waiting_for) is not None and s.presence is Presence.ALIVE,
 )
-LOST_LOSS = If("its newest loss is not a number", lambda s: s.loss_is_lost)
-SLOW = If("the last slow_ticks rates are all below the baseline", lambda s: _baseline(s) is not None)
+LOST_LOSS = If(
+    "its newest loss is not a number, or its box finds that",
+    lambda s: s.loss_is_lost or bool(s.found("loss-not-finite")),
+)
+SLOW = If(
+    "its box finds it slow; where none looks, the last slow_ticks rates are all below the baseline",
+    lambda s: _baseline(s) is not None if s.found("slow") is None else bool(s.found("slow")),
+)
 RETRIED = If("its stage was retried `retries` times or more", lambda s: s.look.retries >= s.limits.retries_count)
 FLAPS = If("it changed between well and ill too often", _flaps)
 HEARTBEAT_STALE = If("its heartbeat is older than two of its cadences", lambda s: s.heartbeat_stale)
@@ -89,7 +95,14 @@ LINGERS = If(
 )
 
 
+def _say_lost(scene: RunScene) -> str:
+    proof = scene.found("loss-not-finite")
+    return f"{quote(proof)}; {how_far(scene)}" if proof else f"its newest loss is not a number; {how_far(scene)}"
+
+
 def _say_slow(scene: RunScene) -> str:
+    if proof := scene.found("slow"):
+        return f"{quote(proof)}; {how_far(scene)}"
     baseline, rate = _baseline(scene) or 0.0, scene.rates[-1] if scene.rates else 0.0
     less = 100 * (1 - rate / baseline) if baseline else 0.0
     slower = f"{less:.0f}% slower than its own {baseline:.3g} steps/s for {scene.limits.slow_ticks} ticks"
@@ -141,7 +154,7 @@ LIVING: tuple[Row, ...] = (
     ),
     Row(
         "loss-lost", Severity.CRITICAL, RunState.DEGRADED, (ALIVE, LOST_LOSS),
-        lambda s: f"its newest loss is not a number; {how_far(s)}",
+        _say_lost,
         "it burns time without learning (divergence)",
         remedy=lambda s: REMEDIES["divergence"], command=log_command,
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.series.detectors.table import DETECTORS
 from patrol.decide.phrases import ago, clean, how_far, log_command, notices_command, quote, status_command, word
 from patrol.decide.rules.alive import ALIVE, HEARTBEAT, RUNNER_IS_GONE
 from patrol.decide.rules.end import DONE, NO_OUTCOME, NOT_DONE, If, Row
@@ -14,7 +15,10 @@ from patrol.snapshot import NOT_ASKED
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from patrol.decide.rule_context import RunScene
+    from patrol.snapshot import Detected
 
 FAILURE_IN_LOG = If("its log shows a failure", lambda s: s.failure is not None)
 
@@ -28,7 +32,28 @@ def _artifacts_late(scene: RunScene) -> bool:
     return usual is not None and age is not None and age > usual * scene.limits.artifacts_factor
 
 
+def _says(detector: str, else_: Callable[[RunScene], bool]) -> Callable[[RunScene], bool]:
+    """The box's own detector decides where it looked: it sees every sample. Else what the ticks have seen."""
+    return lambda scene: else_(scene) if scene.found(detector) is None else bool(scene.found(detector))
+
+
+def _other_findings(scene: RunScene) -> tuple[Detected, ...]:
+    """What the box finds beside what has a rule of its own."""
+    return tuple(one for one in observed(scene.look.detected) or () if one.detector not in _OWN_RULE)
+
+
+def _remedy_of_others(scene: RunScene) -> str:
+    """Our own words, not the box's."""
+    known = [DETECTORS[one.detector].remedy for one in _other_findings(scene) if one.detector in DETECTORS]
+    return known[0] if known else "Look at its log."
+
+
+_OWN_RULE = frozenset({"slow", "loss-not-finite", "loss-risen", "checkpoints-late"})
+
+
 def _say_late(scene: RunScene) -> str:
+    if proof := scene.found("checkpoints-late"):
+        return quote(proof)
     age, usual = artifact_age(scene.look), _usual_gap(scene)
     return f"no new artifact for {ago(age)}, where {ago(usual)} was the longest; {how_far(scene)}"
 
@@ -44,6 +69,8 @@ def _calm_loss(scene: RunScene) -> float | None:
 
 
 def _say_risen(scene: RunScene) -> str:
+    if proof := scene.found("loss-risen"):
+        return quote(proof)
     calm, loss = _calm_loss(scene) or 0.0, scene.losses[-1] if scene.losses else 0.0
     more = 100 * (loss / calm - 1) if calm else 0.0
     return f"loss {loss:.4g}, {more:.0f}% above its own {calm:.4g} for {scene.limits.loss_ticks} ticks"
@@ -90,18 +117,26 @@ RUN_FLAGS: tuple[Row, ...] = (
     Row(
         "artifacts-late", Severity.WARNING, None,
         (ALIVE, If("its steps go on", lambda s: s.steps_go_on),
-         If("its newest artifact is older than artifacts_factor times the longest gap between them", _artifacts_late)),
+         If("its box finds its checkpoints late; where none looks, its newest artifact is older than artifacts_factor times the"
+            " longest gap between them", _says("checkpoints-late", _artifacts_late))),
         _say_late,
         "steps without checkpoints cannot be resumed: a save that hangs or fails is seen before it is needed",
         remedy=lambda s: "See whether its saves fail or hang, and whether there is room.", command=log_command,
     ),
     Row(
         "loss-risen", Severity.WARNING, None,
-        (ALIVE, If("the last loss_ticks losses are all above the baseline", lambda s: _calm_loss(s) is not None)),
+        (ALIVE, If("its box finds that; where none looks, the last loss_ticks losses are all above the baseline",
+                   _says("loss-risen", lambda s: _calm_loss(s) is not None))),
         _say_risen,
         "compared with its own last ticks, more than once: a single batch, or the first steps, are not divergence",
         remedy=lambda s: "Look at the curve; a resume repeats it. Lower the rate or go back to an earlier checkpoint.",
         command=log_command,
+    ),
+    Row(
+        "detected", Severity.WARNING, None, (ALIVE, If("its box finds something else in its series", lambda s: bool(_other_findings(s)))),
+        lambda s: "; ".join(f"{word(one.detector)}: {quote(one.proof)}" for one in _other_findings(s)[:3]),
+        "the runner looks at every sample: gradients, zeros, a resume that goes on elsewhere, too few checkpoints, a buffered log",
+        remedy=_remedy_of_others, command=log_command,
     ),
     Row(
         "fast-finish", Severity.WARNING, None,

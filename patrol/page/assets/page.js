@@ -58,18 +58,18 @@
   // -- charts
 
   // Where nothing was seen: hatched. Where attempts began: a thin line. A limit: a dashed one.
-  const marks = (data, chart) => ({
+  const marks = (data, chart, length) => ({
     hooks: {
       // The newest numbers, while the pointer is elsewhere.
-      setCursor: [(u) => { if (u.cursor.idx === null || u.cursor.idx === undefined) u.setLegend({ idx: data.x.length - 1 }, false); }],
-      ready: [(u) => u.setLegend({ idx: data.x.length - 1 }, false)],
+      setCursor: [(u) => { if (u.cursor.idx === null || u.cursor.idx === undefined) u.setLegend({ idx: newest(u, length) }, false); }],
+      ready: [(u) => u.setLegend({ idx: newest(u, length) }, false)],
       drawAxes: [(u) => {
         const { ctx, bbox } = u;
         ctx.save();
         ctx.beginPath();
         ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
         ctx.clip();
-        for (const [from, to] of data.holes) hatch(u, u.valToPos(from, "x", true), u.valToPos(to, "x", true));
+        for (const [from, to] of data.tables[chart.table].holes) hatch(u, u.valToPos(from, "x", true), u.valToPos(to, "x", true));
         ctx.strokeStyle = colour("--bar-unknown");
         ctx.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio]);
         for (const [at] of data.marks) {
@@ -86,6 +86,11 @@
       }],
     },
   });
+  // The newest row of which the first line knows something.
+  const newest = (u, length) => {
+    for (let at = length - 1; at >= 0; at--) if (u.data[1][at] !== null) return at;
+    return length - 1;
+  };
   const line = (ctx, x1, y1, x2, y2) => { ctx.beginPath(); ctx.moveTo(x1, y1); ctx.lineTo(x2, y2); ctx.stroke(); };
   const hatch = (u, left, right) => {
     const { ctx, bbox } = u;
@@ -106,24 +111,29 @@
   };
 
   // A line breaks where nothing was seen for long, and where a counter begins anew.
-  const breaks = (data, key) => (u, series, first, last, gaps) => {
+  // Of a run's own series a number stands where it was read: between two of them the line goes on.
+  const breaks = (table, key, sparse) => (u, series, first, last, gaps) => {
     const x = u.data[0], y = u.data[series];
-    const found = gaps.slice();
-    for (let i = first + 1; i <= last; i++) {
-      if (x[i] - x[i - 1] > data.hole || (key === "progress" && y[i] !== null && y[i] < y[i - 1])) {
-        found.push([u.valToPos(x[i - 1], "x", true), u.valToPos(x[i], "x", true)]);
+    const found = sparse ? [] : gaps.slice();
+    let before = null;
+    for (let i = first; i <= last; i++) {
+      if (y[i] === null || y[i] === undefined) continue;
+      const unseen = before !== null && table.holes.some(([from, to]) => x[before] <= from && to <= x[i]);
+      if (before !== null && (unseen || (key === "progress" && y[i] < y[before]))) {
+        found.push([u.valToPos(x[before], "x", true), u.valToPos(x[i], "x", true)]);
       }
+      before = i;
     }
     return found.sort((one, other) => one[0] - other[0]);
   };
 
-  const times = (data) => {
+  const times = (table) => {
     let at = 0;
-    return data.x.map((step) => (at += step));
+    return table.x.map((step) => (at += step));
   };
 
   const columns = (data, chart) => {
-    const x = times(data);
+    const x = times(data.tables[chart.table]);
     const ahead = [...new Set(chart.lines.flatMap((one) => one.ahead.map(([at]) => at)))].sort((a, b) => a - b);
     const more = ahead.filter((at) => at > x[x.length - 1]);
     const all = x.concat(more);
@@ -143,7 +153,7 @@
   const seriesOf = (data, key, chart) => chart.lines.flatMap((one, place) => {
     const stroke = () => colour(INKS[place % INKS.length]);
     const value = (u, v) => (v === null || v === undefined ? "–" : `${number(v)}${chart.unit === "%" ? "%" : ""}`);
-    const gaps = breaks(data, key);
+    const gaps = breaks(data.tables[chart.table], key, chart.table === "series");
     const main = { label: one.name, stroke, width: 1.75, value, gaps, points: { size: 5 } };
     if (!one.ahead.length) return [main];
     return [main, { label: `${one.name}, if it goes on`, stroke, width: 1.75, dash: [3, 5], class: "ahead", spanGaps: true, value, points: { show: false } }];
@@ -151,7 +161,7 @@
 
   const rangeOf = (chart, key) => (u, low, high) => {
     if (chart.top !== null) return [0, chart.top];
-    if (key === "loss") return uPlot.rangeNum(low ?? 0, high ?? 1, 0.08, false);
+    if (["loss", "metric", "learning_rate", "grad_norm"].includes(key)) return uPlot.rangeNum(low ?? 0, high ?? 1, 0.08, false);
     const top = Math.max(high ?? 1, chart.limit ? chart.limit[0] : 0) || 1;
     return [0, top * 1.05];
   };
@@ -178,7 +188,7 @@
       ],
       cursor: { sync: { key: data.key }, points: { size: 6 } },
       legend: { markers: { width: 1 } },
-      plugins: [marks(data, chart)],
+      plugins: [marks(data, chart, data.tables[chart.table].x.length)],
     };
   };
 
@@ -193,7 +203,7 @@
       const key = figure.dataset.chart, chart = data.charts[key];
       if (!chart) return;
       const place = figure.querySelector(".plot");
-      const kept = { figure, place, plot: null, make: (log) => {
+      const kept = { place, plot: null, make: (log) => {
         if (kept.plot) kept.plot.destroy();
         kept.plot = new uPlot(options(data, key, chart, place.clientWidth, log), columns(data, chart), place);
       } };

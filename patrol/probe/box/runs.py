@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
     from patrol.probe.frames import MarkBlock, SectionPart
 
-# p_runs PROJECT STATE_DIR CAP [NAME MANIFEST JOURNAL_INODE JOURNAL_OFFSET LOG INODE OFFSET CHECKSUM MTIME]...
+# p_runs PROJECT STATE_DIR CAP [NAME MANIFEST JOURNAL_INODE JOURNAL_OFFSET LOG INODE OFFSET CHECKSUM MTIME SERIES]...
 # Names of stages are plain ASCII words by contract, so their unquoted lists are safe; other files are left out.
 # Of more than 32 runs those whose status was written last: one that lives writes it again and again.
 # A slot that its keeper holds open needs no further proof; else its later lines are read. When run.json has changed,
 # journal and log are begun anew: it may be another run. Of the log of a run that failed more is read: its traceback.
 # MANIFEST: what stat(1) said of run.json, a colon, and the count of markers: where either is another now, the run's
-# records come along, for whoever takes over.
+# records come along, for whoever takes over. SERIES: inode and size of series.jsonl as it was read, with a dot between;
+# of a file that was thinned since (another inode), or was never read, the end is sent.
 SHELL = r"""
 p_runs() {
   p_at "$1"
@@ -90,12 +91,13 @@ p_record() {
 }
 p_one() {
   while [ $# -gt 0 ] && [ "$1" != "$p_run" ]; do
-    shift 9
+    shift 10
   done
-  [ $# -gt 0 ] || set -- - 0 0 0 - 0 0 0 0
+  [ $# -gt 0 ] || set -- - 0 0 0 - 0 0 0 0 0.0
   p_mark run
   printf '%s\n' "$p_run"
   p_done=0 p_ends=0 p_waiting=0 p_dead=0 p_holder= p_stage= p_keeper= p_exit= p_inode=0 p_offset=0 p_size=0
+  p_points=${10} p_new_inode=0 p_new_size=0
   for p_file in markers/[!C]*_DONE markers/C[!H]*_DONE; do
     [ -s "$p_file" ] && p_done=$((p_done+1))
   done
@@ -135,7 +137,7 @@ p_one() {
   p_known="$1 $2 $3 $4"
   p_mark "stat $p_done $p_waiting ${p_stage:-- -} ${p_keeper:--} ${p_exit:--} ${p_output:--} $p_dead"
   p_told=
-  set -- $(stat -L -c '%n %d %i %s %Y' run.json lock events.jsonl $p_slot $p_output)
+  set -- $(stat -L -c '%n %d %i %s %Y' run.json lock events.jsonl series.jsonl $p_slot $p_output)
   while [ $# -ge 5 ]; do
     p_held=-
     case $p_locks in
@@ -148,6 +150,7 @@ p_one() {
       events.jsonl)
         p_inode=$3 p_size=$4
         [ $3 != $p_old ] || [ $4 -lt $p_seen ] || p_offset=$p_seen;;
+      series.jsonl) p_new_inode=$3 p_new_size=$4;;
       "$p_output")
         p_told="$2 $3 $4 $5"
         shift 5
@@ -168,6 +171,10 @@ p_one() {
   p_mark files
   head -c 16384 $p_files lock markers/CHAIN_DONE markers/CHAIN_FAILED $p_new
   [ "$p_marks" = $p_done.$p_ends ] || p_record | head -c 131072
+  p_old=${p_points#*.}
+  [ $p_new_inode = ${p_points%.*} ] && [ $p_new_size -ge $p_old ] || p_old=$((p_new_size>12288?p_new_size-12288:0))
+  p_mark "series $p_new_inode $p_old"
+  [ $p_new_size -le $p_old ] || p_piece series.jsonl $p_old $p_new_size 16384
   p_mark "journal $p_inode $p_offset $p_size"
   [ $p_size -le $p_offset ] || p_piece events.jsonl $p_offset $p_size 8192
   if [ "$p_output" ]; then
@@ -207,7 +214,8 @@ class RawRun(NamedTuple):
 
     keeper_holds: the slot's keeper was seen to hold it open. exit_code: what the slot says of the command's end. marks:
     which markers there are, where that is another than the box was told; "": the same. record: then the run's records,
-    as far as they were not too long.
+    as far as they were not too long. series: inode of series.jsonl, and from where on
+    its bytes came.
     """
 
     name: str
@@ -230,6 +238,8 @@ class RawRun(NamedTuple):
     log_code: int | None
     marks: str = ""
     record: RecordText | None = None
+    series: tuple[int, int] = (0, 0)
+    series_blocks: tuple[MarkBlock, ...] = ()
 
     @property
     def slot(self) -> FileStat | None:
@@ -291,6 +301,7 @@ def _run(name: str, blocks: tuple[MarkBlock, ...]) -> RawRun:
     done, waiting, stage, attempt, keeper, exit_, log, dead = facts
     lines = [line.split() for line in (stat.data if stat else b"").decode("utf-8", "replace").splitlines()]
     journal = by_word["journal"].words[1:] if "journal" in by_word else ()
+    series = by_word["series"].words[1:] if "series" in by_word else ()
     logged = by_word.get("logged")
     order = [block.words[0] for block in blocks]
     log_at = order.index("log") if "log" in order else len(blocks)
@@ -312,6 +323,10 @@ def _run(name: str, blocks: tuple[MarkBlock, ...]) -> RawRun:
         journal=tuple(count(word) or 0 for word in (*journal, "0", "0", "0")[:3]),  # type: ignore[arg-type]
         journal_blocks=blocks[order.index("journal") : log_at] if "journal" in order else (),
         log_blocks=blocks[log_at:],
+        series=tuple(count(word) or 0 for word in (*series, "0", "0")[:2]),  # type: ignore[arg-type]
+        series_blocks=blocks[order.index("series") : order.index("journal")]
+        if "series" in order and "journal" in order
+        else (),
         marks=by_word["record"].words[-1] if "record" in by_word else "",
         record=_record(by_word),
         log_code=None if logged is None or len(logged.words) < 2 else count(logged.words[1]),

@@ -16,9 +16,11 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.logs.cursor import Cursor
 from onbox.project import load_project
+from onbox.series.point import Point as SeriesPoint
 from onbox.system.clock import utc_text
 from patrol.config.configured import settings_of
 from patrol.judge import Frame, box_note, judge, run_note
+from patrol.memory import series
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.rows import Past, Point, TickNote
 from patrol.memory.run_memory import BoxMemory, LogPlace, Memories, RunMemory
@@ -29,7 +31,7 @@ from patrol.tick import policy_of
 from tests.patrol.makers import UPTIME, artifacts, box, dead, disk, done, failure, log, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
     from pathlib import Path
 
     from onbox.model.boxes import BoxSettings
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 LOST_SECONDS = 9000.0
+SERIES_ROWS = 1500
+WITH_SERIES = ("h100-a", "spot-3", "lost-7", "h100-c")
 TRACE = (
     "Traceback (most recent call last):",
     '  File "/root/digits/train.py", line 211, in <module>',
@@ -117,8 +121,12 @@ def _blind(look: BoxLook) -> BoxLook:
     )
 
 
-def make_fleet(folder: Path, now: float, *, boxes: int, days: float) -> Settings:
-    """A project with so many boxes, looked at every half hour for so long. More boxes than kinds: they come again."""
+def make_fleet(
+    folder: Path, now: float, *, boxes: int, days: float, with_series: Container[str] = WITH_SERIES
+) -> Settings:
+    """A project with so many boxes, looked at every half hour for so long. More boxes than kinds: they come again.
+    with_series: kinds of which a runner keeps a series.
+    """
     kinds = cases()
     named = [(kinds[number % len(kinds)], number) for number in range(boxes)]
     fleet = {kind.name if number < len(kinds) else f"{kind.name}-{number}": kind for kind, number in named}
@@ -129,6 +137,11 @@ def make_fleet(folder: Path, now: float, *, boxes: int, days: float) -> Settings
         rows = [run_note(one, found.snapshot, at) for found in judged for one in found.runs]
         memory.remember(TickNote(at, at + 2.0, 2, tuple(map(box_note, judged)), tuple(rows)))
     _add_points(settings, fleet, now, days)
+    with closing(sqlite3.connect(f"{settings.state}/{FILE}")) as db, db:
+        for number, (name, kind) in enumerate(fleet.items()):
+            if kind.name in with_series:
+                until = now - LOST_SECONDS if kind.run is None else now
+                series.add(db, name, "digits", own_series(kind, until, days, number=number))
     return settings
 
 
@@ -228,4 +241,32 @@ def _row(tick: int, ticks: int, kind: Case, chance: random.Random) -> tuple[bool
         disk_percent=int(20 + 14 * share + 6 * ((tick % 40) / 40)),
         inodes_percent=max(0, int(91 - kind.fall * (ticks - tick))) if kind.fall else 12,
         gpu_percent=None if kind.look in (_no_gpu, _blind) else max(0, min(100, int(busy + chance.gauss(0, 4)))),
+    )
+
+
+def own_series(kind: Case, now: float, days: float, *, number: int = 0) -> tuple[SeriesPoint, ...]:
+    """What the runner of such a run keeps of it: as many points as there is room for."""
+    chance = random.Random(number)
+    progress = observed(kind.run.progress) if kind.run is not None else None
+    end = (progress.current if progress is not None else None) or 20_000.0
+    begin = now - days * 86400
+    return tuple(
+        SeriesPoint(
+            begin + share * (now - begin),
+            "train",
+            2,
+            step=round(end * share),
+            unit="step",
+            loss=None if row % 3 == 1 else round(4.1 * math.exp(-4.2 * share) + 0.03 + chance.random() * 0.03, 4),
+            learning_rate=round(3e-4 * 0.5 * (1 + math.cos(math.pi * share)), 8),
+            grad_norm=round(0.8 + chance.gauss(0, 0.08) + (6 if row == SERIES_ROWS // 2 else 0), 4),
+            steps_per_second=round(end / (now - begin) * chance.uniform(0.95, 1.05), 6),
+            checkpoint_step=round(end * share / 1000) * 1000,
+            checkpoint_at=begin + share * (now - begin) - 300,
+            checkpoints=3,
+            memory_bytes=int((38 + 9 * share + chance.random()) * GIB),
+            gpu_percent=round(90 + chance.gauss(0, 3), 1),
+        )
+        for row in range(SERIES_ROWS)
+        for share in [(row + 1) / SERIES_ROWS]
     )

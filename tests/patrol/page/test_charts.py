@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.series.point import Point as SeriesPoint
 from patrol.memory.rows import LastWord, Point
-from patrol.page.charts import ROWS_LIMIT, data_of, numbers_of, rates_of, thinned
+from patrol.page.axis import ROWS_LIMIT, holes_in, thinned
+from patrol.page.charts import data_of, numbers_of
 from patrol.page.model import RunHistory
+from patrol.page.rates import rates_of
 from patrol.page.sparkline import sparkline
 from tests.patrol.makers import HEALTHY_PROGRESS, NOW, TICK, box, run
 
@@ -40,14 +43,15 @@ def history(points: list[Told], look: RunLook | None = None) -> RunHistory:
 
 
 def test_a_counter_that_begins_anew_has_no_rate_there() -> None:
-    assert rates_of(told([0.0, 1800.0, 0.0, 900.0, None, 3600.0])) == [None, 1.0, None, 0.5, None, None]
+    steps = [0.0, 1800.0, 0.0, 900.0, None, 3600.0]
+    assert rates_of([(int(n * TICK), step) for n, step in enumerate(steps)]) == [None, 1.0, None, 0.5, None, None]
     assert rates_of([]) == []
 
 
 def test_looks_that_come_faster_than_the_counter_moves_make_no_zigzag() -> None:
-    often = [(60 * n, "healthy", 0, Point(float(600 * (n // 5)))) for n in range(20)]
+    often = [(60 * n, float(600 * (n // 5))) for n in range(20)]
     assert set(rates_of(often)[5:]) == {2.0}
-    stuck = [*often, *((60 * n, "healthy", 0, Point(1800.0)) for n in range(20, 40))]
+    stuck = [*often, *((60 * n, 1800.0) for n in range(20, 40))]
     assert rates_of(stuck)[-1] == 0.0, "until it stands for much longer than usual"
 
 
@@ -57,6 +61,15 @@ def test_a_time_in_which_nothing_was_seen_is_a_hole() -> None:
     assert numbers.holes == [(points[7][0], points[8][0])]
     late = numbers_of(history(points), NOW + 10 * TICK, TICK)
     assert len(late.holes) == 1, "of a run of which nothing is said any more nothing is missing"
+
+
+def test_thinned_points_are_no_hole() -> None:
+    """Of the older half of a series every other point is dropped, again and again."""
+    old = [int(NOW) - 900_000 + 4_000 * n for n in range(100)]
+    new = [int(NOW) - 400_000 + 300 * n for n in range(100)]
+    assert holes_in(old + new, 300.0, None) == [(old[-1], new[0])]
+    assert holes_in(new, 300.0, new[-1] + 1000) == [(new[-1], new[-1] + 1000)]
+    assert holes_in([], 300.0, None) == []
 
 
 def test_where_it_will_end_is_drawn_from_where_it_is() -> None:
@@ -92,17 +105,18 @@ def test_what_is_no_number_is_a_gap_and_still_json(value: float) -> None:
 
 def test_no_numbers_are_no_chart() -> None:
     assert numbers_of(history(told([None, None])), NOW, TICK).charts == {}
-    assert numbers_of(history([]), NOW, TICK).times == []
+    assert numbers_of(history([]), NOW, TICK).charts == {}
     assert numbers_of(history(told([1.0])), NOW, TICK).charts == {}
 
 
 def test_many_points_are_thinned_and_what_sticks_out_stays() -> None:
     losses: list[float | None] = [1.0] * 20_000
     losses[12_345] = 99.0
-    kept = thinned(told([float(n) for n in range(20_000)], loss=losses))
+    kept = thinned(range(20_000), losses, ROWS_LIMIT)
     assert len(kept) <= ROWS_LIMIT + 1
-    assert 99.0 in [point.loss for _, _, _, point in kept]
-    assert kept[-1][3].current == 19_999
+    assert 12_345 in kept
+    assert kept[-1] == 19_999
+    assert thinned(range(20_000), [None] * 20_000, ROWS_LIMIT)[:2] == [0, 40]
 
 
 def test_a_sparkline_shows_the_numbers_that_are_known() -> None:
@@ -114,3 +128,35 @@ def test_a_sparkline_shows_the_numbers_that_are_known() -> None:
     assert found.end == (94.0, 22.0)
     flat = sparkline([1.0, 1.0])
     assert flat is not None
+
+
+def test_the_runs_own_series_is_drawn_where_there_is_one() -> None:
+    """Of the disk the ticks tell."""
+    own = tuple(
+        SeriesPoint(
+            NOW - 3600 + 30 * n,
+            "train",
+            1,
+            step=float(10 * n),
+            loss=None if n % 2 else 1.0 / (n + 1),
+            steps_per_second=0.3,
+            grad_norm="nan" if n == 5 else 0.7,
+            memory_bytes=10**9,
+        )
+        for n in range(120)
+    )
+    points = [(at, rule, severity, point._replace(disk_percent=5)) for at, rule, severity, point in told([1.0, 2.0])]
+    data = data_of(numbers_of(history(points)._replace(series=own), NOW, TICK))
+    assert {key: chart["table"] for key, chart in data["charts"].items()} == {
+        "progress": "series",
+        "loss": "series",
+        "throughput": "series",
+        "memory": "series",
+        "disk": "ticks",
+        "grad_norm": "series",
+    }
+    assert data["charts"]["throughput"]["unit"] == "steps/min"
+    assert data["charts"]["memory"]["unit"] == "GB"
+    assert data["charts"]["loss"]["lines"][0]["y"][:3] == [1, None, 0.33333]
+    assert data["charts"]["grad_norm"]["lines"][0]["y"][5] is None
+    json.dumps(data, allow_nan=False)

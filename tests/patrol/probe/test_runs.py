@@ -13,6 +13,7 @@ import pytest
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.boxes import BoxSettings
+from onbox.series.point import Point, render_point
 from patrol.probe.box import runs as box_runs
 from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Failure, LogLook, RunLook
 from tests.box import Box, is_running, wait_until
@@ -56,11 +57,50 @@ def test_a_running_run_is_seen_alive_and_its_quiet_look_is_small(box: LocalBox, 
     assert isinstance(first.progress, Progress)
     assert first.progress.exact_max == 1000
     again = look(box, project)
-    ages = ("heartbeat_age_seconds", "stage_began_age_seconds", "began_age_seconds")
+    ages = ("heartbeat_age_seconds", "stage_began_age_seconds", "stage_first_began_age_seconds", "began_age_seconds")
     moving = ("log", "progress", "steps_per_second", *ages)
     kept = [field for field in RunLook._fields if field not in moving]
     assert [getattr(again, field) for field in kept] == [getattr(first, field) for field in kept]
     assert box.traffic.down_bytes < 6000
+
+
+def new_points(box: LocalBox, project: Box) -> list[float | None]:
+    """The steps of the points that one look brings."""
+    seen = box.look(BoxSettings("gpu1", "gpu1", project=str(project.project)))
+    return [point.step for _, points in seen.series for point in points]
+
+
+def test_new_points_of_the_series_come_once_and_the_first_look_is_bounded(box: LocalBox, project: Box) -> None:
+    project.onbox("chain", "train=true")
+    file = project.state / "series.jsonl"
+    points = [Point(1e9 + step, "train", 1, step=float(step), loss=0.5, memory_bytes=1 << 30) for step in range(500)]
+    file.write_bytes(b"".join(map(render_point, points[:400])))
+    first = new_points(box, project)
+    assert first == [float(step) for step in range(400 - len(first), 400)]
+    assert 50 < len(first) < 200
+    assert new_points(box, project) == []
+    with file.open("ab") as series:
+        series.write(b"".join(map(render_point, points[400:403])) + render_point(points[403])[:40])
+    assert new_points(box, project) == [400.0, 401.0, 402.0]
+    with file.open("ab") as series:
+        series.write(render_point(points[403])[40:])
+    assert new_points(box, project) == [403.0], "the rest of a line that was being written"
+    thinned = project.state / "beside"
+    thinned.write_bytes(b"".join(map(render_point, points[0:404:4] + points[404:406])))
+    thinned.rename(file)
+    assert new_points(box, project)[-2:] == [404.0, 405.0]
+    assert box.traffic.down_bytes < 30_000
+
+
+def test_what_the_boxs_detectors_find_is_in_the_look(one_box: LocalBox, project: Box) -> None:
+    (project.project / "onbox.toml").write_text("[run]\nname = 'my-project'\nsample_every = '100ms'\n")
+    project.onbox("chain", "-d", "train=while [ ! -e go ]; do echo step 5/9 loss nan; sleep 0.05; done")
+    project.wait_for_event("detected")
+    wait_until(lambda: isinstance(look(one_box, project).detected, tuple) and look(one_box, project).detected, "it")
+    told = look(one_box, project).detected
+    assert not isinstance(told, Absent | Unseen)
+    assert [one.detector for one in told] == ["loss-not-finite"]
+    assert "loss is nan at step 5" in told[0].proof
 
 
 def test_an_ended_run_says_how(box: LocalBox, project: Box) -> None:
