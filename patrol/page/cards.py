@@ -257,18 +257,3 @@ def _newest_checkpoint(run: RunHistory) -> Reading | None:
 def _stage_words(look: RunLook) -> str:
     of = f" ({look.stages_done} of {look.stages_total} done)" if look.stages_total else ""
     return f"{observed(look.stage)}{of}"
-
-
-def checkpoints_of(run: RunHistory) -> tuple[tuple[str, str, str, int | None], ...]:
-    """Files that a stage was judged by when it was done: stage, path, bytes in words, when they were written."""
-    found = {}
-    for event in run.events:
-        files = event.get("artifacts")
-        if event["event"] != "stage_done" or not isinstance(files, list):
-            continue
-        for one in files:
-            if isinstance(one, dict) and isinstance(one.get("path"), str):
-                size, at = one.get("bytes"), one.get("mtime")
-                words = format_size(size) if isinstance(size, int) and size >= 0 else "?"
-                found[one["path"]] = (str(event.get("stage")), one["path"], words, at if isinstance(at, int) else None)
-    return tuple(found.values())[-40:]

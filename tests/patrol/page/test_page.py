@@ -108,6 +108,7 @@ def test_what_proves_a_failure_stands_with_it(page: Reader) -> None:
     assert 'File "/root/digits/train.py", line 211' in text
     assert "SIGTERM of the host" in text
     assert "data/tokens.bin prepare 2.1 GB" in text
+    assert "checkpoint of step 38000 train" in text
     assert "lr=1e-3,seed=1 failed oom_host" in text
     assert "step 4079/50000" in text, "the end of its log"
     assert "inodes of /data used up in" in text
