@@ -188,6 +188,13 @@ def _gpu(box: BoxLook) -> _Seen:
     return Reading(SEEN, f"{busy}%{memory}" + (f", busiest of {len(gpus)}" if len(gpus) > 1 else "")), note
 
 
+def _metric(run: RunHistory) -> _Seen:
+    known = next((point for point in reversed(run.series) if point.metric is not None), None)
+    if known is None:
+        return Reading(ABSENT, "its log shows none"), ""
+    return Reading(SEEN, f"{known.metric_name or ''} {known.metric:.4g}".strip()), ""
+
+
 def _last_of_series(name: str) -> Callable[[RunHistory], _Seen]:
     """As the newest point that has it tells."""
 
@@ -207,7 +214,7 @@ _CARDS: tuple[tuple[str, str, Callable[[RunHistory], _Seen]], ...] = (
     ("memory", "Memory against its limit", _of_box(_memory)),
     ("disk", "Fullest disk: space and inodes", _of_box(_disk)),
     ("gpu", "GPU", _of_box(_gpu)),
-    ("metric", "Metric", _last_of_series("metric")),
+    ("metric", "Metric", _metric),
     ("learning_rate", "Learning rate", _last_of_series("learning_rate")),
     ("grad_norm", "Gradient norm", _last_of_series("grad_norm")),
 )
