@@ -22,10 +22,20 @@ from typing import NamedTuple
 
 from onbox.series.file import read_points
 from onbox.system.clock import parse_utc
+from onbox.system.process import look_up
 
 TRAINING = Path(__file__).with_name("training.py")
 CADENCE_SECONDS = 0.5
 WITHIN = 10
+DEFAULT_CADENCE_SECONDS, COST_SECONDS = 30.0, 40.0
+PRINTS = """\
+import time, zipfile
+for step in range(1, 100000):
+    print(f'step {step}/100000 | loss {2 / step ** 0.3:.4f} | lr 1e-3 | grad_norm 0.5', flush=True)
+    time.sleep(0.01)
+    if step % 100 == 0:
+        zipfile.ZipFile(f'ckpt/step_{step}.npz', 'w').writestr('a', 'b')
+"""
 CONFIG = """\
 [run]
 name = "bench"
@@ -173,6 +183,37 @@ def show(outcomes: list[Outcome]) -> bool:
     return missed <= 0.05 * faults and not false
 
 
+def show_cost() -> None:
+    """What a runner costs that samples ten times a second a training which prints each step and saves each second."""
+    with tempfile.TemporaryDirectory(prefix="onbox-bench-") as folder:
+        project = Path(folder)
+        (project / "ckpt").mkdir()
+        (project / "train.py").write_text(PRINTS)
+        cmd = json.dumps([sys.executable, "train.py"])
+        (project / "onbox.toml").write_text(CONFIG.format(cadence=0.1, cmd=cmd, env=""))
+        onbox = [sys.executable, "-m", "onbox"]
+        subprocess.run([*onbox, "chain", "-d"], cwd=project, env=_environ(), check=True, stdout=subprocess.DEVNULL)
+        state = project / ".onbox" / "bench"
+        pid = int((state / "lock").read_text().split('"pid": ')[1].split(",")[0])
+        time.sleep(COST_SECONDS / 4)
+        before, known = _cpu_seconds(pid), len(read_points(str(state / "series.jsonl")))
+        time.sleep(COST_SECONDS)
+        taken = len(read_points(str(state / "series.jsonl"))) - known
+        each = (_cpu_seconds(pid) - before) / max(1, taken)
+        resident = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        subprocess.run([*onbox, "stop", "--now"], cwd=project, env=_environ(), check=False, stdout=subprocess.DEVNULL)
+    share = 100 * each / DEFAULT_CADENCE_SECONDS
+    print(
+        f"\nthe runner: {taken} samples, {1000 * each:.1f} ms CPU each: {share:.3f} % of a core at {DEFAULT_CADENCE_SECONDS:g} s"
+    )
+    print(f"its memory: {resident / 1e6:.1f} MB")
+
+
+def _cpu_seconds(pid: int) -> float:
+    entry = look_up(pid)
+    return 0.0 if entry is None else entry.cpu_ticks / os.sysconf("SC_CLK_TCK")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", help="only rows whose name holds one of these words")
@@ -184,6 +225,8 @@ def main() -> int:
         outcomes = list(pool.map(run_case, cases))
     good = show(outcomes)
     print(f"{len(cases)} trainings in {time.monotonic() - began:.0f} s")
+    if not args.names:
+        show_cost()
     return 0 if good else 1
 
 
