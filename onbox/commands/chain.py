@@ -268,9 +268,15 @@ def run_resume_command(args: Options) -> int:
     refuse_other_project(paths, project.folder)
     from onbox.commands.launch import dry_run  # noqa: PLC0415 - cold start
 
+    stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     if args.dry_run:
-        config = project.config
-        return dry_run.tell_forecast(paths, head, frozen_stages, config.stages, config.contract, as_json=args.json)
+        from onbox.commands.launch.changes import code_changes  # noqa: PLC0415 - cold start
+
+        config, definition = project.config, Definition(paths, head.data, stages, head.chain_fingerprint)
+        code = code_changes(definition)
+        return dry_run.tell_forecast(
+            paths, head, frozen_stages, config.stages, config.contract, code, as_json=args.json
+        )
     if is_sweep(head):
         from onbox.commands.sweep_start import resume_at  # noqa: PLC0415 - only for a sweep
 
@@ -278,7 +284,6 @@ def run_resume_command(args: Options) -> int:
     if not args.any_checkpoint:
         dry_run.refuse_bad_checkpoints(paths, head, frozen_stages, project.config.contract)
     dry_run.tell_config_changes(frozen_stages, project.config.stages)
-    stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
     os.environ.update(frozen_environment(head.data))
     here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
     kept = {key: value for key, value in head.data.items() if key not in here}

@@ -17,8 +17,8 @@ from onbox.model.units import counted, format_duration, format_size
 from onbox.outside import safe_line
 from onbox.series.file import read_points, stages_of
 from onbox.series.point import SCHEMA, Point, finite, point_to_dict
-from onbox.series.sparkline import sparkline
 from onbox.system.clock import local_text, wall
+from onbox.terminal.marks import sparkline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

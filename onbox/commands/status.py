@@ -24,6 +24,7 @@ from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.model.screen import WIDTH, clip
 from onbox.outside import safe_line
+from onbox.series.file import read_points
 from onbox.terminal.capable import shows_tables
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
     from onbox.contract.samples import Sample
+    from onbox.series.point import Point
 
 STATUS_EXAMPLES = """\
 examples:
@@ -70,18 +72,18 @@ def run_status(args: Options) -> int:
     if not args.json and not args.wide and shows_tables(sys.stdout, os.environ):
         from onbox.commands.show.status_screen import print_status  # noqa: PLC0415 - only on such a terminal
 
-        print_status(sys.stdout, view, data, _samples(paths))
+        print_status(sys.stdout, view, data, *_past(paths))
         return Exit.DONE
     print(json.dumps(data, indent=2) if args.json else render_status(view, data, wide=args.wide))
     return Exit.DONE
 
 
-def _samples(paths: RunPaths) -> list[Sample]:
-    """For the picture of how it went; [] where they cannot be read: the newest are told all the same."""
+def _past(paths: RunPaths) -> tuple[list[Sample], list[Point]]:
+    """Samples and series, for the pictures of how it went; none where they cannot be read: what is now is told."""
     try:
-        return read_samples(paths.samples)
+        return read_samples(paths.samples), read_points(paths.series)
     except OSError:
-        return []
+        return [], []
 
 
 def _is_sweep(paths: RunPaths) -> bool:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 HEIGHTS = "▁▂▃▄▅▆▇█"
 EIGHTHS = " ▏▎▍▌▋▊▉"
-LEAST_VALUES = 3
+WIDTH = 40
 FULL, EMPTY = "█", "░"
 
 
@@ -27,12 +27,11 @@ def bar(share: float | None, width: int) -> str:
     return text + EMPTY * (width - len(text))
 
 
-def sparkline(values: Sequence[float | None], width: int) -> str:
+def sparkline(values: Sequence[float | None], width: int = WIDTH) -> str:
     """The values from left to right in at most so many letters, each the mean of its share of them; a gap where none of
-    them is known. "" for fewer than three known values: two make no curve.
+    them is known; all low where they are all equal.
     """
-    known = [value for value in values if value is not None and math.isfinite(value)]
-    if len(known) < LEAST_VALUES:
+    if not any(value is not None and math.isfinite(value) for value in values):
         return ""
     count = min(width, len(values))
     edges = [number * len(values) // count for number in range(count + 1)]
@@ -50,6 +49,5 @@ def _mean(values: Sequence[float | None]) -> float | None:
 def _height(mean: float | None, low: float, high: float) -> str:
     if mean is None:
         return " "
-    if high == low:
-        return HEIGHTS[len(HEIGHTS) // 2]
-    return HEIGHTS[min(int((mean - low) / (high - low) * len(HEIGHTS)), len(HEIGHTS) - 1)]
+    share = (mean - low) / (high - low) if high > low else 0.0
+    return HEIGHTS[round(share * (len(HEIGHTS) - 1))]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from patrol.verdict import Verdict
 
 NAME_LIMIT = 48
+CURVE_LEAST = 3
 
 
 class Row(NamedTuple):
@@ -106,10 +107,11 @@ def _share(look: RunLook | None, progress: Progress | None) -> float | None:
 
 
 def _losses(points: Sequence[Point]) -> tuple[float | None, ...]:
-    """Looks that showed none leave a gap."""
+    """Looks that showed none leave a gap. () for fewer than three: two make no curve."""
     found = [point.loss if point.loss is not None and math.isfinite(point.loss) else None for point in points]
     first = next((number for number, loss in enumerate(found) if loss is not None), len(found))
-    return tuple(found[first:])
+    known = sum(loss is not None for loss in found)
+    return tuple(found[first:]) if known >= CURVE_LEAST else ()
 
 
 def facts(subject: Subject, now: float) -> list[tuple[str, str]]:

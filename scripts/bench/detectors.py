@@ -203,9 +203,8 @@ def show_cost() -> None:
         resident = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         subprocess.run([*onbox, "stop", "--now"], cwd=project, env=_environ(), check=False, stdout=subprocess.DEVNULL)
     share = 100 * each / DEFAULT_CADENCE_SECONDS
-    print(
-        f"\nthe runner: {taken} samples, {1000 * each:.1f} ms CPU each: {share:.3f} % of a core at {DEFAULT_CADENCE_SECONDS:g} s"
-    )
+    print(f"\nthe runner: {taken} samples, {1000 * each:.1f} ms CPU each")
+    print(f"at the default cadence of {DEFAULT_CADENCE_SECONDS:g} s: {share:.3f} % of a core")
     print(f"its memory: {resident / 1e6:.1f} MB")
 
 

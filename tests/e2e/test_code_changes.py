@@ -61,6 +61,25 @@ def test_a_resume_tells_that_the_script_is_another(box: Box) -> None:
     assert "the code has changed since its attempt 1 began" in box.onbox("resume").stdout
 
 
+@pytest.mark.parametrize("place", ["conf/exp.yaml", "../shared/exp.yaml"], ids=["ignored", "outside the repository"])
+def test_a_configuration_that_git_does_not_know_is_told_at_a_relaunch(box: Box, place: str) -> None:
+    assert box.run_program(["git", "init", "-q"]).returncode == 0
+    (box.project / ".gitignore").write_text("conf/\n.onbox/\n")
+    (box.project / "train.sh").write_text("exit 3\n")
+    (box.project / "onbox.toml").write_text(f'[stages.train]\ncmd = "sh train.sh --config={place}"\n')
+    assert box.run_program(["git", "add", "."]).returncode == 0
+    commit(box, "one")
+    settings = box.project / place
+    settings.parent.mkdir()
+    settings.write_text("lr: 0.001\n")
+    assert box.onbox("chain").returncode == 1
+    assert "has changed" not in box.onbox("resume").stdout
+    settings.write_text("lr: 0.01\n")
+    for words in (("resume", "--dry-run"), ("resume",)):
+        said = box.onbox(*words).stdout
+        assert f"{place}: another one than then" in said, said
+
+
 @pytest.mark.parametrize("code", [0, 1])
 def test_a_script_that_was_replaced_under_its_shell_is_named(box: Box, code: int) -> None:
     write_config(box)

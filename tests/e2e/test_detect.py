@@ -47,7 +47,7 @@ def test_an_episode_is_told_once_and_once_when_it_is_over(box: Box, server: Faul
     wait_until(lambda: detected(box), "the flag in the status")
     assert "loss-not-finite" in box.onbox("status").stdout
     box.kill_runner()
-    chain.wait(30)
+    chain.wait(60)
     chain = box.start("chain")
     box.wait_for_event("attempt_adopted")
     known = len((box.state / "series.jsonl").read_bytes().splitlines())
@@ -55,7 +55,7 @@ def test_an_episode_is_told_once_and_once_when_it_is_over(box: Box, server: Faul
     (box.project / "well").touch()
     box.wait_for_event("detected_over")
     (box.project / "end").touch()
-    assert chain.wait(30) == 0
+    assert chain.wait(60) == 0
     assert len(box.events("detected")) == 1, "the next runner knows of the episode"
     wait_until(lambda: len(server.acknowledged) == 3, "both messages, and the end of the chain")
     ill, well, _ = [one.json()["data"] for one in server.acknowledged]
@@ -96,4 +96,4 @@ for step in range(40 if seed else 1, 2000):
     assert (told["detector"], told["attempt"]) == ("resume-mismatch", 2)
     assert "differs by 0.1 from the attempt before" in told["reason"]
     (box.project / "end").touch()
-    assert chain.wait(30) == 0
+    assert chain.wait(60) == 0

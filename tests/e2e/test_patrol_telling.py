@@ -172,7 +172,7 @@ def test_a_page_is_made_anew_while_it_is_watched(place: Patrolled) -> None:
         place.tick()
         wait_until(lambda: page.read_text() != first, "the page to be made anew")
         watching.send_signal(signal.SIGINT)
-        assert watching.wait(30) == 0
+        assert watching.wait(60) == 0
     finally:
         watching.kill()
         watching.communicate()

@@ -95,12 +95,12 @@ def test_the_series_of_a_run_as_table_json_and_csv(box: Box) -> None:
     chain = box.start("chain")
     wait_until(lambda: '"step":40' in series_of(box), "step 40 in the series")
     box.kill_runner()
-    chain.wait(30)
+    chain.wait(60)
     known = len(series_of(box).splitlines())
     chain = box.start("chain")  # its runner adopts the stage
     wait_until(lambda: len(series_of(box).splitlines()) > known, "a point of the next runner")
     (box.project / "go").touch()
-    assert chain.wait(30) == 0
+    assert chain.wait(60) == 0
     points = json.loads(box.onbox("series", "--json").stdout)["points"]
     assert points[-1]["step"] == 40
     assert [point["loss"] for point in points if "loss" in point][-1] == 0.025

@@ -107,7 +107,7 @@ def test_the_chain_took_as_long_as_it_did_also_after_its_runner_was_killed(train
     (trainer.project / "go").touch()
     done = wait_until(lambda: trainer.events("chain_done"), "the end, which the keeper brings about")[0]
     began = parse_utc(trainer.events("chain_started")[0]["at"]) or 0.0
-    assert done["duration_seconds"] == pytest.approx((parse_utc(done["ended_at"]) or 0.0) - began, abs=0.5)
+    assert done["duration_seconds"] == pytest.approx((parse_utc(done["ended_at"]) or 0.0) - began, abs=5)
     assert done["duration_seconds"] >= trainer.events("stage_done")[0]["duration_seconds"]
     status = trainer.onbox("status").stdout
     assert "eval · acc 0.967" in status

@@ -136,7 +136,6 @@ _SINGLE_STEPS = {
     ("onbox/backends/ray_cluster.py", "printable"): "reads an answer for the job's id",
     ("patrol/probe/box/watch.py", "printable"): "compares a command line with what is watched",
     ("patrol/memory/run_codec.py", "redact"): "a reader's place in a log, to be read on from as it was",
-    ("patrol/commands/report.py", "redact"): "a whole HTML page; its texts came through the door",
     ("patrol/memory/scrub.py", "redact"): "records that are kept in their own form",
     ("handbook/page/publish.py", "redact"): "a person's own notes, which stay as they were written",
     ("handbook/commands/verify.py", "redact"): "compares a whole page, with a person's notes in it",

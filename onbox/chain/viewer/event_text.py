@@ -10,6 +10,7 @@ from onbox.model.screen import clip, labelled
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
+from onbox.terminal.marks import bar
 from onbox.triage.evidence import NO_PROOF_RULES
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from onbox.contract.events import Record
 
 LAST_LINE_COLUMNS = 60
+BAR_COLUMNS = 8
+NEARLY_FULL_PERCENT = 85.0
 
 
 def narrate(record: Record) -> str | None:
@@ -180,19 +183,38 @@ _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
 }
 
 
-def live_line(status: dict[str, Any], now_text: str, width: int) -> str:
-    """The line that is renewed while a person watches: where the chain is and what the stage said last."""
+def live_line(status: dict[str, Any], now_text: str, width: int, *, bars: bool = False) -> str:
+    """The line that is renewed while a person watches: where the chain is, what is nearly full, and what the stage said
+    last. bars: whether the terminal can draw them.
+    """
     parts = [f"{now_text} {status.get('stage') or 'chain':<12} {status.get('stage_state') or status.get('state')}"]
     if status.get("elapsed"):
         parts.append(str(status["elapsed"]))
     parts.append(f"{status.get('position', '?')}/{status.get('stages_total', '?')}")
     progress = status.get("progress")
     if isinstance(progress, dict) and progress.get("text"):
-        parts.append(str(progress["text"]))
+        percent = percent_of(progress) if bars else None
+        drawn = "" if percent is None else f"{bar(percent / 100, BAR_COLUMNS)} "
+        parts.append(f"{drawn}{progress['text']}")
+    parts += _nearly_full(status.get("resources"))
     if status.get("last_line"):
         parts.append(str(status["last_line"]))
-    text = safe_line(" · ".join(parts))
-    return text if len(text) < width else text[: max(0, width - 2)] + "…"
+    return clip(safe_line(" · ".join(parts)), max(1, width - 1))
+
+
+def _nearly_full(sample: object) -> list[str]:
+    """`inodes 97%`, `mem 91%`: what may end the run soon, the fullest first."""
+    if not isinstance(sample, dict):
+        return []
+    used, limit = as_number(sample.get("memory_working_set_bytes")), as_number(sample.get("memory_limit_bytes"))
+    shares = [("mem", 100 * used / limit if used is not None and limit else None)]
+    rooms = sample.get("disks")
+    for room in rooms.values() if isinstance(rooms, dict) else ():
+        free, total = (as_number(value) for value in room[2:4])
+        shares.append(("inodes", 100 - 100 * free / total if free is not None and total else None))
+    full = [(share, name) for name, share in shares if share is not None and share >= NEARLY_FULL_PERCENT]
+    worst = dict.fromkeys(name for _, name in sorted(full, reverse=True))
+    return [f"{name} {int(max(share for share, one in full if one == name))}%" for name in worst]
 
 
 def progress_line(status: dict[str, Any], now_text: str) -> str:

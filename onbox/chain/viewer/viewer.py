@@ -18,6 +18,7 @@ from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.replay import replay
 from onbox.chain.state.status_file import read_status
 from onbox.chain.state.stop_request import StopRequest, write_request
+from onbox.chain.viewer.colour import coloured
 from onbox.chain.viewer.event_text import live_line, narrate, percent_of, progress_line
 from onbox.chain.viewer.progress_pace import ProgressPace
 from onbox.contract.events import CHAIN_ENDS, Unreadable, parse_events
@@ -29,6 +30,7 @@ from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import LINE_LIMIT_BYTES, StateNotWritten, open_plain
 from onbox.system.journal import read_lines
 from onbox.system.process import Identity, has_open, is_alive, open_pidfd
+from onbox.terminal.capable import is_utf8
 from onbox.terminal.ctrl_c import Interrupts, counted_interrupts
 from onbox.terminal.keys import read_keys, single_keys
 
@@ -95,7 +97,8 @@ class Viewer:
         self.bell_fd = bell_fd
         self.started_it = bell_fd is not None
         self.detached = False
-        self.live = sys.stdout.isatty()
+        self.live = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        self.colours = self.live and not os.environ.get("NO_COLOR")
         self.end: Record | None = None
         self.last_words = b""
         self.asked_to_stop = 0
@@ -150,7 +153,7 @@ class Viewer:
             line = self.tell(record)
             if line is not None:
                 self._clear_live_line()
-                self._print(line + "\n")
+                self._print((coloured(line) if self.colours else line) + "\n")
             reached = reached or (until is not None and until(record))
         if self.live and not reached:
             self._draw_live_line()
@@ -201,7 +204,9 @@ class Viewer:
         status = self._status_now()
         if status is not None:
             width = _terminal_width()
-            self._print("\r\x1b[K" + live_line(status, time.strftime("%H:%M:%S", time.gmtime()), width))
+            bars = self.colours and is_utf8(sys.stdout.encoding, os.environ)
+            now = time.strftime("%H:%M:%S", time.gmtime())
+            self._print("\r\x1b[K" + live_line(status, now, width, bars=bars))
 
     def _say_progress(self, pace: ProgressPace) -> None:
         """The line for a log, when it is time for one."""

@@ -21,7 +21,10 @@ from onbox.outside import safe_line
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from onbox.chain.launch import Definition
+    from onbox.chain.state.stage_code import CodeChange
     from onbox.cli.command import Options
 
 SHOWN = 20
@@ -41,14 +44,19 @@ def tell_changed_results(args: Options, definition: Definition) -> None:
         say(args, {"event": "results_changed", "results": told}, "\n".join(told))
 
 
-def tell_code_changes(args: Options, definition: Definition) -> None:
-    """Raises Trouble where `[run] code_changed` refuses and nobody has said --accept-code."""
+def code_changes(definition: Definition, redo: Collection[str] = ()) -> list[CodeChange]:
+    """Of the stages that would be skipped or resumed, those that ran with other code. redo: stages that run anew."""
     if not os.path.exists(definition.paths.journal):
-        return
+        return []
     history = replay(parse_events(read_lines(definition.paths.journal)))
     frozen = [FrozenStage(one, print_, at) for at, (one, print_) in enumerate(definition.stages, start=1)]
     git = look_at_git(str(definition.head["project"]))
-    found = list(find_code_changes(definition.place, frozen, history, git, args.redo))[:SHOWN]
+    return list(find_code_changes(definition.place, frozen, history, git, redo))[:SHOWN]
+
+
+def tell_code_changes(args: Options, definition: Definition) -> None:
+    """Raises Trouble where `[run] code_changed` refuses and nobody has said --accept-code."""
+    found = code_changes(definition, args.redo)
     if not found:
         return
     lines = []

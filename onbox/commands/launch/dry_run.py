@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onbox.chain.dry_run import Forecast, StageForecast
+    from onbox.chain.state.stage_code import CodeChange
     from onbox.config.tables.record import Contract
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage, RunHead
@@ -38,6 +39,11 @@ def _config_changes(stages: Sequence[FrozenStage], configured: Sequence[Stage]) 
     return [safe_line(line.strip()) for line in difference_lines(found)][:SHOWN]
 
 
+def _code_lines(code: Sequence[CodeChange]) -> list[str]:
+    lines = [f"stage {one.stage}, since {one.since}: {text}" for one in code for text in one.differences]
+    return [safe_line(line) for line in lines[:SHOWN]]
+
+
 def _words(stage: StageForecast, would: str) -> str:
     return "is alive" if would == "attach" and stage.action is Action.ADOPT else stage.action.value
 
@@ -48,14 +54,25 @@ def tell_forecast(
     stages: Sequence[FrozenStage],
     configured: Sequence[Stage],
     contract: Contract,
+    code: Sequence[CodeChange],
     *,
     as_json: bool,
 ) -> int:
-    """Print it; 0 where `onbox resume` may be typed, 78 or 3 where it would refuse. configured: of onbox.toml now."""
+    """Print it; 0 where `onbox resume` may be typed, 78 or 3 where it would refuse. configured: of onbox.toml now.
+    code: what is another one than the stages ran with.
+    """
     forecast = foretell(paths, head, stages, contract.origin)
     changed = _config_changes(stages, configured)
     if as_json:
-        print(json.dumps({**as_data(head.run, head.run_id, forecast), "config_changed": changed}))
+        print(
+            json.dumps(
+                {
+                    **as_data(head.run, head.run_id, forecast),
+                    "config_changed": changed,
+                    "code_changed": _code_lines(code),
+                }
+            )
+        )
         return _code(forecast)
     lines = [f"run {os.path.basename(paths.root)}: {in_words(forecast)}"]
     lines += [f"  {one.name:<12} {_words(one, forecast.would)}" for one in forecast.stages[:SHOWN]]
@@ -70,6 +87,7 @@ def tell_forecast(
         names = dict.fromkeys(stage for stage, _ in forecast.missing)
         lines.append("  to make it again: onbox chain " + " ".join(f"--redo {name}" for name in names))
     lines += [f"  onbox.toml   differs from what a resume runs: {line}" for line in changed]
+    lines += [f"  code         {line}" for line in _code_lines(code)]
     lines.append("  nothing was changed by this look")
     for line in lines:
         print(safe_line(line))

@@ -20,6 +20,7 @@ from onbox.contract.json_text import as_number
 from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
 from onbox.runs.journal import StageResult, result_words
+from onbox.series.point import finite
 from onbox.terminal import palette
 from onbox.terminal.columns import Cell, Column, fitted, head_of, row_of
 from onbox.terminal.marks import bar, sparkline
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
 
     from onbox.chain.run_status import RunView
     from onbox.contract.samples import Sample
+    from onbox.series.point import Point
 
 BAR, CURVE = 10, 16
+LOSS_CURVE, CURVE_LEAST = 24, 3
 COLUMNS = (
     Column("STATE", 11),
     Column("STAGE", 14),
@@ -46,8 +49,10 @@ COLUMNS = (
 LOUD = {"reason": palette.CRITICAL, "class": palette.CRITICAL, "WARNING": palette.WARNING, "again": palette.WARNING}
 
 
-def print_status(stream: TextIO, view: RunView, data: Mapping[str, Any], samples: Sequence[Sample]) -> None:
-    """data: of `status_data.as_data`, for this view. samples: of the run, oldest first."""
+def print_status(
+    stream: TextIO, view: RunView, data: Mapping[str, Any], samples: Sequence[Sample], points: Sequence[Point]
+) -> None:
+    """data: of `status_data.as_data`, for this view. samples, points: of the run, oldest first."""
     console = console_of(stream)
     state = str(data["state"])
     head = Text(head_line(data, wide=False), palette.STRONG)
@@ -60,7 +65,7 @@ def print_status(stream: TextIO, view: RunView, data: Mapping[str, Any], samples
         console.print(Text(line, palette.FAINT, no_wrap=True, overflow="ellipsis"))
     _print_stages(console, data)
     facts = [(label, Text(text)) for label, text in around(view, data, wide=False) if label != "box"]
-    facts += list(_gauges(data["resources"] or {}, samples))
+    facts += [*_loss_curve(points, data["stage"]), *_gauges(data["resources"] or {}, samples)]
     if facts:
         console.print(facts_table(facts))
     for line in [*log_lines(data, wide=False), *next_lines(data, wide=False)]:
@@ -141,6 +146,16 @@ def _remark(stage: Mapping[str, Any]) -> str:
             ),
         )
     )
+
+
+def _loss_curve(points: Sequence[Point], stage: object) -> Iterator[tuple[str, Text]]:
+    """Of the stage at work, else of the last one that had any."""
+    shown = [point for point in points if finite(point.loss) is not None]
+    stage = stage or (shown[-1].stage if shown else None)
+    losses = [value for point in shown if point.stage == stage and (value := finite(point.loss)) is not None]
+    if len(losses) >= CURVE_LEAST:
+        text = f"  {losses[0]:.4g} → {losses[-1]:.4g}, lowest {min(losses):.4g}, {len(losses)} readings"
+        yield "loss", Text.assemble((sparkline(losses, LOSS_CURVE), palette.MOVES), text)
 
 
 def _gauges(sample: Mapping[str, Any], samples: Sequence[Sample]) -> Iterator[tuple[str, Text]]:

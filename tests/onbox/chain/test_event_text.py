@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from onbox.chain.viewer.colour import coloured
 from onbox.chain.viewer.event_text import live_line, narrate
 from onbox.contract.events import Event
 
@@ -218,3 +219,29 @@ def test_the_live_line_is_never_longer_than_its_width(width: int, last: str) -> 
 
 def test_the_live_line_masks_secrets() -> None:
     assert SECRET not in live_line({**STATUS, "last_line": f"login {SECRET}"}, "05:11:20", 120)
+
+
+def test_the_live_line_draws_a_bar_and_names_what_is_nearly_full() -> None:
+    progress = {"text": "~50/100 (50%)", "current": 50, "exact_max": 100}
+    resources = {
+        "memory_working_set_bytes": 91,
+        "memory_limit_bytes": 100,
+        "disks": {"/": [1, 2, 50, 100], "/data": [1, 2, 3, 100], "/odd": [1, 2, None, None]},
+    }
+    line = live_line({**STATUS, "progress": progress, "resources": resources}, "05:11:20", 120, bars=True)
+    assert line.endswith("████░░░░ ~50/100 (50%) · inodes 97% · mem 91%")
+    assert "█" not in live_line({**STATUS, "progress": progress}, "05:11:20", 120)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("05:11:20 train        FAILED       x", "05:11:20 train        \x1b[1;31mFAILED\x1b[0m       x"),
+        ("05:11:20 train        done         56.2s", "05:11:20 train        \x1b[32mdone\x1b[0m         56.2s"),
+        ("05:11:20 chain        started      2 stages", "05:11:20 chain        started      2 stages"),
+        ("  remedy   FAILED", "  remedy   FAILED"),
+        ("", ""),
+    ],
+)
+def test_what_happened_has_its_colour_and_keeps_its_letters(line: str, shown: str) -> None:
+    assert coloured(line) == shown

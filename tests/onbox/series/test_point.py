@@ -6,7 +6,6 @@ import pytest
 
 from onbox.series.file import points_of
 from onbox.series.point import Point, parse_point, render_point
-from onbox.series.sparkline import sparkline
 
 FULL = Point(
     1795359909.125,
@@ -56,10 +55,3 @@ def test_a_field_that_holds_what_it_cannot_is_left_out() -> None:
 def test_points_of_one_stage() -> None:
     other = FULL._replace(stage="eval")
     assert points_of(render_point(FULL) + render_point(other), "eval") == [other]
-
-
-def test_a_sparkline_shows_the_course() -> None:
-    assert sparkline([0, 1, 2, 3, 4, 5, 6, 7]) == "▁▂▃▄▅▆▇█"
-    assert sparkline([]) == ""
-    assert sparkline([5.0, 5.0]) == "▁▁"
-    assert len(sparkline(list(range(1000)), 40)) == 40
