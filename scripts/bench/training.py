@@ -18,12 +18,15 @@ import time
 import warnings
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.datasets import load_diabetes, load_digits
 from sklearn.linear_model import SGDClassifier
 from sklearn.neural_network import MLPClassifier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BATCH = 64
 SAVE = "import sys, time, numpy; time.sleep(float(sys.argv[3])); numpy.savez(sys.argv[2], **numpy.load(sys.argv[1]))"
@@ -110,7 +113,7 @@ class Sklearn:
         }
 
 
-MODELS = {
+MODELS: dict[str, Callable[[int], Any]] = {
     "softmax": lambda seed: Net([64, 10], "classes", seed),
     "mlp": lambda seed: Net([64, 32, 10], "classes", seed, by_adam=False),
     "deep": lambda seed: Net([64, 48, 32, 10], "classes", seed),
