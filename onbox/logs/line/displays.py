@@ -106,7 +106,7 @@ def _bar_sight(display: Display) -> CounterSight | None:
     return CounterSight(
         key,
         unit,
-        "aux" if _is_stage(shape, exact) else bar_kind(label, _group(match, "rate") or ""),
+        "aux" if _is_stage(shape, exact) or _SIZED.search(match[0]) else bar_kind(label, _group(match, "rate") or ""),
         current.value,
         exact,
         rounded,
