@@ -41,7 +41,7 @@ def test_every_pattern_takes_linear_time() -> None:
 def test_the_patterns_are_found() -> None:
     """Those of the tables, of the modules and of calls; a table that is not seen would escape."""
     places = {one.place.replace(":", ".").rsplit(".", 1)[0] for one in shipped()}
-    assert {"onbox.redact", "onbox.logs.shapes", "onbox.logs.links", "patrol.ssh.client_errors"} <= places
+    assert {"onbox.redact", "onbox.logs.line.shapes", "onbox.logs.links", "patrol.ssh.client_errors"} <= places
     patterns = {one.pattern for one in shipped()}
     from onbox.redact import ROWS as FORMS
     from onbox.triage.rules.table import ROWS
@@ -55,7 +55,7 @@ def test_no_pattern_hides_in_a_call() -> None:
     users |= {"patrol.probe.watched", "sentinels.box.lookout_items", "sentinels.targets", "onbox.sweep.metrics"}
     of_rows = {"onbox.redact", "onbox.regex", "onbox.triage.rules.rows"}
     plain = {
-        "onbox.logs.tables",
+        "onbox.logs.line.tables",
         "onbox.preflight.engine_iris",
         "sentinels.judge.engine_state",
     }  # one word or two

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.progress import Progress
+from onbox.logs.line.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import outermost
-from onbox.logs.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 
 if TYPE_CHECKING:
     from onbox.logs.closing import ClosingLines
@@ -88,7 +88,8 @@ def _is_past(track: Track, counter: Counter, ending: ClosingLines) -> bool:
         return behind > 0  # `rows 1/1`: it never moved
     if once and not full:
         return behind > 0
-    return counter.kind == "aux" and full and behind > LINES_BEHIND and not ending.sums_up(counted=True)
+    over = counter.kind == "aux" and full and behind > LINES_BEHIND
+    return over and (counter.rounded or not ending.sums_up(counted=True))
 
 
 def _without_counter(track: Track) -> bool | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from onbox.logs.line.read import read_line
+from onbox.logs.line.remarks import CRASHED
 from onbox.logs.model.lines import message, readable
-from onbox.logs.remarks import CRASHED
-from onbox.logs.sight import read_line
 from onbox.regex import lazy
 
 TAIL_BYTES = 4096

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.logs.line.read import read_line
+from onbox.logs.line.remarks import turn_of
 from onbox.logs.progress import ProgressReader, ProgressSettings, clean_text
-from onbox.logs.remarks import turn_of
-from onbox.logs.sight import read_line
 from onbox.system.places import Stretch, apart, spread
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ START_BYTES = 1 << 15  # of a run that started between: its banner tells its max
 HITS_MAX = 64
 KEYS_MAX = 4
 LINE_BYTES = 500
+PROBE_BYTES = 1 << 13
+FORMS_MAX = 60  # of lines in so many bytes; with more, each costs a look, and less is read
 WORD_BYTES = 4  # of the letters that a line is searched by
 _STARTS = (b"Running training", b"tarting training", b"esuming", b"esumed", b"estart", b"ttempt ", b"elaunch")
 _WORDS = re.compile(rb"[^\d\r\n]+")
@@ -48,7 +50,7 @@ def read_large(log: Places, settings: ProgressSettings) -> Reading:
     """The progress that a log shows. Raises OSError."""
     if log.size <= TAIL_BYTES[0]:
         return _read_whole(log, settings)
-    read = _Read(log, settings, TAIL_BYTES[0])
+    read = _Read(log, settings, TAIL_BYTES[0] // (2 if _is_costly(log, log.size - PROBE_BYTES) else 1))
     if log.size <= WHOLE_BYTES and read.is_cheap(log.size):
         return _read_whole(log, settings)
     for tail_bytes in TAIL_BYTES[1:]:
@@ -66,12 +68,19 @@ def _read_whole(log: Places, settings: ProgressSettings) -> Reading:
     return Reading(reader.result(), 0, matters=False)
 
 
+def _is_costly(log: Places, start: int) -> bool:
+    """Whether hardly two lines there are alike but for their digits."""
+    lines = log.read(max(0, start), start + PROBE_BYTES).split(b"\n")
+    return len({line.translate(None, b"0123456789") for line in lines}) > FORMS_MAX
+
+
 class _Read:
     """One reading, with so many bytes of the log's end."""
 
     def __init__(self, log: Places, settings: ProgressSettings, tail_bytes: int) -> None:
         self.log, self.settings, self.tail_bytes = log, settings, tail_bytes
-        head = log.lines(0, min(HEAD_BYTES, log.size - tail_bytes) if log.size > tail_bytes else 0)
+        head_bytes = HEAD_BYTES // (4 if _is_costly(log, PROBE_BYTES) else 1)
+        head = log.lines(0, min(head_bytes, log.size - tail_bytes) if log.size > tail_bytes else 0)
         self.tail = log.lines(max(head.end, log.size - tail_bytes), log.size)
         self.before, self.kept = [head], set[str]()
         self._feed()

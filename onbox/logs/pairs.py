@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.sight import read_line
+from onbox.logs.line.read import read_line
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

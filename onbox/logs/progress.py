@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.logs.choose import choose
 from onbox.logs.closing import TAIL_BYTES, ClosingLines
+from onbox.logs.line.percents import read_percent
 from onbox.logs.links import Links
-from onbox.logs.percents import read_percent
 from onbox.logs.track import Track
 from onbox.regex import lazy
 

@@ -6,14 +6,16 @@ import re
 from binascii import crc32
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onbox.logs.line.displays import bar_kind
+from onbox.logs.line.numbers import COUNT, parse_count
+from onbox.logs.line.read import read_line
+from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, turn_of
+from onbox.logs.line.rows import read_row
+from onbox.logs.line.sights import CounterSight, SeenOnLine
+from onbox.logs.line.tables import TableHead, read_header, read_table_row
 from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.model.lines import message
 from onbox.logs.model.writers import NOBODY, writer_of
-from onbox.logs.numbers import COUNT, parse_count
-from onbox.logs.remarks import AT_ITS_LIMIT, DONE_ONLY, turn_of
-from onbox.logs.rows import read_row
-from onbox.logs.sight import CounterSight, SeenOnLine, bar_kind, read_line
-from onbox.logs.tables import TableHead, read_header, read_table_row
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

@@ -63,8 +63,22 @@ class PrunePlan(NamedTuple):
     @property
     def word(self) -> str:
         """Of exactly this list: who repeats it agrees to nothing else."""
-        listed = sorted([item.path, *item.identity, item.bytes, item.newest_at] for item in self.items)
-        return hashlib.sha256(json.dumps([listed, self.retention]).encode()).hexdigest()[:8]
+        return next((word for word, _ in self._words()), "")
+
+    def agreed(self, word: str) -> PrunePlan | None:
+        """What somebody agreed to by this word. While the run works the list grows at its newer end: what was added
+        since is left out. None: it is the word of another list.
+        """
+        return next((self._replace(items=items) for one, items in self._words() if one == word), None)
+
+    def _words(self) -> list[tuple[str, tuple[Item, ...]]]:
+        """The word of the whole list, then that of all but the newest, and so on."""
+        oldest_first = sorted(self.items, key=lambda item: (item.step or 0, item.path))
+        running, words = hashlib.sha256(json.dumps(self.retention).encode()), []
+        for count, item in enumerate(oldest_first, start=1):
+            running.update(json.dumps([item.path, *item.identity, item.bytes, item.newest_at]).encode())
+            words.append((running.hexdigest()[:8], tuple(reversed(oldest_first[:count]))))
+        return words[::-1]
 
 
 def make_plan(paths: RunPaths, run: RunCheckpoints, now: float) -> PrunePlan:

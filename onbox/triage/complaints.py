@@ -50,7 +50,8 @@ def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     marks = (attempt.started, attempt.last_progress)
     after = max((mark.number for mark in marks if mark is not None), default=0)
     found = paragraphs([line for line in tail if line.number > after])
-    known = {fault.number for fault in attempt.faults}  # which the line alone has been judged by
+    # What the line alone has been judged by; a bare death says too little for that.
+    known = {fault.number for fault in attempt.faults if fault.handled or fault.row.explains > DEATH}
     faults = [
         _fault(one, attempt, at_end=len(found) - at <= (_LAST_BOXED if one.boxed else _LAST))
         for at, one in enumerate(found)

@@ -40,7 +40,10 @@ _BROKEN = (
     r"|unpickling|invalid argument|header|footer|out of range|not (?:readable|a valid|a zip)|deserializ\w*"
     r"|decod\w+|undecodable"
 )
-_GONE = r"missing|not found|not there|absent|gone|lost|does not exist|do not exist|no such|there is no|nowhere"
+_GONE = (
+    r"(?:fail(?:ed|s)? to|could not|cannot|unable to) (?:find|locate|open)"
+    r"|missing|not found|not there|absent|gone|lost|does not exist|do not exist|no such|there is no|nowhere"
+)
 _LACKING = (
     r"out of|exhaust\w*|exceed\w*|insufficient|not enough|too (?:large|big|little|small|low)|limit|fail\w*"
     r"|cannot|could not|unable|no room|ran out|runs? out|full|short of|over(?:run|flow)\w*|pressure"
@@ -153,14 +156,16 @@ THEMES: tuple[Theme, ...] = (
         "config_error",
         r"config\w*|settings?|options?|flags?|arguments?|parameters?|param|hyper ?param\w*|yaml|toml|ini|keys?"
         r"|fields?|environment variables?|env vars?|environments?|modules?|partitions?|queue"
-        r"|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*|requested|specified|chosen|slots?|package|style"
+        r"|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*|dependenc\w+|requirements?|solving|requested"
+        r"|specified|chosen|slots?|package|style"
         r"|keywords?|input (?:line|file|section)"
         r"|micro ?batch\w*|usage|schedule|\-\-[a-z][\w-]+|(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)",
         r"invalid|unknown|missing|not found|could not find|required|must|should be|not allowed"
         r"|unsupported|conflict\w*|incompatible"
         r"|not set|unset|undefined|not recogni[sz]ed|unrecogni[sz]ed|illegal|divisible|mutually|either|neither"
         r"|only|cannot be|not (?:a )?valid|misconfigur\w+|contradict\w*|not defined|not supported|exactly one"
-        r"|at least one of|expected one of|not enabled|not enough|is needed|are needed|not part of",
+        r"|at least one of|expected one of|compulsory|mandatory|unsatisfi\w+|nothing provides|could not solve"
+        r"|not enabled|not enough|is needed|are needed|not part of",
     ),
     Theme(
         "cuda_env",

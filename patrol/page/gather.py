@@ -104,6 +104,7 @@ class _Reader:
             acts=tuple(self.acts.get(key, [])[:ACTS]),
             events=self._events(key),
             tail=_tail(log),
+            series=tuple(self.memory.series(*key, self.since)),
             before=self.past.runs.get(key),
             box_before=self.past.boxes.get(word.box),
         )

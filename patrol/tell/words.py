@@ -33,6 +33,7 @@ def notice_of(news: News, id_: str, *, folder: str, host: str, now: float) -> No
     """The message. folder: the project's, here."""
     if news.kind == PATROL_DIGEST:
         return _digest(news, id_, folder=folder, host=host, now=now)
+    now = min(now, *(box.snapshot.at for box, _ in news.runs))  # its ages are of the look, whenever it is read
     first = news.runs[0][1]
     verdict, alone = first.verdict, len(news.runs) == 1
     worst = worst_told(verdict)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from onbox.logs.line.shapes import SHAPES
 from onbox.logs.links import RULES
-from onbox.logs.shapes import SHAPES
 
 HEAD = """\
 # How `onbox progress` reads a log

@@ -59,6 +59,15 @@ def test_a_look_removes_nothing_and_the_word_removes_exactly_the_list(saved: Box
     assert "nothing may go" in saved.onbox("prune", "--keep", "2").stdout
 
 
+def test_a_list_that_grew_at_its_newer_end_is_removed_as_it_was_agreed(saved: Box) -> None:
+    """A run at work saves on: nobody could ever agree to a list that must not change."""
+    word = plan(saved)["word"]
+    save(saved.project / "ckpt/step-14", step=14)
+    assert candidates(saved) == [12, 11, 10, 9]
+    assert saved.onbox("prune", "--keep", "2", "--yes", word).returncode == 0
+    assert steps_there(saved) == [12, 13, 14]
+
+
 def test_it_is_asked_where_somebody_sits(saved: Box) -> None:
     words = ["script", "-qec", f"{sys.executable} -m onbox prune --keep 2", os.devnull]
     for answer, left in ((b"n\n", list(STEPS)), (b"y\n", [12, 13])):

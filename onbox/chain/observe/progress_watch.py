@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 5.0
 TOO_MUCH = {"text": "unknown: the log grows faster than it can be read"}
 TOO_LONG = {"text": "unknown: the regex of [progress] takes too long on this log"}
+LINES_MAX = 400  # of a look: where hardly two lines are alike each costs a closer one, and less of it is read next time
+LOOK_BYTES_MIN = 1 << 14
 LOOK_BYTES = 3 << 17  # of a log that grew by more since the last look, the newest part is read (and its beginning)
 
 
@@ -32,6 +34,7 @@ class ProgressWatch:
         self._cursor: Cursor | None = None
         self._reader: ProgressReader | None = None
         self._gave_up = False
+        self._look_bytes = LOOK_BYTES
         self._began: float | None = None
         self._readings: tuple[PaceReading, ...] = ()
         self._pace_told: float | None = None
@@ -40,6 +43,7 @@ class ProgressWatch:
     def begin(self, path: str, *, age_seconds: float | None = None) -> None:
         """The log of the attempt that runs, or ran. age_seconds: since it began; None: not known."""
         self._path, self._cursor, self._reader, self._gave_up = path, None, None, False
+        self._look_bytes = LOOK_BYTES
         self._began = None if age_seconds is None else monotonic() - age_seconds
         self._readings, self._pace_told = (), None
         self.newest = None
@@ -84,7 +88,7 @@ class ProgressWatch:
         from onbox.logs.progress import ProgressReader  # noqa: PLC0415
 
         try:
-            seen = look_on(self._path, self._cursor, LOOK_BYTES)
+            seen = look_on(self._path, self._cursor, self._look_bytes)
         except OSError:
             return None
         if seen is None:
@@ -92,11 +96,15 @@ class ProgressWatch:
         if self._reader is None or seen.is_fresh:
             self._reader = ProgressReader(self._reading_settings())
         self._cursor = seen.cursor
+        lines, size = self._reader.track.line, sum(map(len, seen.pieces))
         for number, piece in enumerate(seen.pieces):
             torn = seen.skipped_bytes > 0 and number == len(seen.pieces) - 1
             if torn:
                 self._reader.leap()
             self._reader.feed(piece[piece.find(b"\n") + 1 :] if torn else piece)
+        if size >= LOOK_BYTES_MIN:
+            affordable = size * LINES_MAX // max(1, self._reader.track.line - lines)
+            self._look_bytes = min(LOOK_BYTES, max(LOOK_BYTES_MIN, affordable))
         return self._told(self._reader.result(), moves=moves)
 
     def _told(self, progress: Progress, *, moves: bool) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 """The numbers on a line that count up while a loop goes on: steps, epochs, `3/10`, a bar's percentage. Pure.
 
-A quick reading: it says that something moved, not how far the run is (for that, see `onbox.logs.sight`).
+A quick reading: it says that something moved, not how far the run is (for that, see `onbox.logs.line.read`).
 """
 
 from __future__ import annotations

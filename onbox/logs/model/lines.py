@@ -128,6 +128,7 @@ _PREFIX = lazy(
     | \[\s*\d+\.\d{{3,}}\]\s                                         # kernel
     | [\w.-]{{1,60}}\s*\|\s(?=\S)                                    # docker compose
     | \[?(?:{_LEVELS})\]?(?::[\w.]+:|\s*[-|:]\s*|\s+)                # a level
+    | \[[EWMI]::\w{{1,60}}\]\s                                        # of htslib and bwa: a level and a function
     | \[[VDIWEF]\]\s                                                # TensorRT, absl-like: a level
     | \[(?:\w+[-_/\s]?)?(?:worker|node|host|pod|main|trainer|ps)[-_\s]?\w*\]\s
     | [\w./-]{{1,60}}\s-\s(?=(?:{_LEVELS})\b)                        # a logger's name before a level
@@ -138,7 +139,8 @@ _PREFIX = lazy(
 _LEVEL = lazy(
     rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,-]|$)|^\[?([IWEF])\d{{4}}\s"
     rf"|\[([IWE])[ :.\d]{{0,40}}[\w/.]{{1,80}}\.(?:cpp|cc|hpp):\d"
-    r"|\d: ([IWEF]) \S+:\d+\]|\] \[([IWEF])\] |^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING|ERROR|CRITICAL)\)"
+    r"|^\[([EWI])::\w|\d: ([IWEF]) \S+:\d+\]|\] \[([IWEF])\] |^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING"
+    r"|ERROR|CRITICAL)\)"
 )
 _LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
 _SOURCE = lazy(

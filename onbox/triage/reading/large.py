@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 WHOLE_BYTES = 3 << 19  # so much is read from the first byte to the last
 HEAD_BYTES = 1 << 18
 TAIL_BYTES = 1 << 19
-END_BYTES = 1 << 17  # of the tail, its end tells whether more is needed
+END_BYTES = 1 << 16  # of the tail, its end tells whether more is needed
 GROWN_BYTES = 1 << 23  # of an end that shows too little, if its lines are alike
-FORMS_MAX = 500  # of lines in the end; with more it does not grow: each costs a closer look
+FORMS_MAX = 250  # of lines in the end; with more it does not grow: each costs a closer look
 SAMPLES, SAMPLE_BYTES = 8, 1 << 14
 AROUND = (1 << 13, 1 << 15)  # bytes before and behind a word that is found
 AT_WORK = 10  # lines of progress: more than a death is survived by
@@ -67,7 +67,7 @@ class Excerpt:
         share = 2 if is_costly else 1
         tail = log.lines(log.size - TAIL_BYTES // share, log.size)
         head = log.lines(0, HEAD_BYTES // share)
-        samples = [log.lines(*ends) for ends in spread(SAMPLES, head.end, log.size - TAIL_BYTES, SAMPLE_BYTES)]
+        samples = [log.lines(*ends) for ends in spread(SAMPLES, head.end, log.size - TAIL_BYTES, SAMPLE_BYTES // share)]
         words: tuple[bytes, ...] = LOST if shown.lost else ()
         if shown.progress < AT_WORK:
             words += WORDS

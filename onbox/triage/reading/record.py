@@ -48,9 +48,9 @@ class LogAttempt:
 
     explicit: a header or a supervisor announced it. progress: how many lines of progress it showed. lost: where a
     training loss ceased to be a number and has not been one since, None if it is one; lost_lines: for how many lines.
-    overflows: the loss scales after its overflows. steps: its newest lines of progress. saved: the last word of a save
-    that worked.    no_inodes: a table that shows none left. tpu: it said what only a
-    host with TPUs says. open_trace: a traceback that the log ends in.
+    overflows: the loss scales after its overflows. steps: its newest lines of progress. early: its first ones, as
+    (ordinal, number, line). saved: the last word of a save that worked. no_inodes: a table that shows none left. tpu:
+    it said what only a host with TPUs says. open_trace: a traceback that the log ends in.
     """
 
     def __init__(self, started: SeenLine | None, *, explicit: bool) -> None:
@@ -70,6 +70,7 @@ class LogAttempt:
         self.tpu = False
         self.open_trace: Trace | None = None
         self.steps = Steps()
+        self.early: list[tuple[int, int, bytes]] = []
         self.saved: SeenLine | None = None
 
     @property

@@ -55,6 +55,7 @@ FLOOD = 2000  # close looks in one attempt, before only each 64th line and the l
 FAULTS_KEPT = 400
 LOOP_LINES = 4  # alike, before they are a loop
 SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
+EARLY = 300  # first lines of progress that are kept beside the newest
 TAIL = 80  # last lines that are kept
 HEAD = 200  # lines in which a run's beginning is learned
 USER_LINE_LIMIT = 1000
@@ -142,6 +143,8 @@ class Scanner:
         attempt = self.attempt
         attempt.progress += 1
         attempt.steps.add((attempt.progress, number, line))
+        if attempt.progress <= EARLY:
+            attempt.early.append((attempt.progress, number, line))
         if attempt.progress == 1 or not self.first_progress:
             self.first_progress, self.first_count = line, attempt.progress
         self.previous_progress = line
@@ -393,7 +396,8 @@ class Scanner:
             sure = WEAK  # Python tells of it and goes on
         fault = Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled, said.source)
         self._keep(fault)
-        if (fault.trace is not None and fault.trace.warned) or (row.id in HEADLINES and text.rstrip().endswith(":")):
+        goes_on = text.rstrip().endswith(":") and row.id in (*HEADLINES, "exception")
+        if goes_on or (fault.trace is not None and fault.trace.warned):
             self.awaited = (fault, said.source)
 
     def _follow_up(self, number: int, text: str, said: LogMessage) -> None:
@@ -405,7 +409,10 @@ class Scanner:
         faults = self.attempt.faults
         if not faults or faults[-1] is not fault or said.source != source:
             return
-        if fault.trace is not None:
+        if fault.row.id == "exception" and fault.text.rstrip().endswith(":"):
+            row = by_meaning(fault.row, f"{message(fault.text).text} {said.text.strip()}", None)
+            faults[-1] = fault._replace(row=row)
+        elif fault.trace is not None:
             if said.level is not None and said.level not in BAD_LEVELS:
                 faults[-1] = fault._replace(handled=True)
         elif match_row(said.text.strip(), text, sure=True) is None:

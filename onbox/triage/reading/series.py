@@ -46,8 +46,10 @@ _STOPPED_EARLY = lazy(r"early[ -]?stopp|stopp\w{1,4} early|no improvement", re.I
 
 def series_fault(attempt: LogAttempt) -> Fault | None:
     """What the series of an attempt's metrics tells; None for most."""
-    lines = [(number, readable(line)) for _, number, line in attempt.steps.kept]
-    return _all_lost(lines, attempt) or _all_zero(lines, attempt) or _gradient(lines, attempt)
+    newest = list(attempt.steps.kept)
+    lines = [(number, readable(line)) for _, number, line in newest]
+    before = [(number, readable(line)) for at, number, line in attempt.early if newest and at < newest[0][0]]
+    return _all_lost(lines, attempt) or _all_zero(lines, attempt) or _gradient([*before, *lines], attempt)
 
 
 def _all_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
@@ -91,6 +93,6 @@ def _gradient(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None
     early = norms[: max(1, int(len(norms) * EARLY_SHARE))]
     number, text, top = max(early, key=lambda item: item[2])
     stopped = attempt.success is not None and _STOPPED_EARLY.search(attempt.success.text)
-    if usual > 0 and stopped and top > SPIKE_BY * usual and attempt.steps.kept[0][0] == 1:
+    if usual > 0 and stopped and top > SPIKE_BY * usual:
         return Fault(EARLY_SPIKE, number, text, LOGGED, attempt.progress)
     return None

@@ -191,7 +191,8 @@ DATA: tuple[RuleRow, ...] = (
         "data_error",
         CAUSE,
         "end-of-stream|checksum|truncated|corrupt|gzip|zlib|badzipfile|tar:|tarfile|.tar|crc|unexpected end"
-        "|is not a database|lzma|zstd|bzip|bad gz|archive|invalid header|zip|brotli|snappy|end of file"
+        "|is not a database|decompress|netcdf|hdf|grib|zarr|lmdb|leveldb|rocksdb|lzma|zstd|bzip|bad gz|archive"
+        "|invalid header|zip|brotli|snappy|end of file"
         "|premature end|.zst",
         r"ended before the end-of-stream|not an? (?:gzip(?:ped)?|zip|valid|arrow|parquet|tar|hdf5) file"
         r"|\bnot in (?:gzip|bzip2|xz|zip|tar|lzma|zstd) format|\bis not an? (?:\w{1,20} )?(?:database|archive)\b"
@@ -201,7 +202,9 @@ DATA: tuple[RuleRow, ...] = (
         r"|tar: (?:unexpected eof|skipping to next|this does not"
         r" look like)|LZMAError|zstd.{0,30}(?:error|corrupt)|gzip: .{0,80}(?:invalid|unexpected|crc)"
         r"|corrupt (?:gzip|zip|archive|deflate|snappy|input)"
-        r"|decompress\w{0,24} (?:error|failed)|(?:crc|checksum) (?:mismatch|error)|invalid block type"
+        r"|decompress\w{0,24} (?:error|failed)|\berrors? (?:during|while|in) (?:\w{1,20} )?decompress\w{0,8}"
+        r"|\b(?:netcdf|hdf5?|grib|zarr|lmdb|leveldb|rocksdb)\b.{0,12}\berror\b|(?:crc|checksum) (?:mismatch|error)"
+        r"|invalid block type"
         r"|truncated (?:tar|zip|archive)|\.(?:zst|gz|xz|bz2)\b.{0,40}\bpremature end",
         "gzip, zlib, tar, zip, zstd",
         "EOFError: Compressed file ended before the end-of-stream marker was reached",

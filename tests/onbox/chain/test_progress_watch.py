@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from onbox.chain.observe import progress_watch
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.state.stage_records import progress_of_success
+from onbox.logs import track
+from onbox.logs.line.read import read_line
 from onbox.system.clock import monotonic
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from onbox.logs.line.sights import SeenOnLine
 
 
 def test_a_look_that_takes_too_long_is_left_and_the_next_one_goes_on(
@@ -68,3 +72,33 @@ def test_a_resume_behind_the_last_step_is_not_told_as_no_progress() -> None:
     assert progress_of_success({"text": "~0/800 (0%)", "current": 0.0, "exact_max": 800, "rule": "x"}) == {"rule": "x"}
     early = {"text": "~400/800 (50%)", "current": 400.0, "exact_max": 800}
     assert progress_of_success(early) == early
+
+
+def test_where_no_two_lines_are_alike_a_look_takes_in_fewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "a.log"
+    looked_at: list[str] = []
+
+    def counted(text: str) -> SeenOnLine:
+        looked_at.append(text)
+        return read_line(text)
+
+    monkeypatch.setattr(track, "read_line", counted)
+    monkeypatch.setattr(progress_watch, "LOOK_SECONDS", 60.0)
+    watch = ProgressWatch({})
+    watch.begin(str(log))
+    counts = []
+    for look in range(4):
+        with log.open("a") as file:
+            file.writelines(
+                f"step {at}/90000 sample {letters(at)} done\n" for at in range(look * 3000, look * 3000 + 3000)
+            )
+        seen = watch.look()
+        assert seen is not None
+        assert seen["current"] == look * 3000 + 2999
+        counts.append(len(looked_at))
+        looked_at.clear()
+    assert max(counts[2:]) < counts[0] / 4
+
+
+def letters(number: int) -> str:
+    return "".join("abcdefghij"[int(digit)] for digit in str(number))

@@ -6,7 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from onbox.cli.app import main
+from onbox.logs import track
 from onbox.logs.large import SEARCH_BYTES, Reading, read_large
+from onbox.logs.line.read import read_line
 from onbox.logs.progress import ProgressSettings
 from onbox.system.places import Places
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from onbox.logs.line.sights import SeenOnLine
 
 REMARK = b"2026-11-21 03:15:01,658 INFO data.py: part of the data set is in the cache\n"
 MIB = 1 << 20
@@ -37,6 +41,21 @@ def remarks(size: int) -> bytes:
 
 def steps(first: int, last: int, total: int) -> bytes:
     return b"".join(b"step %d/%d loss 2.310 lr 3e-4\n" % (step, total) for step in range(first, last + 1))
+
+
+def test_where_no_two_lines_are_alike_less_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[str] = []
+
+    def counted(text: str) -> SeenOnLine:
+        looked_at.append(text)
+        return read_line(text)
+
+    monkeypatch.setattr(track, "read_line", counted)
+    words = ("".join("abcdefghij"[int(digit)] for digit in str(at)) for at in range(100_000))
+    log = b"".join(b"step %d/100000 sample %s is done\n" % (at, word.encode()) for at, word in enumerate(words))
+    found = read(tmp_path / "a.log", log)
+    assert (found.progress.current, found.progress.exact_max) == (99999, 100000)
+    assert len(looked_at) < 2000
 
 
 def test_a_terabyte_is_read_at_its_ends_only(tmp_path: Path) -> None:

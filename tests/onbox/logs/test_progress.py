@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from onbox.contract.progress import Progress, render_progress
+from onbox.logs.line.read import read_line
+from onbox.logs.line.shapes import SHAPES
 from onbox.logs.progress import ProgressReader, ProgressSettings, read_progress
-from onbox.logs.shapes import SHAPES
-from onbox.logs.sight import read_line
 from tests.box import BOUND_SECONDS
 
 CASES = os.path.join(os.path.dirname(__file__), "..", "..", "cases", "progress")

@@ -122,3 +122,11 @@ def test_the_traceback_is_bounded_and_redacted() -> None:
     assert shown[-1] == "KeyError: 'w'"
     assert len(shown) <= 20
     assert "hf_abcdefgh" not in "".join(shown)
+
+
+def test_an_early_spike_is_remembered_however_long_the_run_was() -> None:
+    norms = [1.0 + at % 3 / 10 for at in range(2000)]
+    norms[40:44] = [90.0, 120.0, 110.0, 80.0]
+    lines = [f"step {at}/9000 loss 2.{at % 10} grad_norm {norm:.2f}" for at, norm in enumerate(norms)]
+    log = "\n".join([*lines, "early stopping: no improvement in 20 evaluations"]) + "\n"
+    assert classify(log.encode(), Evidence(log_age_seconds=30.0)).failure_class == "divergence"

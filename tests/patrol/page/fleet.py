@@ -20,6 +20,7 @@ from onbox.series.point import Point as SeriesPoint
 from onbox.system.clock import utc_text
 from patrol.config.configured import settings_of
 from patrol.judge import Frame, box_note, judge, run_note
+from patrol.memory import series
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.rows import Past, Point, TickNote
 from patrol.memory.run_memory import BoxMemory, LogPlace, Memories, RunMemory
@@ -30,7 +31,7 @@ from patrol.tick import policy_of
 from tests.patrol.makers import UPTIME, artifacts, box, dead, disk, done, failure, log, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
     from pathlib import Path
 
     from onbox.model.boxes import BoxSettings
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 GIB = 1 << 30
 LOST_SECONDS = 9000.0
 SERIES_ROWS = 1500
+WITH_SERIES = ("h100-a", "spot-3", "lost-7", "h100-c")
 TRACE = (
     "Traceback (most recent call last):",
     '  File "/root/digits/train.py", line 211, in <module>',
@@ -119,8 +121,12 @@ def _blind(look: BoxLook) -> BoxLook:
     )
 
 
-def make_fleet(folder: Path, now: float, *, boxes: int, days: float) -> Settings:
-    """A project with so many boxes, looked at every half hour for so long. More boxes than kinds: they come again."""
+def make_fleet(
+    folder: Path, now: float, *, boxes: int, days: float, with_series: Container[str] = WITH_SERIES
+) -> Settings:
+    """A project with so many boxes, looked at every half hour for so long. More boxes than kinds: they come again.
+    with_series: kinds of which a runner keeps a series.
+    """
     kinds = cases()
     named = [(kinds[number % len(kinds)], number) for number in range(boxes)]
     fleet = {kind.name if number < len(kinds) else f"{kind.name}-{number}": kind for kind, number in named}
@@ -131,6 +137,11 @@ def make_fleet(folder: Path, now: float, *, boxes: int, days: float) -> Settings
         rows = [run_note(one, found.snapshot, at) for found in judged for one in found.runs]
         memory.remember(TickNote(at, at + 2.0, 2, tuple(map(box_note, judged)), tuple(rows)))
     _add_points(settings, fleet, now, days)
+    with closing(sqlite3.connect(f"{settings.state}/{FILE}")) as db, db:
+        for number, (name, kind) in enumerate(fleet.items()):
+            if kind.name in with_series:
+                until = now - LOST_SECONDS if kind.run is None else now
+                series.add(db, name, "digits", own_series(kind, until, days, number=number))
     return settings
 
 

@@ -119,6 +119,8 @@ def test_each_run_brings_the_numbers_of_its_charts(page: Reader) -> None:
         for chart in block["charts"].values():
             assert all(len(line["y"]) == len(block["tables"][chart["table"]]["x"]) > 50 for line in chart["lines"])
     assert sum("gpu" in block["charts"] for block in blocks) == 7
+    assert sum(block["charts"]["loss"]["table"] == "series" for block in blocks) == 4
+    assert sum("grad_norm" in block["charts"] for block in blocks) == 4
     ahead = [line["ahead"] for block in blocks for line in block["charts"]["disk"]["lines"] if line["ahead"]]
     assert [one[1][1] for one in ahead] == [100], "the one disk that fills, until it is full"
 

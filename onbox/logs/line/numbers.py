@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from onbox.regex import lazy
@@ -52,3 +53,15 @@ def parse_clock(text: str) -> float | None:
             break
         total, at = total + float(part[1]) * factor, part.end()
     return total if at else None
+
+
+_ABOUT = lazy(
+    r"(?i)(?:[~\u2248]|(?<![a-z])(?:about|approx\w*\.?|roughly|around|circa|ca\.?|almost|nearly|some|over|at least"
+    r"|more than|less than|fewer than|estimated|est\.?))\W{0,3}$"
+)
+_OR_MORE = lazy(r"\+|\s?(?:thousand|million|billion|mio|mrd|tsd)(?![a-z])|(?:\.\d+)?e\+?\d", re.IGNORECASE)
+
+
+def is_exact(text: str, start: int, end: int) -> bool:
+    """Whether the number that stands there is told as an exact one: `~5000`, `about 5000`, `5000+` are not."""
+    return not _ABOUT.search(text[max(0, start - 16) : start]) and not _OR_MORE.match(text, end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from onbox.logs.numbers import parse_clock
+from onbox.logs.line.numbers import parse_clock
 from onbox.regex import lazy
 
 _BOOST = lazy(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from onbox.regex import lazy
 
 # A word before a number -> the unit it counts. Sub-units (of an epoch) are named in INNER_UNITS.
@@ -95,3 +97,7 @@ _SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success
 _PARTS = r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads)"
 NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
 NO_SHARE_AFTER = lazy(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z])")
+
+LOOK_BACK = 40
+ANY_WORD = lazy(r"[a-z]+", re.IGNORECASE)
+LAST_WORD = lazy(r"(?<![A-Za-z])[A-Za-z]+$")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from onbox.logs.numbers import parse_clock
-from onbox.logs.sight import CounterSight, SeenOnLine
+from onbox.logs.line.numbers import parse_clock
+from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.regex import lazy
 
 # A column's name -> what it counts. `E` and `#` are spaCy's.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from onbox.logs.numbers import parse_clock
+from onbox.logs.line.numbers import parse_clock
 from onbox.regex import lazy
 
 _NUMBER = r"[-+]?(?:\d{1,18}(?:\.\d{0,30})?|\.\d{1,30})(?:e[-+]?\d{1,4})?"

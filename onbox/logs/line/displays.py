@@ -1,0 +1,224 @@
+"""Bars and other displays made for progress, and the epoch in front of them. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from onbox.logs.line.numbers import ShownCount, is_exact, parse_clock, parse_count
+from onbox.logs.line.shapes import FRACTION, SHAPES, Shape
+from onbox.logs.line.sights import CounterSight
+from onbox.logs.line.words import (
+    ANY_WORD,
+    AUXILIARY,
+    EVALUATION,
+    LAST_WORD,
+    LOOK_BACK,
+    NO_SHARE,
+    NO_SHARE_AFTER,
+    NOT_PROGRESS,
+    TRAINING,
+    UNITS,
+)
+from onbox.regex import lazy
+
+STAGES = 12  # at most so many parts does a script have
+_FRACTION = lazy(FRACTION, re.IGNORECASE)
+_KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
+_DESC_EPOCH = lazy(r"^\s*(\d{1,18})\|\d+\|")  # torchtune: epoch|step|loss
+_BYTES_RATE = lazy(r"\d\s?[kKMGT]?i?B/s")
+_SIZED = lazy(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
+_SIZE_AT_END = lazy(r"\s[kKMGT]i?B$")
+_DESC_STEP = lazy(r"(?i)(?<![a-z])(?:step|iter|iteration|update)s?\W{0,3}(\d{1,18})\W{0,2}$")  # `step 6806:  71%|`
+_DESC_FRACTION = lazy(
+    r"^\s*(?:train(?:ing)?\W{1,3}(?=\S+\s*$))?[\[(]?(\d{1,18})/(\d{1,18})[\])]?(?=[\s:])", re.IGNORECASE
+)
+_NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,16}\d", re.IGNORECASE)
+_WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
+_MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
+
+
+class Display(NamedTuple):
+    """A display found on a line. label: the text before it, from the end of the display before."""
+
+    shape: Shape
+    match: re.Match[str]
+    label: str
+
+
+def read_bars(text: str) -> tuple[list[CounterSight], str]:
+    """The displays on a line, and the line without them."""
+    fraction = _FRACTION.search(text)
+    for shape in SHAPES:
+        if shape.fraction and not fraction:
+            continue
+        if not _has_all(text, shape.needs):
+            continue
+        sights: list[CounterSight] = []
+        rest: list[str] = []
+        at = 0
+        for match in shape.pattern.finditer(text):
+            own = _group(match, "label")
+            display = Display(shape, match, own if own is not None else text[at : match.start()])
+            sight = _bar_sight(display)
+            if sight is None:
+                continue
+            sights += [sight, *_outer_of(display)]
+            rest.append(text[at : match.start()])
+            at = match.start("rate") if _group(match, "rate") else match.end()
+        if sights:
+            return sights, " ".join([*rest, text[at:]])
+    return [], text
+
+
+def _has_all(text: str, needs: tuple[str, ...]) -> bool:
+    """As `all(...)`, which takes twice as long: this is asked twenty times a line."""
+    for need in needs:  # noqa: SIM110 - as said
+        if need not in text:
+            return False
+    return True
+
+
+def _group(match: re.Match[str], name: str) -> str | None:
+    return match[name] if name in match.re.groupindex else None
+
+
+def _bar_sight(display: Display) -> CounterSight | None:
+    shape, match, label = display
+    most = _group(match, "max")
+    current = ShownCount(0, False) if match["current"] == "-" else parse_count(match["current"])
+    maximum = parse_count(most) if most and most[0].isdigit() else None
+    if most and maximum and maximum.rounded and not current.rounded and _SIZE_AT_END.search(most):
+        current = parse_count(match["current"] + _SIZE_AT_END.findall(most)[0])  # `80.0/300.0 MB`
+    if not _plausible(display, current, maximum):
+        return None
+    told = maximum is None or is_exact(match.string, *match.span("max"))
+    exact = (
+        int(maximum.value) if maximum and told and not maximum.rounded and float(maximum.value).is_integer() else None
+    )
+    desc_fraction = _DESC_FRACTION.match(label) or _DESC_EPOCH.match(label)
+    own = _label_key(label)
+    unit = _bar_unit(match, label)
+    key = f"bar:{own}" if own else f"bar:{unit}/{exact if exact is not None else most}"
+    if shape.id == "loggable" and not own:
+        key = "bar:progress"  # its maximum is exact in the first line only
+    rounded = current.rounded or not float(current.value).is_integer()
+    return CounterSight(
+        key,
+        unit,
+        "aux" if _is_stage(shape, exact) or _SIZED.search(match[0]) else bar_kind(label, _group(match, "rate") or ""),
+        current.value,
+        exact,
+        rounded,
+        shape.id,
+        eta=_clock(_group(match, "eta")),
+        elapsed=_clock(_group(match, "elapsed")),
+        beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
+        made=True,
+        inner=shape.id in ("keras", "train-bracket", "two-brackets", "loss-bracket", "pass-document")
+        or bool(desc_fraction)
+        or _is_of_step(label, exact),
+    )
+
+
+def _is_of_step(label: str, most: int | None) -> bool:
+    """Whether the label names a step of the run that is past the bar's end: the bar is about a part of it."""
+    found = _DESC_STEP.search(label)
+    return found is not None and most is not None and int(found[1]) > most
+
+
+def _is_stage(shape: Shape, most: int | None) -> bool:
+    """`[3/6] Loading the model`: the parts of a script, which are the progress only where nothing else is shown."""
+    return shape.id == "leading-bracket" and most is not None and most <= STAGES
+
+
+def _outer_of(display: Display) -> list[CounterSight]:
+    """`35/60` or an epoch number in front of a bar: the epoch, outside the bar."""
+    shape, match, label = display
+    epoch = _group(match, "epoch")
+    if epoch:
+        kind = bar_kind(label)
+        most = _group(match, "epochs")
+        key = "epoch" if kind == "train" else f"{kind}:epoch"
+        return [CounterSight(key, "epoch", kind, int(epoch), int(most) if most else None, False, shape.id)]
+    found = _DESC_EPOCH.match(label)
+    if found:
+        return [CounterSight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
+    found = _DESC_FRACTION.match(label)
+    if found and int(found[1]) <= int(found[2]):
+        return [CounterSight("epoch", "epoch", "train", int(found[1]), int(found[2]), False, shape.id)]
+    return []
+
+
+def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None) -> bool:
+    """Whether a fraction is one of progress: its percentage agrees, and no word before it speaks against it."""
+    shape, match, label = display
+    label = label.rstrip()
+    if shape.id in ("tqdm", "loggable", "tqdm-open"):
+        return True
+    if maximum is not None and (current.value > maximum.value or maximum.value == 0):
+        return False
+    if maximum is not None and re.match(r"/\d", match.string[match.end("max") :]):
+        return False  # a date
+    if (
+        NOT_PROGRESS.search(label[-LOOK_BACK:])
+        or NO_SHARE.search(label[-LOOK_BACK:])
+        or (
+            shape.id not in ("keras", "bar")
+            and not (shape.id == "leading-bracket" and _MEASURE_AFTER.match(match.string, match.end()))
+            and (NO_SHARE.search(match[0]) or NO_SHARE_AFTER.match(match.string, match.end()))
+        )
+    ):
+        return False
+    if shape.id == "fraction-unit" and _last_unit(label):
+        return False  # `epoch 3 / 200 Time taken: 9 s`: what is counted stands before it
+    if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):
+        return False
+    percent = _group(match, "percent")
+    if percent and maximum and not maximum.rounded:
+        return abs(100 * current.value / maximum.value - float(percent)) <= 1.01
+    return shape.id != "leading-bracket" or not re.match(r"\s*\d+[:/]", match.string[match.end() :])
+
+
+def bar_kind(label: str, rate: str = "") -> str:
+    """`val` and `aux` are not the training; an unnamed bar is taken as training, unless it moves bytes."""
+    if EVALUATION.search(label):
+        return "val"
+    if AUXILIARY.match(label.lstrip(" \t:|[(-")):
+        return "aux"  # `Tokenizing train`: what is done with the training's data
+    if TRAINING.search(label):
+        return "train"
+    return "aux" if _BYTES_RATE.search(rate) or AUXILIARY.search(label) else "train"
+
+
+def _last_unit(label: str) -> bool:
+    """Whether the word right before a fraction says what it counts."""
+    found = LAST_WORD.search(label.rstrip(" :=[(#"))
+    return found is not None and found[0].lower() in UNITS
+
+
+def _label_key(label: str) -> str:
+    """What names a bar: its words without numbers and metrics."""
+    words = ANY_WORD.findall(re.split(r"(?i)[=,]|(?<![a-z])loss(?![a-z])", label)[0])
+    return " ".join(words[:4]).lower()[:40]
+
+
+def _bar_unit(match: re.Match[str], label: str) -> str:
+    behind = _WORD_BEHIND.match(match.string, match.end()) if _group(match, "word") is None else None
+    word = (behind[1] if behind else _group(match, "word") or "").lower()
+    if word in UNITS and word != "it":
+        return UNITS[word]
+    words = [word.lower() for word in ANY_WORD.findall(label)]
+    numbered = {found[1].lower() for found in _NUMBERED.finditer(label)}  # `Stage 2/3`: which, not how many
+    for name in reversed(words[-4:]):
+        if name in UNITS and name not in numbered:
+            return UNITS[name]
+    rate = re.search(r"[\d.?]\s*([a-z]+)/s|s/([a-z]+)", _group(match, "rate") or "")
+    name = (rate[1] or rate[2]) if rate else ""
+    if name in UNITS and name != "it":
+        return UNITS[name]
+    return "batch" if match.re is _KERAS else "step"
+
+
+def _clock(text: str | None) -> float | None:
+    return parse_clock(text) if text else None

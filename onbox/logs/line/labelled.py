@@ -1,0 +1,201 @@
+"""A word for what is counted, then the number: `epoch 5 of 20`, `"current_steps": 1000`. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from onbox.logs.line.numbers import ShownCount, is_exact, parse_count
+from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, INNER, WORD
+from onbox.logs.line.sights import CounterSight
+from onbox.logs.line.words import (
+    ANY_WORD,
+    COUNTER_LABELS,
+    EVALUATION,
+    EVERYDAY,
+    INNER_UNITS,
+    LAST_WORD,
+    LONE_WORDS,
+    LOOK_BACK,
+    MAXIMUM,
+    NOT_A_COUNTER,
+    SELDOM_UNITS,
+    UNITS,
+)
+from onbox.logs.model.lines import message
+from onbox.regex import lazy
+
+LONGEST_SHORT = 3  # letters of `it`, `ep`, `gen`
+_BEFORE = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+(?:[ _./*-]|$)){1,4}$")  # no word is split: that took most of a line's time
+_BEGINNINGS = frozenset(
+    "start starting started begin beginning began train training running run now current currently global finished"
+    " finish completed complete done end ended ending info debug at in on after this the computing doing".split()
+)
+_OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
+_OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
+_ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
+_SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
+_MEASURED = lazy(r"[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
+
+
+def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:
+    sights: list[CounterSight] = []
+    maxima: list[tuple[str, int]] = []
+    before_epoch = BEFORE_EPOCH.search(text)
+    if before_epoch:
+        sights.append(
+            CounterSight(
+                "epoch",
+                "epoch",
+                "train",
+                int(before_epoch["epoch"] or before_epoch["short"]),
+                int(before_epoch["epochs"]) if before_epoch["epochs"] else None,
+                False,
+                "labelled",
+            )
+        )
+    for word in WORD.finditer(text):
+        unit = UNITS.get(word[0].lower())
+        match = COUNTED.match(text, word.end()) if unit else None
+        if unit is None or match is None:
+            continue
+        before = text[max(0, word.start() - LOOK_BACK) : word.start()]
+        if before.endswith(("?", "&")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
+            continue  # of an address, of a file
+        if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
+            continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
+        role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())
+        count = parse_count(match["current"])
+        told = is_exact(text, *match.span("current"))
+        if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
+            maxima.append((unit, int(count.value)))
+        if role == "counter":
+            sights.extend(_word_sights(text, match, unit, before, count))
+    return sights, maxima
+
+
+def _is_named_metric(before: str, word: str) -> bool:
+    """`Train/Epoch`: in a group of metrics, unlike `s/it` and `?step=3`."""
+    return len(word) > LONGEST_SHORT and before.endswith("/") and before[-2:-1].isalpha() and before[-4:-3].isalpha()
+
+
+def _label_words(before: str) -> list[str]:
+    found = _BEFORE.search(before)
+    return [word.lower() for word in ANY_WORD.findall(found[0])] if found else []
+
+
+def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> str:
+    """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line."""
+    label = "_".join([*words[-1:], unit])
+    near = words[-3:]
+    if near[-1:] == ["global"] and near[-2:-1] in (["train"], ["training"]):
+        near = near[-1:]  # `training/global_step`: the counter in a group of metrics
+    if match["max"] is not None:
+        refused = any(
+            word in NOT_A_COUNTER and word not in ("val", "validation", "eval", "start") for word in near[-2:]
+        )
+        return "" if refused or match["max"] == "?" else "counter"
+    if label in COUNTER_LABELS:
+        return "counter"
+    if any(word in NOT_A_COUNTER for word in near):
+        return ""
+    if any(word in MAXIMUM for word in near):
+        return "counter" if "|" in match["sep"] else "maximum"
+    if unit in ("epochs", "iters", "rounds", "trials", "episodes") or (unit.endswith("s") and "=" in match["sep"]):
+        return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""
+    if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
+        return ""
+    if unit in SELDOM_UNITS and "=" not in match["sep"] and words[-1:] != ["time"]:
+        return "counter"
+    return "counter" if unit in LONE_WORDS or (unit == "batch" and INNER_UNITS) else ""
+
+
+def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: ShownCount) -> list[CounterSight]:
+    most = parse_count(match["max"]) if match["max"] and is_exact(text, *match.span("max")) else None
+    if most is not None and (count.value > most.value or most.value == 0):
+        return []
+    if most is None and (_is_measure(text, match, unit, count) or _is_left_open(text, match)):
+        return []
+    exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
+    mode = match["mode"] or ""
+    validates = EVALUATION.search(before) or re.search("(?i)val|test|eval", mode)
+    kind = "val" if validates else _kind_of_word(text, match, unit, before, bounded=most is not None)
+    key = unit if kind == "train" else f"{kind}:{unit}"
+    if re.search(r"(?i)global[_ ]?$|num_$|total_?$", before):
+        key = f"global {key}"
+    rule = "labelled-max" if most else "labelled" if _is_measured(text, match, before) else "labelled-alone"
+    if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s":
+        rule = "settings"  # `steps: 5000`
+    sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule)]
+    if unit == "epoch" and float(count.value).is_integer():
+        sights.extend(_inside_epoch(text, match, kind))
+    return sights
+
+
+def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bounded: bool) -> str:
+    """`train`; of less sure ones, `bare`, `moving` and `setting`: a counter only if it goes on."""
+    if match["max"] is None and _is_remark(text, match, before):
+        return "bare"
+    if _OF_THE.match(text, match.end()) or _is_aside(text, match, before):
+        return "bare"
+    if not bounded and (unit in SELDOM_UNITS or (unit == "batch" and not _is_measured(text, match, before))):
+        return "moving"
+    return "setting" if match["max"] is None and _is_setting(text) else "train"
+
+
+def _is_remark(text: str, match: re.Match[str], before: str) -> bool:
+    """`ep 1 of enp0s3`, `update 3 packages`: an everyday word and a number, and nothing measured beside them. Such a
+    counter is one only if it goes on.
+    """
+    if match["sep"].strip() or text[match.start() : match.start("current")].strip():
+        return False
+    word = LAST_WORD.search(text[: match.start()])
+    if word is None or word[0].lower() not in EVERYDAY:
+        return False
+    return not _is_measured(text, match, before)
+
+
+def _is_measured(text: str, match: re.Match[str], before: str) -> bool:
+    """Whether other numbers with a meaning stand beside a counter: a loss, a rate."""
+    return bool(_MEASURED.search(f"{before} {text[match.end() :]}"))
+
+
+def _is_aside(text: str, match: re.Match[str], before: str) -> bool:
+    """`srun: Step 0 on node 1/4`, `checkpoint-500  step 500`: told of in passing, with nothing measured."""
+    if match["max"] is not None or match["sep"].strip() or _is_measured(text, match, before):
+        return False
+    words = ANY_WORD.findall(before)
+    return bool(words) and words[-1].lower() not in _BEGINNINGS
+
+
+def _is_left_open(text: str, match: re.Match[str]) -> bool:
+    """`iterations (400 + 600 draws in total)`: a sum in brackets."""
+    return text[: match.start("current")].rstrip().endswith("(") and ")" not in match["close"]
+
+
+def _is_setting(text: str) -> bool:
+    """`  step: 30`, `{"train": {"step": 0, ...}}`: of a configuration, unless it goes on."""
+    return bool(_ONE_SETTING.match(message(text).text) or (_SETTINGS.search(text) and "loss" not in text.lower()))
+
+
+def _is_measure(text: str, match: re.Match[str], unit: str, count: ShownCount) -> bool:
+    """`step 0.3 s`, `epoch 1714550000`: a duration or a time, no counter."""
+    if unit == "epoch":
+        return count.value >= 1e8
+    return not float(count.value).is_integer() or bool(
+        re.match(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])", text[match.end() :])
+    )
+
+
+def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[CounterSight]:
+    """`[12] [ 600/7392]`, `3 [1280/60000`, `003:  100 / 1500`: the batches inside the epoch."""
+    found = INNER.match(text, match.end())
+    if not found:
+        return []
+    current = parse_count(found["current"] or found["current2"])
+    most = parse_count(found["max"] or found["max2"])
+    if current.value > most.value or most.rounded:
+        return []
+    key = "inner batch" if kind == "train" else f"{kind}:inner batch"
+    return [
+        CounterSight(key, "batch", kind, current.value, int(most.value), current.rounded, "epoch-inner", inner=True)
+    ]

@@ -1,0 +1,168 @@
+"""One line of a log, read: the counters on it, the loss, the remaining time, maxima, and signs of start and end.
+Pure."""
+
+from __future__ import annotations
+
+from onbox.logs.line.displays import read_bars
+from onbox.logs.line.labelled import read_labelled
+from onbox.logs.line.numbers import COUNT, is_exact, parse_count
+from onbox.logs.line.remarks import read_eta, read_loss
+from onbox.logs.line.rows import read_row
+from onbox.logs.line.sights import CounterSight, SeenOnLine
+from onbox.logs.line.states import read_states
+from onbox.logs.line.words import (
+    ANY_WORD,
+    EVALUATION,
+    LOOK_BACK,
+    NO_SHARE,
+    NO_SHARE_AFTER,
+    NOT_PROGRESS,
+    UNIT_WORD,
+    UNITS,
+)
+from onbox.logs.loops import repeated_indices
+from onbox.regex import lazy
+
+_PER_ITEM = lazy(
+    r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s{0,20}(?:[:=]\s{0,20})?(\d{1,18}\.\d{1,18})"
+)
+_FOR_MAX = lazy(
+    rf"(?i)(?:(?:train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
+    rf"|max(?:imum)?|total(?: of)?)\W{{1,4}}(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
+    r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
+)
+_EVERY = lazy(
+    r"(?i)(?<![a-z])(?:every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
+)  # `an evaluation is run every 500 iterations`
+_SO_MANY = lazy(
+    rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
+)
+_RUN = lazy(r"^run\s{1,20}(\d{1,15})$")  # LAMMPS
+_PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
+_DONE_COUNT = lazy(
+    r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
+    rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s{{1,8}}({COUNT})\s{{1,8}}({UNIT_WORD})(?![a-z])(?!\s{{0,8}}(?:/|of\s))"
+)
+_COUNT_DONE = lazy(
+    rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD})\s{{1,8}}(?:done|processed|completed|finished|handled"
+    rf"|generated|simulated|written"
+    r"|converted|seen|consumed)(?![a-z])"
+)
+_ANY_FRACTION = lazy(
+    r"(?<![\w.,/:-])(?P<current>\d{1,12})\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,12})(?![\w./:%-]|,\d|\s?[kKMGT]i?B)"
+)
+_PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
+_IS_DONE = lazy(
+    r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
+    r"|tokeni[sz]ed|uploaded"
+    r"|downloaded|indexed|merged|saved)\b"
+)
+_UNTIL = lazy(
+    rf"(?i)(?<![a-z])(?:up to|until|till|through|stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
+    rf"(epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)\s{{1,4}}({COUNT})(?![\w.]*\d)"
+)
+
+
+def read_line(text: str) -> SeenOnLine:
+    """Everything a line shows. `text` is printable: no escape sequences, no carriage returns."""
+    row = read_row(text)
+    if row is not None:
+        sight = CounterSight(
+            row.key, row.unit, "bare" if row.bare else "train", row.current, None, False, row.rule, eta=row.eta
+        )
+        return SeenOnLine((sight,), loss=row.loss)
+    states = read_states(text)
+    if states is not None:
+        return SeenOnLine(
+            (CounterSight(states.unit, states.unit, "train", states.done, states.total, False, "states"),)
+        )
+    bars, rest = read_bars(text)
+    labelled, maxima = read_labelled(rest)
+    for found in _FOR_MAX.finditer(rest):
+        count = parse_count(found[1])
+        every = _EVERY.search(rest, max(0, found.start() - LOOK_BACK), found.end())
+        if not every and not count.rounded and count.value > 0 and is_exact(rest, *found.span(1)):
+            maxima.append((UNITS[found[2].lower()], int(count.value)))
+    until = _UNTIL.search(rest)
+    if until and not parse_count(until[2]).rounded:
+        maxima.append((UNITS[until[1].lower()], int(parse_count(until[2]).value)))
+    so_many = _SO_MANY.match(rest)  # GROMACS: `20000 steps,     40.0 ps.`
+    if so_many and not parse_count(so_many[1]).rounded:
+        maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
+    command = _RUN.match(rest)
+    if command:
+        maxima.append(("step", int(command[1])))
+    passes = _PASSES.search(rest) if " passes over" in rest else None
+    if passes:
+        maxima.append(("epoch", int(passes[1])))
+    sights = _together(bars, labelled)
+    if not sights:
+        sights = _done_count(rest)
+    if not sights and not maxima:
+        sights = _moving(rest)
+    sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
+    loss = read_loss(text)
+    eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
+    if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
+        eta = None
+    return SeenOnLine(tuple(sights), tuple(maxima), loss, eta)
+
+
+def _is_inner_eta(eta: float, sights: list[CounterSight], text: str) -> bool:
+    """Whether a line's remaining time is that of the epoch: what is left of it, times the time that one takes."""
+    inner = next((sight for sight in sights if sight.inner and sight.maximum), None)
+    if inner is None:
+        return False
+    each = _PER_ITEM.search(text)
+    if each is None or inner.maximum is None:
+        return True
+    left = (inner.maximum - inner.current) * float(each[1])
+    return eta <= max(2.0 * left, 2.0)
+
+
+def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[CounterSight]:
+    """Counters of one line know whether an epoch stands beside them."""
+    epoch = next((sight for sight in labelled if sight.unit == "epoch"), None)
+    if epoch is None:
+        return bars + labelled
+    whole = isinstance(epoch.current, int) and not epoch.inner  # 3.0 is how far, not which
+    inside = labelled[labelled.index(epoch) :] if epoch in labelled else labelled  # `step=360/10000, epoch=0` is not
+    return [
+        s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made and s in inside else s
+        for s in bars + labelled
+    ]
+
+
+def _moving(text: str) -> list[CounterSight]:
+    """A count of a count after any words, such as `Simulation rep 37 of 200`: a counter if it goes on as one."""
+    found = _ANY_FRACTION.search(text)
+    if not found:
+        return []
+    label, current, most = text[: found.start()], int(found["current"]), int(found["max"])
+    if current > most or most < 2 or NO_SHARE.search(label[-LOOK_BACK:]):
+        return []
+    if NOT_PROGRESS.search(label[-LOOK_BACK:]) and not (
+        _PART_OF_DATA.search(label) and _IS_DONE.match(text, found.end())
+    ):
+        return []
+    if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label):
+        return []
+    words = " ".join(word.lower() for word in ANY_WORD.findall(label)[-2:])
+    return [CounterSight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]
+
+
+def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:
+    """Which repetition of the whole work this is."""
+    return [
+        CounterSight(f"outer {unit}", unit, "outer", current, most, False, "repeated")
+        for unit, current, most in repeated_indices(text, in_a_bar=in_a_bar)
+    ]
+
+
+def _done_count(text: str) -> list[CounterSight]:
+    """`Done 196 tasks`: how many, without a maximum."""
+    found = _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
+    if not found:
+        return []
+    count, unit = parse_count(found[1]), UNITS[found[2].lower()]
+    return [CounterSight(f"done {unit}", unit, "done", count.value, None, count.rounded, "done-count")]
