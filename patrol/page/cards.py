@@ -188,6 +188,13 @@ def _gpu(box: BoxLook) -> _Seen:
     return Reading(SEEN, f"{busy}%{memory}" + (f", busiest of {len(gpus)}" if len(gpus) > 1 else "")), note
 
 
+def _metric(run: RunHistory) -> _Seen:
+    known = next((point for point in reversed(run.series) if point.metric is not None), None)
+    if known is None:
+        return Reading(ABSENT, "its log shows none"), ""
+    return Reading(SEEN, f"{known.metric_name or ''} {known.metric:.4g}".strip()), ""
+
+
 def _last_of_series(name: str) -> Callable[[RunHistory], _Seen]:
     """As the newest point that has it tells."""
 
@@ -207,7 +214,7 @@ _CARDS: tuple[tuple[str, str, Callable[[RunHistory], _Seen]], ...] = (
     ("memory", "Memory against its limit", _of_box(_memory)),
     ("disk", "Fullest disk: space and inodes", _of_box(_disk)),
     ("gpu", "GPU", _of_box(_gpu)),
-    ("metric", "Metric", _last_of_series("metric")),
+    ("metric", "Metric", _metric),
     ("learning_rate", "Learning rate", _last_of_series("learning_rate")),
     ("grad_norm", "Gradient norm", _last_of_series("grad_norm")),
 )
@@ -257,18 +264,3 @@ def _newest_checkpoint(run: RunHistory) -> Reading | None:
 def _stage_words(look: RunLook) -> str:
     of = f" ({look.stages_done} of {look.stages_total} done)" if look.stages_total else ""
     return f"{observed(look.stage)}{of}"
-
-
-def checkpoints_of(run: RunHistory) -> tuple[tuple[str, str, str, int | None], ...]:
-    """Files that a stage was judged by when it was done: stage, path, bytes in words, when they were written."""
-    found = {}
-    for event in run.events:
-        files = event.get("artifacts")
-        if event["event"] != "stage_done" or not isinstance(files, list):
-            continue
-        for one in files:
-            if isinstance(one, dict) and isinstance(one.get("path"), str):
-                size, at = one.get("bytes"), one.get("mtime")
-                words = format_size(size) if isinstance(size, int) and size >= 0 else "?"
-                found[one["path"]] = (str(event.get("stage")), one["path"], words, at if isinstance(at, int) else None)
-    return tuple(found.values())[-40:]
