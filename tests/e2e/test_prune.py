@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -99,6 +101,18 @@ def test_whatever_is_typed_these_stay(saved: Box, tmp_path: Path) -> None:
         "5": "link", "6": "other_lineage", "7": "before_run", "8": "fresh", "10": "hard_link", "11": "open",
     }  # fmt: skip
     assert candidates(saved) == [11]
+
+
+def test_what_another_run_wrote_into_the_folder_stays(saved: Box) -> None:
+    assert saved.onbox("chain", "--run", "second").returncode == 1
+    journal = saved.project / ".onbox/second/events.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    then = datetime.fromtimestamp(time.time() - 900, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    journal.write_text("".join(json.dumps(line | {"at": then}) + "\n" for line in lines))
+    make_old(saved.project / "ckpt/step-9", 1800)
+    found = plan(saved)
+    assert [one["step"] for one in found["candidates"]] == [9]
+    assert {one["row"] for one in found["guarded"]} == {"other_run"}
 
 
 def test_numbered_results_are_not_taken_for_checkpoints(saved: Box) -> None:
