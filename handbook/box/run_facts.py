@@ -10,7 +10,7 @@ from handbook.box.end_facts import passed_over, progress_words, results, stage_e
 from handbook.page.facts import FailureFacts, IdentityFacts, LaunchFacts, MarkerFacts, ResumeFacts, RunFacts, StageFacts
 from handbook.page.phrases import as_typed, safe, safe_path
 from onbox.contract.differences import command_text, commit_text
-from onbox.contract.events import Event
+from onbox.contract.events import ROLLBACKS, Event
 from onbox.contract.json_text import as_number, as_object
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.paths import CHAIN, RunPaths
@@ -103,6 +103,7 @@ def _with_record(facts: RunFacts, record: RunRecord, look: RunLook, records_at: 
         stages=stages,
         markers=_markers(place, record),
         launches=_launches(record),
+        rollback=_rollback(record),
         identity=_identity(record, safe(_tracker(record) or tracker or "", 200)),
         resume=_resume(record),
         notify=_notify(head.data.get("notify")),
@@ -238,6 +239,19 @@ def _code(git: Any) -> str:
 def _changes(record: Mapping[str, Any]) -> list[list[str]]:
     changed = _sequence(record.get("changed"))
     return [[str(text) for text in one] for one in changed if isinstance(one, list) and len(one) == 3]
+
+
+def _rollback(record: RunRecord) -> str:
+    """The newest rollback that holds, in words; "" for none."""
+    told = [one for one in record.events if one["event"] in ROLLBACKS]
+    undone = {one.get("number") for one in told if one["event"] == Event.ROLLBACK_UNDONE}
+    held = [one for one in told if one["event"] != Event.ROLLBACK_UNDONE and one.get("number") not in undone]
+    if not held:
+        return ""
+    last = held[-1]
+    cut_off = "" if last["event"] == Event.ROLLBACK_DONE else " (NOT finished: onbox rollback --finish, or --undo)"
+    says = f"{last.get('reason')}{cut_off}"
+    return safe(f"rolled back to step {last.get('step')} at {last.get('at')} by {last.get('by')}: {says}", 400)
 
 
 def _launch(record: Mapping[str, Any], code: str) -> LaunchFacts:

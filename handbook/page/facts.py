@@ -168,7 +168,8 @@ class RunFacts(NamedTuple):
     severity: ok, warning, critical, unknown. further: `(rule, says)` of what else is the matter. onbox: the words of
     the program on the box. signs: as the patrol saw them (`onbox.runs.next_step.Sign`). look: the command for what its
     worst rule says to look at, "" for nothing. last_known: of a run that was not seen, what it was before, in words.
-    waiting: notices in its outbox. records_at: when run.json, journal and markers were last read.
+    waiting: notices in its outbox. records_at: when run.json, journal and markers were last read. rollback: the newest
+    one that holds, in words; "": none.
     """
 
     box: str
@@ -208,6 +209,7 @@ class RunFacts(NamedTuple):
     records_at: float | None = None
     trackers: tuple[TrackerFacts, ...] = ()
     record: RecordFacts = RecordFacts(None, by_hand=False, due_at=None)
+    rollback: str = ""
 
     @property
     def name(self) -> str:

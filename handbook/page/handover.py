@@ -9,7 +9,7 @@ from handbook.page.phrases import clock
 from handbook.page.recovery import advise, by_need
 from handbook.page.render_run import maybe, state_word
 from onbox.contract.readings import observed
-from onbox.fence import fence_name
+from onbox.fence import fence, fence_name
 from onbox.model.units import counted
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _identity(facts: HandbookFacts, run: RunFacts) -> Markdown:
     attempt = observed(run.attempt)
     parts = [f"run id {fence_name(run.run_id) or 'not known'}"]
     parts += [f"attempt {attempt}"] if attempt is not None else []
-    parts += [restarts_words(run)]
+    parts += [restarts_words(run), *([fence(run.rollback)] if run.rollback else [])]
     identity = observed(run.identity)
     parts += [f"tracker {fence_name(identity.tracker)}"] if identity and identity.tracker else []
     return md("{}; record {}", "; ".join(parts), code(f"{facts.logbook}/{run.run}.md"))

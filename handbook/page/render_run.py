@@ -202,6 +202,7 @@ def _identity(run: RunFacts, *, roomy: bool) -> list[Markdown]:
         last = run.launches[-LAUNCHES_SHOWN if roomy else -1 :]
         launches = joined(" · ", map(_launch, last))
         lines.append(md("{}: {}", "1 launch" if len(run.launches) == 1 else f"{len(run.launches)} launches", launches))
+    lines += [box_words(run.rollback)] if run.rollback else []
     waiting = observed(run.waiting)
     notify = maybe(run.notify) if isinstance(run.notify, Absent | Unseen) else md("tells {}", box_words(run.notify))
     lines.append(md("notifications: {}{}", notify, f"; {waiting} wait undelivered" if waiting else ""))

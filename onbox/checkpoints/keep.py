@@ -79,6 +79,11 @@ def _is_final(one: Candidate, scene: _Scene) -> bool:
     return by_step or _has_word(one, "final") or (scene.ties.done and _is_newest(one, scene))
 
 
+def _is_newest_proven(one: Candidate, scene: _Scene) -> bool:
+    among_latest = scene.proven in scene.steps[: scene.retention.keep]
+    return one.step is not None and one.step == scene.proven and not among_latest
+
+
 ROWS: tuple[KeepRow, ...] = (
     KeepRow(
         "latest", lambda one, scene: one.step in scene.steps[: scene.retention.keep],
@@ -107,7 +112,7 @@ ROWS: tuple[KeepRow, ...] = (
         "the training calls it its best",
     ),
     KeepRow(
-        "whole", lambda one, scene: one.step is not None and one.step == scene.proven,
+        "whole", _is_newest_proven,
         lambda _: "newest that is known to be whole", "the others may turn out not to be",
     ),
     KeepRow("linked", lambda one, _: bool(one.names), lambda _: "a link names it", "somebody points at it"),

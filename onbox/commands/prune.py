@@ -128,9 +128,10 @@ class _Prune:
             begun = next((one for one in now.begun if one.word == word), None)
             if begun is not None:
                 return now.tell(finish(self.paths, begun, now.plan_of(begun)))
-            if not now.plan.items or now.plan.word != word:
+            agreed = now.plan.agreed(word)
+            if agreed is None:
                 raise Trouble(Exit.USAGE, now.other_list(word))
-            return now.tell(remove_listed(self.paths, now.plan, now.run.head.project))
+            return now.tell(remove_listed(self.paths, agreed, now.run.head.project))
 
     def plan_of(self, begun: Begun) -> PrunePlan:
         """What may go by the rules under which it was agreed."""

@@ -80,7 +80,7 @@ def run(args: Options) -> int:
     if shows_tables(sys.stdout, os.environ):
         from patrol.commands.status_table import print_table  # noqa: PLC0415 - only on such a terminal
 
-        print_table(sys.stdout, head, shown, memory)
+        print_table(sys.stdout, head, shown, memory, stale_seconds=2 * standing.cadence_seconds)
     else:
         print("\n".join([*head, *(_word_line(word, standing, now) for word in shown)]))
     if elsewhere := memory_of_cron(settings):

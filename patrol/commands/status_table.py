@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 LOUD = ("PATROL STALE", "STALE:", "never:")
 
 
-def print_table(stream: TextIO, about: Sequence[str], words: Sequence[LastWord], memory: Memory) -> None:
-    """about: what the plain form says of the patrol itself. A word that cannot be read back keeps its line."""
+def print_table(
+    stream: TextIO, about: Sequence[str], words: Sequence[LastWord], memory: Memory, *, stale_seconds: float
+) -> None:
+    """about: what the plain form says of the patrol itself. stale_seconds: older words are marked. A word that
+    cannot be read back keeps its line.
+    """
     console, now = console_of(stream), wall()
     for line in about:
         console.print(Text(line, palette.CRITICAL if any(word in line for word in LOUD) else palette.FAINT))
@@ -40,12 +44,12 @@ def print_table(stream: TextIO, about: Sequence[str], words: Sequence[LastWord],
         if subject is None:
             console.print(Text(word.line))
             continue
-        _print_run(console, with_points(subject, memory), now)
+        _print_run(console, with_points(subject, memory), now, stale_seconds)
 
 
-def _print_run(console: Console, subject: Subject, now: float) -> None:
+def _print_run(console: Console, subject: Subject, now: float, stale_seconds: float) -> None:
     row = row_of(subject, now)
-    for line in lines_of(row, now, console.width):
+    for line in lines_of(row, now, console.width, stale_seconds=stale_seconds):
         console.print(line)
     if row.next_command:  # whole, to be copied
         console.print(Text.assemble((f"{'next ':>13}", palette.FAINT), row.next_command), soft_wrap=True)

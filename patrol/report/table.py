@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -49,8 +50,10 @@ def style_of(row: Row) -> str:
     return OF_SEVERITY.get(row.severity, palette.of_state(row.state.value))
 
 
-def lines_of(row: Row, now: float, width: int) -> list[Text]:
-    """The row, and below it what is to be said beside its columns."""
+def lines_of(row: Row, now: float, width: int, *, stale_seconds: float = math.inf) -> list[Text]:
+    """The row, and below it what is to be said beside its columns. stale_seconds: a word that is older proves no
+    present: its age is marked, and a time left by it is none.
+    """
     style, age = style_of(row), max(0.0, now - row.seen_at)
     cells = {
         "STATE": Cell(row.state_word, style),
@@ -58,10 +61,10 @@ def lines_of(row: Row, now: float, width: int) -> list[Text]:
         "STAGE": Cell(row.stage),
         "PROGRESS": _progress(row, style),
         "COUNT": Cell(row.how_far if row.share is not None and row.state.value != "done" else ""),
-        "ETA": Cell(row.eta),
+        "ETA": Cell("" if age > stale_seconds else row.eta),
         "LOSS": Cell(row.loss, palette.CRITICAL if row.loss in ("nan", "inf", "-inf") else ""),
         "TREND": Cell(sparkline(row.losses, CURVE), palette.MOVES),
-        "SEEN": Cell(ago(age), palette.FAINT),
+        "SEEN": Cell(ago(age), palette.WARNING if age > stale_seconds else palette.FAINT),
     }
     line = row_of(fitted(COLUMNS, width), cells)
     if not row.remark:

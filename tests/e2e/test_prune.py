@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -59,6 +61,15 @@ def test_a_look_removes_nothing_and_the_word_removes_exactly_the_list(saved: Box
     assert "nothing may go" in saved.onbox("prune", "--keep", "2").stdout
 
 
+def test_a_list_that_grew_at_its_newer_end_is_removed_as_it_was_agreed(saved: Box) -> None:
+    """A run at work saves on: nobody could ever agree to a list that must not change."""
+    word = plan(saved)["word"]
+    save(saved.project / "ckpt/step-14", step=14)
+    assert candidates(saved) == [12, 11, 10, 9]
+    assert saved.onbox("prune", "--keep", "2", "--yes", word).returncode == 0
+    assert steps_there(saved) == [12, 13, 14]
+
+
 def test_it_is_asked_where_somebody_sits(saved: Box) -> None:
     words = ["script", "-qec", f"{sys.executable} -m onbox prune --keep 2", os.devnull]
     for answer, left in ((b"n\n", list(STEPS)), (b"y\n", [12, 13])):
@@ -90,6 +101,18 @@ def test_whatever_is_typed_these_stay(saved: Box, tmp_path: Path) -> None:
         "5": "link", "6": "other_lineage", "7": "before_run", "8": "fresh", "10": "hard_link", "11": "open",
     }  # fmt: skip
     assert candidates(saved) == [11]
+
+
+def test_what_another_run_wrote_into_the_folder_stays(saved: Box) -> None:
+    assert saved.onbox("chain", "--run", "second").returncode == 1
+    journal = saved.project / ".onbox/second/events.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    then = datetime.fromtimestamp(time.time() - 900, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    journal.write_text("".join(json.dumps(line | {"at": then}) + "\n" for line in lines))
+    make_old(saved.project / "ckpt/step-9", 1800)
+    found = plan(saved)
+    assert [one["step"] for one in found["candidates"]] == [9]
+    assert {one["row"] for one in found["guarded"]} == {"other_run"}
 
 
 def test_numbered_results_are_not_taken_for_checkpoints(saved: Box) -> None:

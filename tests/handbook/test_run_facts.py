@@ -46,3 +46,31 @@ def test_a_launch_has_the_code_that_is_proven_for_it(
 ) -> None:
     """The first launch is recorded before its code was looked at."""
     assert codes(run_json, *launches) == said
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        (["rollback_begun"], "NOT finished: onbox rollback --finish"),
+        (
+            ["rollback_begun", "rollback_done"],
+            "rolled back to step 250 at 2026-11-21T05:03:00.000Z by ann: loss climbs",
+        ),
+        (["rollback_begun", "rollback_done", "rollback_undoing", "rollback_undone"], ""),
+    ],
+)
+def test_the_rollback_that_holds_is_named(events: list[str], said: str) -> None:
+    head = {
+        "run": "digits",
+        "run_id": "20261121-00000001",
+        "project": "/p",
+        "chain_fingerprint": "ab",
+        "stage_count": 0,
+    }
+    about = {"schema": 1, "at": "2026-11-21T05:03:00.000Z", "stage": "train", "number": 1, "step": 250, "by": "ann"}
+    lines = "".join(json.dumps({**about, "reason": "loss climbs", "event": event}) + "\n" for event in events)
+    record = read(RawRecords(render_runfile(head, []).decode(), "", lines, {}, ""))
+    told = PatrolKept("gpu1", "digits", RunLook("digits", managed=True, place=""), None, None)
+    words = describe(told, Way("gpu1", "gpu1", "/p"), record, None).rollback
+    assert said in words
+    assert bool(words) == bool(said)

@@ -27,11 +27,14 @@ FINE = 300
 
 
 class DetectedAttempt(NamedTuple):
-    """resumed: it goes on from what an earlier attempt left. pairs: None where there is nothing to compare with."""
+    """resumed: it goes on from what an earlier attempt left. adopted: an earlier runner has watched it. pairs: None
+    where there is nothing to compare with.
+    """
 
     stage: str
     number: int
     resumed: bool = False
+    adopted: bool = False
     pairs: ResumePairs | None = None
 
 
@@ -52,10 +55,14 @@ class DetectWatch:
         self._open: dict[str, Found] = {}
 
     def begin(self, attempt: DetectedAttempt) -> None:
-        """An attempt runs from now on, or is adopted: then its episodes go on."""
+        """An attempt runs from now on, or is adopted: then its episodes go on. One that is new has no past to read."""
+        self._attempt, self._open, self._points = attempt, {}, []
+        if attempt.resumed or attempt.adopted:
+            self._recall(attempt)
+
+    def _recall(self, attempt: DetectedAttempt) -> None:
         from onbox.series.file import read_points  # noqa: PLC0415 - loaded with the first run of a stage
 
-        self._attempt, self._open = attempt, {}
         try:
             points = read_points(self._paths.series, attempt.stage)
         except OSError:
@@ -64,6 +71,11 @@ class DetectWatch:
         status = read_status(self._paths) or {}
         if (status.get("stage"), status.get("attempt")) == (attempt.stage, attempt.number):
             self._open = {name: found for name, found in _told(status.get("detected")) if name in self._names()}
+
+    @property
+    def points(self) -> list[Point]:
+        """Those of the stage that are known, oldest first."""
+        return self._points
 
     def look(self, point: Point) -> list[dict[str, Any]]:
         """Records of episodes that begin or end with this point."""

@@ -217,25 +217,25 @@ class StageRun:
         self._begin_sampling()
         return self._after(watch_attempt(self.ctx, live))
 
-    def _begin_sampling(self) -> None:
+    def _begin_sampling(self, *, adopted: bool = False) -> None:
         baseline = (self.known.started or {}).get("oom_kills")
         folder = self.ctx.folder(self.stage)
         began = parse_utc(str((self.known.started or {}).get("at", "")))
         age = None if began is None else max(0.0, wall() - began)
         self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts), age_seconds=age)
-        self._begin_series()
+        self._begin_series(adopted=adopted)
         self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.facts.tracker_runs, self.ledger.note)
         self.ctx.sampler.begin(
             self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
         )
 
-    def _begin_series(self) -> None:
+    def _begin_series(self, *, adopted: bool) -> None:
         """The points of the attempt, and what is looked for in them."""
         name, number = self.stage.name, self.known.attempts
         resumed = bool((self.known.started or {}).get("resume")) and number > 1
         pairs = ResumePairs(self.ctx.paths.log(name, number - 1), self.ctx.paths.log(name, number)) if resumed else None
-        self.ctx.series.begin(self.stage, self.ctx.head.project, number)
-        self.ctx.detect.begin(DetectedAttempt(name, number, resumed, pairs))
+        self.ctx.detect.begin(DetectedAttempt(name, number, resumed, adopted, pairs))
+        self.ctx.series.begin(self.stage, self.ctx.head.project, number, self.ctx.detect.points)
 
     def _attempt_of_tracker(self, folder: str) -> WatchedAttempt:
         began = parse_utc(str((self.known.started or {}).get("at", "")))
@@ -245,7 +245,7 @@ class StageRun:
     def _adopt(self, evidence: Evidence) -> StageLeaves | Again:
         assert evidence.slot is not None
         live = adopt_attempt(self.ctx, self.frozen, evidence.slot, self.known)
-        self._begin_sampling()
+        self._begin_sampling(adopted=True)
         self.ctx.sampler.recall()
         pid = live.keeper.pid if live.keeper else None
         self.ledger.note(self.ledger.about(Event.ATTEMPT_ADOPTED, attempt=live.number, pid=pid))

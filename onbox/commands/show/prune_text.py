@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onbox.retention.removal import Removed
 
 SHOWN = 50
+SHOWN_NAMES = 3
 
 
 def plan_lines(run: str, plan: PrunePlan, now: float) -> list[str]:
@@ -22,13 +23,24 @@ def plan_lines(run: str, plan: PrunePlan, now: float) -> list[str]:
     lines += [clip(_line(item, now), WIDTH) for item in plan.items[:SHOWN]]
     if len(plan.items) > SHOWN:
         lines.append(f"  … and {len(plan.items) - SHOWN} more: onbox prune --json")
-    for one in plan.guarded[:SHOWN]:
-        lines += labelled("stays", safe_line(f"{one.name}: {one.why}"))
+    lines += [line for text in _guarded(plan) for line in labelled("stays", safe_line(text))]
     if plan.items:
         lines += ["nothing was removed; to remove exactly these:", f"  {_command(run, plan)} --yes {plan.word}"]
-    elif plan.found:
+    elif plan.found and not plan.guarded:
         lines.append(f"  fewer   onbox prune {run} --keep N, N at least 2")
     return lines
+
+
+def _guarded(plan: PrunePlan) -> list[str]:
+    """One text for each reason."""
+    names: dict[str, list[str]] = {}
+    for one in plan.guarded:
+        names.setdefault(one.why, []).append(one.name)
+    return [f"{_some(of)}: {why}" for why, of in names.items()]
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= SHOWN_NAMES else f"{names[0]} … {names[-1]} ({len(names)})"
 
 
 def _title(run: str, plan: PrunePlan) -> str:

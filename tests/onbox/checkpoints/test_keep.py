@@ -64,3 +64,8 @@ def test_what_a_link_or_its_name_calls_best_stays() -> None:
 
 def test_each_row_has_a_name_of_its_own() -> None:
     assert len(ROWS) == len({row.name for row in ROWS})
+
+
+def test_where_the_latest_cannot_be_told_to_be_whole_the_newest_proven_one_stays() -> None:
+    found = [*at(1, 2), *at(3, 4, proven=False)]
+    assert removable(found) == [1]
