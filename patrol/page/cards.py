@@ -12,6 +12,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
 from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
+from patrol.page.charts import GB
 from patrol.page.forecast import forecast_of
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def cards_of(run: RunHistory, charts: dict[str, Chart], cadence_seconds: float) 
         latest, note = look(run)
         if key == "throughput" and latest.kind != SEEN and chart is not None:
             latest = _newest(chart) or latest
+        if key == "memory" and chart is not None and chart.table.name == "series":
+            latest = _memory_of_series(run, chart)
         if key == "disk" and (full := forecast_of(run, cadence_seconds)) is not None:
             what = "space" if full.what == "bytes" else "inodes"
             note = f"{what} of {full.mount} used up in {format_duration(full.seconds)}, if it goes on"
@@ -80,6 +83,14 @@ def _newest(chart: Chart) -> Reading | None:
     known = next((value for value in reversed(values[-2:]) if value is not None), None)
     by = ", from look to look" if chart.table.name == "ticks" else ""
     return None if known is None else Reading(SEEN, f"{known:.3g} {chart.unit}{by}")
+
+
+def _memory_of_series(run: RunHistory, chart: Chart) -> Reading:
+    """What the line ends with: the runner and a look from outside do not count the same pages."""
+    held = next(point.memory_bytes for point in reversed(run.series) if point.memory_bytes is not None)
+    limit = round(chart.limit[0] * GB) if chart.limit is not None else None
+    of = f" of {format_size(limit)} ({int(share(held, limit) or 0)}%)" if limit else ""
+    return Reading(SEEN, f"{format_size(held)}{of}")
 
 
 _Seen = tuple[Reading, str]

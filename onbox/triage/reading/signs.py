@@ -24,6 +24,7 @@ PROGRESS = lazy(
     r"|bleu|wer|cer|mse"
     r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d{0,20}|psnr|logloss|rmsle"
     r"|obj)['\"]?[\s:=|]{1,4}(?:-?\d|nan\b|-?inf\b)"
+    r"|\b(?:GET|POST|PUT|HEAD|DELETE|PATCH) /\S{0,200}.{0,40}\b[1-5]\d\d\b"  # a server answers
     r"|^\s*\[?\d+\]?\s{1,8}(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
     re.IGNORECASE,
 )
