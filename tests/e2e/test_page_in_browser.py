@@ -44,6 +44,11 @@ WIDER = """[...document.querySelectorAll("body *")].filter((one) =>
 AUDIT = """axe.run(document, { resultTypes: ["violations"] }).then((found) => found.violations
   .filter((one) => ["serious", "critical"].includes(one.impact))
   .map((one) => [one.id, ...one.nodes.slice(0, 3).map((node) => node.html.slice(0, 120) + node.failureSummary)]))"""
+LATER = """(() => {
+  const now = Date.now, every = setInterval;
+  Date.now = () => now() + 7200e3;
+  window.setInterval = (work, pause) => (pause === 60000 ? (window.ring = work) : every(work, pause));
+})()"""
 FIND = """(() => {
   const field = document.getElementById("filter");
   field.value = "l40 done";
@@ -140,6 +145,18 @@ def test_runs_can_be_found(browser: Browser, page: Path) -> None:
     opened(browser, page).run(FIND)
     assert browser.run(SHOWN % "tbody tr[data-words]") == 1
     assert browser.run(SHOWN % "details.run") == 1
+
+
+def test_a_page_that_is_made_anew_loads_itself_again_as_it_was(browser: Browser, page: Path) -> None:
+    """Two hours later, when its clock rings."""
+    with browser.with_script(LATER):
+        opened(browser, page)
+        browser.click("#run-4 > summary")
+        again = 'performance.getEntriesByType("navigation")[0].type === "reload" && document.readyState === "complete"'
+        browser.run("ring()")
+        wait_until(lambda: browser.holds(again), "the page to be loaded again")
+        wait_until(lambda: browser.holds('document.querySelectorAll("#run-4 canvas").length > 0'), "its charts")
+        assert browser.run('document.getElementById("stale").textContent').startswith("This page was made 2 h ago")
 
 
 @pytest.mark.skipif(not AXE, reason="ONBOX_TEST_AXE names no axe.min.js")
