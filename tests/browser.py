@@ -12,10 +12,11 @@ import shutil
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -143,12 +144,28 @@ class Browser:
             self.ask("Page.navigate", url=url)
             self.wait_for("Page.loadEventFired")
 
+    @contextmanager
+    def with_script(self, script: str) -> Iterator[None]:
+        """Runs before those of every page that is opened meanwhile."""
+        added = self.ask("Page.addScriptToEvaluateOnNewDocument", source=script)
+        try:
+            yield
+        finally:
+            self.ask("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
+
     def run(self, script: str) -> Any:
         """The value of an expression in the page; a promise is waited for."""
         found = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True)
         if "exceptionDetails" in found:
             raise BrowserTrouble(str(found["exceptionDetails"].get("exception", found["exceptionDetails"])))
         return found["result"].get("value")
+
+    def holds(self, expression: str) -> bool:
+        """False also while the page is being loaded."""
+        try:
+            return bool(self.run(expression))
+        except BrowserTrouble:
+            return False
 
     def click(self, selector: str) -> None:
         """With the mouse, in the middle of what is found first."""

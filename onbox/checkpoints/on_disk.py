@@ -11,9 +11,9 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from onbox.checkpoints.kinds import KINDS
 from onbox.checkpoints.lineage import LineageTerms, SavedCheckpoint, judge, stated
 from onbox.checkpoints.select import HALF, WILD, Checkpoint, Choice, choose, holder_of_step, is_half_written, step_of
+from onbox.checkpoints.siblings import PROOFS, compare_with_others
 from onbox.checkpoints.wholeness import examine
 from onbox.system.files import read_file
 
@@ -27,7 +27,6 @@ LOOKED_AT = 64  # the newest so many by step are examined
 ENTRIES = 20000
 # `results_2026.csv` has a number too. metadata.json and the like name the folder that they lie in.
 _OTHER_RESULTS = (".csv", ".tsv", ".jsonl", ".log", ".txt", ".md", ".html", ".png", ".jpg", ".svg", ".pdf", ".parquet")
-_PROOFS = tuple(dict.fromkeys(name for kind in KINDS for name in kind.last))
 _TELLING = ("metadata.json", "trainer_state.json")
 METADATA_LIMIT_BYTES = 8 << 20
 
@@ -45,7 +44,7 @@ def find_checkpoints(
     known = {path: step for path in candidates(stage, folder) if (step := step_of(path)) is not None}
     newest = sorted(known, key=lambda path: known[path], reverse=True)[:most]
     looked = [one for path in newest if (one := _examine(folder, path, known[path], stage.checkpoints)) is not None]
-    found = _as_the_others(folder, looked)
+    found = compare_with_others(folder, looked)
     written = [written_at(folder, one.path, one.step) for one in found if one.whole is not False]
     against = judge([one for one in written if one is not None], terms)
     return [
@@ -68,7 +67,7 @@ def written_at(folder: str, name: str, step: int) -> SavedCheckpoint | None:
             return SavedCheckpoint(name, step, os.stat(path).st_mtime)
         return None
     at, stated_step, run, tells = 0.0, None, "", False
-    for proof in _PROOFS:
+    for proof in PROOFS:
         with suppress(OSError, ValueError, RecursionError):
             at = max(at, os.stat(os.path.join(path, proof)).st_mtime)
             if proof in _TELLING and isinstance(data := read_metadata(os.path.join(path, proof)), dict):
@@ -109,22 +108,6 @@ def _without_match(pattern: str, folder: str) -> list[str]:
         if last != "**" and WILD.search(last):
             return [path for path in glob.glob(pattern, root_dir=folder) if os.path.isdir(os.path.join(folder, path))]
     return []
-
-
-def _as_the_others(folder: str, found: list[Checkpoint]) -> list[Checkpoint]:
-    """A folder whose weights can be read, but without the file that most of the others end with, is not finished."""
-    proofs: dict[str, dict[str, str]] = {}
-    for one in found:
-        path = os.path.join(folder, one.path)
-        if one.whole and os.path.isdir(path):
-            there = next((name for name in _PROOFS if os.path.lexists(os.path.join(path, name))), "")
-            proofs.setdefault(os.path.dirname(one.path), {})[one.path] = there
-    lacking: dict[str, str] = {}
-    for of in proofs.values():
-        without = [path for path, proof in of.items() if not proof]
-        if 2 * len(without) <= len(of):
-            lacking |= {path: f"no {max(of.values())} in it, which the others have" for path in without}
-    return [one._replace(whole=False, says=lacking[one.path]) if one.path in lacking else one for one in found]
 
 
 def _examine(folder: str, path: str, step: int, kind: str) -> Checkpoint | None:

@@ -16,7 +16,7 @@ FRESH_SECONDS = 60.0
 class Standing(NamedTuple):
     """A checkpoint that no rule keeps, and what is known around it. began_at: when the stage's first attempt began;
     None: no attempt is known. age_seconds: since its newest write. open_by: `pid 12 (python)`; "": nobody. inner: other
-    checkpoints, and places of the run, by their real paths.
+    checkpoints, and places of the run, by their real paths. other_run: the run of this project that wrote it; "": ours.
     """
 
     one: Surveyed
@@ -24,6 +24,7 @@ class Standing(NamedTuple):
     age_seconds: float
     open_by: str
     inner: tuple[str, ...]
+    other_run: str = ""
 
 
 class GuardRow(NamedTuple):
@@ -57,6 +58,10 @@ ROWS: tuple[GuardRow, ...] = (
     GuardRow(
         "before_run", lambda it: it.began_at is None or it.one.extent.newest_at < it.began_at,
         lambda _: "written before this run began", "it belongs to something else",
+    ),
+    GuardRow(
+        "other_run", lambda it: bool(it.other_run), lambda it: f"written by run {it.other_run}",
+        "two runs of a project may use one folder, one after the other",
     ),
     GuardRow(
         "hard_link", lambda it: it.one.extent.shared, lambda _: "a file of it has another name (a hard link)",

@@ -16,6 +16,7 @@ from onbox.errors import Trouble
 from onbox.model.manifest import folder_of
 from onbox.retention.guards import Standing, why_not
 from onbox.retention.open_files import CannotLook, who_has_open
+from onbox.retention.other_runs import written_by_others
 from onbox.system.process import find_family
 
 if TYPE_CHECKING:
@@ -89,13 +90,13 @@ def make_plan(paths: RunPaths, run: RunCheckpoints, now: float) -> PrunePlan:
         raise Trouble(Exit.GATE_REFUSED, f"nothing is removed: could not look at {unseen[0]}{more}")
     unkept = _unkept(run)
     open_by = _open_by(paths, [one.path for _, one in unkept]) if unkept else {}
-    places = _places(paths, run)
+    places, others = _places(paths, run), _of_others(paths, run, [one for _, one in unkept])
     items, guarded = [], []
     for of, one in unkept:
         began = min((it.began_at for it in of.attempts), default=None)
         age = now - one.extent.newest_at
         inner = tuple(path for path in places if path != one.path)
-        row = why_not(it := Standing(one, began, age, open_by.get(one.path, ""), inner))
+        row = why_not(it := Standing(one, began, age, open_by.get(one.path, ""), inner, others.get(one.path, "")))
         name = shown_path(run.head.project, one.path)
         if row is not None:
             guarded.append(Guarded(name, row.name, row.says(it)))
@@ -128,6 +129,16 @@ def _places(paths: RunPaths, run: RunCheckpoints) -> tuple[str, ...]:
     config = head.data.get("config")
     places = [paths.root, head.project, *(folder_of(head.project, of.stage) for of in run.stages), *_by_path(run)]
     return tuple(os.path.realpath(path) for path in (*places, *([config] if isinstance(config, str) else [])))
+
+
+def _of_others(paths: RunPaths, run: RunCheckpoints, found: list[Surveyed]) -> dict[str, str]:
+    own = [it.began_at for of in run.stages for it in of.attempts]
+    try:
+        return written_by_others(paths, {one.path: one.extent.newest_at for one in found}, own)
+    except (OSError, ValueError) as error:
+        raise Trouble(
+            Exit.GATE_REFUSED, f"nothing is removed: could not look at the runs beside it: {error}"
+        ) from error
 
 
 def _open_by(paths: RunPaths, found: Iterable[str]) -> dict[str, str]:

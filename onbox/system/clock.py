@@ -7,6 +7,7 @@ import time
 
 monotonic = time.monotonic
 wall = time.time
+cpu_seconds = time.process_time  # of this process
 pause = time.sleep  # only where no event tells that it is time to look again
 
 _UTC = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})T(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d+))?Z?", re.ASCII)

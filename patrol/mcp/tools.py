@@ -312,6 +312,10 @@ class Tools:
             if self._looked is not None and monotonic() - self._looked[0] < FRESH_SECONDS:
                 return self._looked[1]
             said = await self.programs.run("handbook", ("resume", "--json"), limit_seconds=LOOK_SECONDS)
+            if self.settings.config.boxes and isinstance(said.document, dict) and said.document.get("here"):
+                # Nobody has looked at a box from here yet, and the project has runs of its own: it told of those.
+                await self.programs.run("patrol", ("tick", "--json", "--look-only"), limit_seconds=LOOK_SECONDS)
+                said = await self.programs.run("handbook", ("resume", "--json"), limit_seconds=LOOK_SECONDS)
             self._looked = (monotonic(), said)
             return said
 

@@ -12,6 +12,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
 from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
+from patrol.page.charts import GB
 from patrol.page.forecast import forecast_of
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def cards_of(run: RunHistory, charts: dict[str, Chart], cadence_seconds: float) 
         latest, note = look(run)
         if key == "throughput" and latest.kind != SEEN and chart is not None:
             latest = _newest(chart) or latest
+        if key == "memory" and chart is not None and chart.table.name == "series":
+            latest = _memory_of_series(run, chart)
         if key == "disk" and (full := forecast_of(run, cadence_seconds)) is not None:
             what = "space" if full.what == "bytes" else "inodes"
             note = f"{what} of {full.mount} used up in {format_duration(full.seconds)}, if it goes on"
@@ -80,6 +83,14 @@ def _newest(chart: Chart) -> Reading | None:
     known = next((value for value in reversed(values[-2:]) if value is not None), None)
     by = ", from look to look" if chart.table.name == "ticks" else ""
     return None if known is None else Reading(SEEN, f"{known:.3g} {chart.unit}{by}")
+
+
+def _memory_of_series(run: RunHistory, chart: Chart) -> Reading:
+    """What the line ends with: the runner and a look from outside do not count the same pages."""
+    held = next(point.memory_bytes for point in reversed(run.series) if point.memory_bytes is not None)
+    limit = round(chart.limit[0] * GB) if chart.limit is not None else None
+    of = f" of {format_size(limit)} ({int(share(held, limit) or 0)}%)" if limit else ""
+    return Reading(SEEN, f"{format_size(held)}{of}")
 
 
 _Seen = tuple[Reading, str]
@@ -188,6 +199,13 @@ def _gpu(box: BoxLook) -> _Seen:
     return Reading(SEEN, f"{busy}%{memory}" + (f", busiest of {len(gpus)}" if len(gpus) > 1 else "")), note
 
 
+def _metric(run: RunHistory) -> _Seen:
+    known = next((point for point in reversed(run.series) if point.metric is not None), None)
+    if known is None:
+        return Reading(ABSENT, "its log shows none"), ""
+    return Reading(SEEN, f"{known.metric_name or ''} {known.metric:.4g}".strip()), ""
+
+
 def _last_of_series(name: str) -> Callable[[RunHistory], _Seen]:
     """As the newest point that has it tells."""
 
@@ -207,7 +225,7 @@ _CARDS: tuple[tuple[str, str, Callable[[RunHistory], _Seen]], ...] = (
     ("memory", "Memory against its limit", _of_box(_memory)),
     ("disk", "Fullest disk: space and inodes", _of_box(_disk)),
     ("gpu", "GPU", _of_box(_gpu)),
-    ("metric", "Metric", _last_of_series("metric")),
+    ("metric", "Metric", _metric),
     ("learning_rate", "Learning rate", _last_of_series("learning_rate")),
     ("grad_norm", "Gradient norm", _last_of_series("grad_norm")),
 )
@@ -257,18 +275,3 @@ def _newest_checkpoint(run: RunHistory) -> Reading | None:
 def _stage_words(look: RunLook) -> str:
     of = f" ({look.stages_done} of {look.stages_total} done)" if look.stages_total else ""
     return f"{observed(look.stage)}{of}"
-
-
-def checkpoints_of(run: RunHistory) -> tuple[tuple[str, str, str, int | None], ...]:
-    """Files that a stage was judged by when it was done: stage, path, bytes in words, when they were written."""
-    found = {}
-    for event in run.events:
-        files = event.get("artifacts")
-        if event["event"] != "stage_done" or not isinstance(files, list):
-            continue
-        for one in files:
-            if isinstance(one, dict) and isinstance(one.get("path"), str):
-                size, at = one.get("bytes"), one.get("mtime")
-                words = format_size(size) if isinstance(size, int) and size >= 0 else "?"
-                found[one["path"]] = (str(event.get("stage")), one["path"], words, at if isinstance(at, int) else None)
-    return tuple(found.values())[-40:]

@@ -22,11 +22,11 @@ from patrol.page.cards import (
     Card,
     Reading,
     cards_of,
-    checkpoints_of,
     facts_of,
     reading,
 )
 from patrol.page.charts import data_of, numbers_of
+from patrol.page.files import Written, written_by
 from patrol.page.sparkline import Sparkline, sparkline
 from patrol.page.timeline import Timeline, timeline_of
 from patrol.report.short import said
@@ -92,7 +92,7 @@ class Part(NamedTuple):
     facts: tuple[tuple[str, Reading], ...]
     cards: tuple[Card, ...]
     timeline: Timeline
-    files: tuple[tuple[str, str, str, int | None], ...]
+    files: tuple[Written, ...]
     results: tuple[tuple[str, str, bool], ...]
     cells: tuple[tuple[str, ...], ...]
     tail: tuple[str, ...]
@@ -204,7 +204,7 @@ def _part(number: int, run: RunHistory, history: History) -> Part:
         facts=facts_of(run),
         cards=cards,
         timeline=timeline_of(run, numbers.holes),
-        files=checkpoints_of(run),
+        files=written_by(run),
         results=tuple((one.path, one.text, one.whole) for one in look.results) if look is not None else (),
         cells=_cells(run),
         tail=run.tail,

@@ -119,6 +119,7 @@ ENDLESS = "(a+)+$"  # on a line of many letters a and another one
 LETTERS = f"print('{'a' * 60}!', flush=True)\n"
 
 
+@pytest.mark.long
 def test_a_row_of_the_users_own_that_never_ends_costs_the_rows_and_not_the_verdict(box: Box) -> None:
     rows = f"[[triage]]\nregex = '{ENDLESS}'\nclass = 'odd'\n"
     marker = fail(box, TRAINING + LETTERS + "{}['lr']\n", rows)
@@ -127,12 +128,14 @@ def test_a_row_of_the_users_own_that_never_ends_costs_the_rows_and_not_the_verdi
     assert "[[triage]] left out" in box.onbox("status").stdout
 
 
+@pytest.mark.long
 def test_a_done_if_log_that_never_ends_is_no_success(box: Box) -> None:
     marker = fail(box, TRAINING + LETTERS, f"done_if_log = '{ENDLESS}'\n")
     assert "done_if_log: could not look (the regular expression takes too long" in marker["reason"]
     assert box.markers == ["CHAIN_FAILED", "train_FAILED"]
 
 
+@pytest.mark.long
 def test_a_wait_for_that_never_ends_starts_nothing(box: Box) -> None:
     (box.project / "other.log").write_text("a" * 60 + "!\n")
     (box.project / "onbox.toml").write_text(

@@ -33,7 +33,8 @@ def configure(box: Box, more: str = "") -> None:
 
 
 def detected(box: Box) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((box.state / "status.json").read_text()).get("detected") or []
+    path = box.state / "status.json"
+    found: list[dict[str, Any]] = (json.loads(path.read_text()).get("detected") or []) if path.exists() else []
     return found
 
 

@@ -25,7 +25,7 @@ PROGRAM = os.environ.get("ONBOX_TEST_BROWSER", "")
 AXE = os.environ.get("ONBOX_TEST_AXE", "")
 pytestmark = pytest.mark.skipif(not PROGRAM, reason="ONBOX_TEST_BROWSER names no Chromium")
 
-SIZES = ({"width": 375, "height": 800, "phone": True}, {"width": 760}, {"width": 1400})
+SIZES = [{"width": width, "phone": width < 500} for width in (375, 760, 1170, 1400)]
 OPEN_ALL = 'document.querySelectorAll("details").forEach((one) => { one.open = true; })'
 DRAWN = """new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"""
 # Of each chart of the run that is open, how many pixels have a colour: axes and grid are grey.
@@ -44,6 +44,11 @@ WIDER = """[...document.querySelectorAll("body *")].filter((one) =>
 AUDIT = """axe.run(document, { resultTypes: ["violations"] }).then((found) => found.violations
   .filter((one) => ["serious", "critical"].includes(one.impact))
   .map((one) => [one.id, ...one.nodes.slice(0, 3).map((node) => node.html.slice(0, 120) + node.failureSummary)]))"""
+LATER = """(() => {
+  const now = Date.now, every = setInterval;
+  Date.now = () => now() + 7200e3;
+  window.setInterval = (work, pause) => (pause === 60000 ? (window.ring = work) : every(work, pause));
+})()"""
 FIND = """(() => {
   const field = document.getElementById("filter");
   field.value = "l40 done";
@@ -92,7 +97,7 @@ def test_charts_are_drawn_when_a_run_is_opened(browser: Browser, page: Path) -> 
     opened(browser, page)
     assert browser.run('document.querySelectorAll("#run-6 canvas").length') == 0
     first = dict(browser.run(COLOURED))
-    assert first.keys() == {"progress", "loss", "throughput", "memory", "disk", "gpu"}
+    assert first.keys() >= {"progress", "loss", "throughput", "memory", "disk", "gpu", "grad_norm"}
     assert min(first.values()) > 150, first
     browser.click("#run-6 > summary")
     wait_until(lambda: browser.run('document.querySelectorAll("#run-6 canvas").length') >= 4, "the charts of the run")
@@ -140,6 +145,18 @@ def test_runs_can_be_found(browser: Browser, page: Path) -> None:
     opened(browser, page).run(FIND)
     assert browser.run(SHOWN % "tbody tr[data-words]") == 1
     assert browser.run(SHOWN % "details.run") == 1
+
+
+def test_a_page_that_is_made_anew_loads_itself_again_as_it_was(browser: Browser, page: Path) -> None:
+    """Two hours later, when its clock rings."""
+    with browser.with_script(LATER):
+        opened(browser, page)
+        browser.click("#run-4 > summary")
+        again = 'performance.getEntriesByType("navigation")[0].type === "reload" && document.readyState === "complete"'
+        browser.run("ring()")
+        wait_until(lambda: browser.holds(again), "the page to be loaded again")
+        wait_until(lambda: browser.holds('document.querySelectorAll("#run-4 canvas").length > 0'), "its charts")
+        assert browser.run('document.getElementById("stale").textContent').startswith("This page was made 2 h ago")
 
 
 @pytest.mark.skipif(not AXE, reason="ONBOX_TEST_AXE names no axe.min.js")

@@ -6,13 +6,16 @@ import json
 import os
 import subprocess
 import sys
+import time
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from onbox.cli.app import main
-from tests.box import REPOSITORY, Box
+from tests.box import ONBOX, REPOSITORY, Box
 from tests.saved import CONFIG, digest, failed_run, make_old, save
+from tests.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,9 +72,14 @@ def test_a_list_that_grew_at_its_newer_end_is_removed_as_it_was_agreed(saved: Bo
 
 
 def test_it_is_asked_where_somebody_sits(saved: Box) -> None:
-    words = ["script", "-qec", f"{sys.executable} -m onbox prune --keep 2", os.devnull]
-    for answer, left in ((b"n\n", list(STEPS)), (b"y\n", [12, 13])):
-        subprocess.run(words, input=answer, cwd=saved.project, env=saved.env, stdout=subprocess.PIPE, timeout=60)  # noqa: PLW1510
+    for answer, left in ((b"n\r", list(STEPS)), (b"y\r", [12, 13])):
+        terminal = Terminal([*ONBOX, "prune", "--keep", "2"], saved.project, saved.env)
+        try:
+            terminal.wait_for("Remove 3 checkpoints", "[y/N]")
+            terminal.press(answer)
+            assert terminal.wait() == 0
+        finally:
+            terminal.close()
         assert steps_there(saved) == left
 
 
@@ -90,7 +98,7 @@ def test_whatever_is_typed_these_stay(saved: Box, tmp_path: Path) -> None:
     save(ckpt / "step-7", step=7)
     make_old(ckpt / "step-7", 86400.0)  # from before the run
     save(ckpt / "step-8", step=8)
-    (ckpt / "step-8/w.npz").touch()  # written to just now
+    make_old(ckpt / "step-8/w.npz", -600.0)  # written to just now, by a clock that is ahead
     with open(ckpt / "step-11/w.npz", "rb"):
         found = plan(saved)
     assert found["candidates"] == []
@@ -99,6 +107,18 @@ def test_whatever_is_typed_these_stay(saved: Box, tmp_path: Path) -> None:
         "5": "link", "6": "other_lineage", "7": "before_run", "8": "fresh", "10": "hard_link", "11": "open",
     }  # fmt: skip
     assert candidates(saved) == [11]
+
+
+def test_what_another_run_wrote_into_the_folder_stays(saved: Box) -> None:
+    assert saved.onbox("chain", "--run", "second").returncode == 1
+    journal = saved.project / ".onbox/second/events.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    then = datetime.fromtimestamp(time.time() - 900, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    journal.write_text("".join(json.dumps(line | {"at": then}) + "\n" for line in lines))
+    make_old(saved.project / "ckpt/step-9", 1800)
+    found = plan(saved)
+    assert [one["step"] for one in found["candidates"]] == [9]
+    assert {one["row"] for one in found["guarded"]} == {"other_run"}
 
 
 def test_numbered_results_are_not_taken_for_checkpoints(saved: Box) -> None:
@@ -141,6 +161,17 @@ def test_half_a_look_removes_nothing(box: Box) -> None:
     assert (refused.returncode, len(refused.stderr.splitlines())) == (3, 1)
     assert f"could not look at {box.project}/big" in refused.stderr
     assert box.onbox("checkpoints", "--select").returncode == 3
+
+
+def test_what_lies_aside_without_a_record_was_agreed_to_and_is_finished(saved: Box) -> None:
+    """On a disk without room for a record the name alone tells it."""
+    (saved.project / ".ckpt.onbox").mkdir()
+    (saved.project / "ckpt/step-9").rename(saved.project / ".ckpt.onbox/pruned-0123abcd-step-9")
+    assert "onbox prune digits --yes 0123abcd" in saved.onbox("prune", "--keep", "2").stdout
+    done = saved.onbox("prune", "--yes", "0123abcd")
+    assert (done.returncode, done.stdout[:20]) == (0, "removed 1 checkpoint"), done.stderr
+    assert not (saved.project / ".ckpt.onbox").exists()
+    assert steps_there(saved) == [10, 11, 12, 13]
 
 
 def dying(box: Box, at: int, word: str) -> bool:

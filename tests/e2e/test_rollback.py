@@ -50,6 +50,7 @@ def test_a_resume_goes_on_from_the_step_and_the_record_says_why(saved: Box) -> N
     kept = json.loads(saved.onbox("checkpoints", "--json", "--keep", "2").stdout)
     assert "rollback_target" in next(one["kept"] for one in kept["checkpoints"] if one["step"] == 10)
     assert [one["state"] for one in kept["stages"][0]["rollbacks"]] == ["done"]
+    assert "loss climbs; 3 rejected ones in" in " ".join(saved.onbox("checkpoints").stdout.split())
     late = saved.onbox("rollback", "--undo", "--yes")
     assert (late.returncode, "attempt 2 has begun since" in late.stderr) == (64, True)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.system.clock import monotonic
+from onbox.system.clock import cpu_seconds, monotonic
 from onbox.system.time_limit import TooLong, time_limit
 
 if TYPE_CHECKING:
     from onbox.model.manifest import Stage
 
 LOOK_SECONDS = 5.0
-SHARE = 1000  # a look that took a second is not repeated for so many
+SHARE = 1000  # a look that took a second of a core is not repeated for so many
 
 
 class Complete(NamedTuple):
@@ -30,7 +30,6 @@ class CheckpointWatch:
         self._stage, self._project = stage, project
         self._folder = os.path.normpath(os.path.join(project, stage.cwd))
         self._known: dict[str, tuple[tuple[int, ...], bool]] = {}
-        self._newest: Complete | None = None
         self._next = 0.0
 
     @property
@@ -40,17 +39,19 @@ class CheckpointWatch:
         return any(one.is_glob for one in self._stage.artifacts) or (gate is not None and gate.path not in (".", ""))
 
     def look(self) -> Complete | None:
-        """As of now, or of shortly before where looking takes long. None: nothing is declared, or it cannot be seen."""
-        began = monotonic()
-        if not self.is_declared or began < self._next:
-            return self._newest
+        """As of now. None: it was not looked: nothing is declared, it cannot be seen, or the look before took long."""
+        if not self.is_declared or monotonic() < self._next:
+            return None
+        import onbox.checkpoints.wholeness  # noqa: F401, PLC0415 - loading it is not counted
+
+        began = cpu_seconds()
         try:
             with time_limit(LOOK_SECONDS):
-                self._newest = self._look()
+                return self._look()
         except (OSError, TooLong):
-            self._newest = None
-        self._next = monotonic() + SHARE * (monotonic() - began)
-        return self._newest
+            return None
+        finally:
+            self._next = monotonic() + SHARE * (cpu_seconds() - began)
 
     def _look(self) -> Complete:
         from onbox.checkpoints.on_disk import LOOKED_AT, candidates  # noqa: PLC0415 - where there are any

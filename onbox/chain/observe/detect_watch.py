@@ -72,6 +72,11 @@ class DetectWatch:
         if (status.get("stage"), status.get("attempt")) == (attempt.stage, attempt.number):
             self._open = {name: found for name, found in _told(status.get("detected")) if name in self._names()}
 
+    @property
+    def points(self) -> list[Point]:
+        """Those of the stage that are known, oldest first."""
+        return self._points
+
     def look(self, point: Point) -> list[dict[str, Any]]:
         """Records of episodes that begin or end with this point."""
         from onbox.series.detectors.course import Course  # noqa: PLC0415 - as above

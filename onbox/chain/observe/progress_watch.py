@@ -39,6 +39,7 @@ class ProgressWatch:
         self._readings: tuple[PaceReading, ...] = ()
         self._pace_told: float | None = None
         self.newest: Progress | None = None  # as of the last look
+        self.usual_pace: float | None = None  # by the run's series, where the last readings tell none: a step of hours
 
     def begin(self, path: str, *, age_seconds: float | None = None) -> None:
         """The log of the attempt that runs, or ran. age_seconds: since it began; None: not known."""
@@ -46,7 +47,7 @@ class ProgressWatch:
         self._look_bytes = LOOK_BYTES
         self._began = None if age_seconds is None else monotonic() - age_seconds
         self._readings, self._pace_told = (), None
-        self.newest = None
+        self.newest = self.usual_pace = None
 
     def recall(self, at: float, current: float, pace: float | None) -> None:
         """What somebody else read of this log, at a time of `monotonic`; their pace is taken over."""
@@ -115,6 +116,8 @@ class ProgressWatch:
             self._readings = with_reading(self._readings, PaceReading(now, progress.current))
             self._pace_told = self._pace_told if len(self._readings) > 1 else None  # of another counter
         pace = self._pace_told or pace_of(self._readings)
+        if pace is None and progress.eta_seconds is None:
+            pace = self.usual_pace
         age = None if self._began is None else now - self._began
         progress = with_eta(progress, pace, moves=moves, attempt_seconds=age)
         text = render_progress(progress)

@@ -10,7 +10,7 @@ from onbox.chain.observe.sample_file import SampleFile
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from onbox.chain.observe.progress_watch import ProgressWatch
     from onbox.contract.paths import RunPaths
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from onbox.model.manifest import Stage
     from onbox.series.point import Point
 
+MOVES = 20
 LEAST_LAP_SECONDS = 0.05  # what is written closer together tells no pace
 DEAR = (b'"loss"', b'"metric"', b'"checkpoint_step"')  # points with a reading outlive the others
 
@@ -34,16 +35,20 @@ class SeriesWatch:
         self._stage, self._attempt = "", 0
         self._lap = Lap()
         self._checkpoints: CheckpointWatch | None = None
+        self._moves: list[tuple[float, float]] = []  # of the outermost counter: its newest values, and when they came
         self._places: dict[str, int] = {}  # of the log, where each reading was seen last
 
     @property
     def missed(self) -> int:
         return self._file.missed
 
-    def begin(self, stage: Stage, project: str, attempt: int) -> None:
-        """An attempt runs from now on."""
+    def begin(self, stage: Stage, project: str, attempt: int, points: Iterable[Point] = ()) -> None:
+        """An attempt runs from now on. points: that an earlier runner took of it."""
         self._stage, self._attempt = stage.name, attempt
-        self._lap, self._places = Lap(), {}
+        self._lap, self._places, self._moves = Lap(), {}, []
+        for point in points:
+            if point.attempt == attempt:
+                self._moved(point.step, point.log_at or point.at)
         self._checkpoints = CheckpointWatch(stage, project)
 
     def take(
@@ -74,7 +79,23 @@ class SeriesWatch:
             **_used(resources or {}),
         )
         self._file.append(point_to_dict(point))
+        self._moved(point.step, log_at or now)
         return point
+
+    def _moved(self, step: float | None, at: float) -> None:
+        if step is None or (self._moves and step == self._moves[-1][0]):
+            return
+        if self._moves and step < self._moves[-1][0]:
+            self._moves = []
+        self._moves = [*self._moves[1 - MOVES :], (step, at)]
+
+    @property
+    def pace(self) -> float | None:
+        """Steps per second of the outermost counter over its last moves, which may be hours apart; None: not known."""
+        if len(self._moves) < 2:
+            return None
+        (first, began), (last, ended) = self._moves[0], self._moves[-1]
+        return (last - first) / (ended - began) if ended > began else None
 
     def _complete(self) -> dict[str, Any]:
         found = None if self._checkpoints is None else self._checkpoints.look()

@@ -184,6 +184,7 @@ class _Watch:
         point = self.ctx.series.take(
             self.ctx.progress, log_path=self.log_path, resources=self.resources, artifact_ns=newest_ns
         )
+        self.ctx.progress.usual_pace = self.ctx.series.pace
         records = self.ctx.detect.look(point)
         if records:
             progress = {"progress": self.progress} if self.progress else {}

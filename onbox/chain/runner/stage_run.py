@@ -234,8 +234,8 @@ class StageRun:
         name, number = self.stage.name, self.known.attempts
         resumed = bool((self.known.started or {}).get("resume")) and number > 1
         pairs = ResumePairs(self.ctx.paths.log(name, number - 1), self.ctx.paths.log(name, number)) if resumed else None
-        self.ctx.series.begin(self.stage, self.ctx.head.project, number)
         self.ctx.detect.begin(DetectedAttempt(name, number, resumed, adopted, pairs))
+        self.ctx.series.begin(self.stage, self.ctx.head.project, number, self.ctx.detect.points)
 
     def _attempt_of_tracker(self, folder: str) -> WatchedAttempt:
         began = parse_utc(str((self.known.started or {}).get("at", "")))

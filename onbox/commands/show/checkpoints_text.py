@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.model.screen import WIDTH, clip, labelled
@@ -70,6 +71,13 @@ def _state(one: Mapping[str, Any]) -> str:
     return kept if one["whole"] or one["step"] is None else f"{kept} (whole or not: unknown)"
 
 
+def _rollback(one: Mapping[str, Any]) -> str:
+    where = os.path.dirname(one["rejected"][0][1]) if one["rejected"] else "nowhere"
+    cut_off = "" if one["state"] == "done" else "; CUT OFF: onbox rollback --finish, or --undo"
+    many = counted(len(one["rejected"]), "rejected one")
+    return f"to step {one['step']} by {one['by']}: {one['reason']}; {many} in {where}{cut_off}"
+
+
 def _notes(data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     chosen = data["select"]
     if "absent" in chosen:
@@ -80,5 +88,6 @@ def _notes(data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     else:
         yield "*", f"a resume goes on from step {chosen['step']}: ONBOX_CHECKPOINT"
     for stage in data["stages"]:
+        yield from (("rollback", _rollback(one)) for one in stage["rollbacks"] if one["state"] != "undone")
         for text in stage["could_not_look"][:5]:
             yield "unseen", f"could not look at {text}"

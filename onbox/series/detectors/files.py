@@ -19,7 +19,10 @@ EMPTY_FACTOR = 3  # a program may say nothing at all
 
 def checkpoints_late(course: Course, _: Found | None) -> Found | None:
     """No complete checkpoint for several of the run's own intervals, while its steps go on."""
-    points = course.attempt
+    looked = _looked(course)
+    if not looked:
+        return None
+    points = [point for point in course.attempt if point.at <= looked[-1].at]
     saved = _saved(course)
     gaps = [later.at - earlier.at for earlier, later in pairwise(saved) if earlier.attempt == later.attempt]
     if len(gaps) < LEAST_GAPS or not saved:
@@ -38,6 +41,11 @@ def checkpoints_late(course: Course, _: Found | None) -> Found | None:
         f" the run is{at_step(moved[-1])}"
     )
     return Found(proof, moved[-1].at, moved[-1].step)
+
+
+def _looked(course: Course) -> list[Point]:
+    """The points of the attempt with which checkpoints were looked at."""
+    return [point for point in course.attempt if point.checkpoints is not None]
 
 
 def _saved(course: Course) -> list[Point]:
@@ -65,7 +73,8 @@ def _has_made_the_steps(course: Course, saved: list[Point], newest: Point) -> bo
 
 def checkpoints_few(course: Course, _: Found | None) -> Found | None:
     """Fewer complete checkpoints are left than a rollback wants, though there were as many."""
-    wanted, left = course.limits.rollback_depth, course.newest.checkpoints
+    looked = _looked(course)
+    wanted, left = course.limits.rollback_depth, looked[-1].checkpoints if looked else None
     most = max((point.checkpoints or 0 for point in course.points), default=0)
     if not wanted or left is None or left >= wanted or most < wanted:
         return None

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from onbox.series.point import Point
 
 CALM = 3  # readings in a row at the trend end an episode
-NOISE = 3.0  # standard deviations that single readings may lie apart
+NOISE = 3.0  # standard deviations that single readings may lie apart, and medians of several
+NOISE_OF_MANY = 2.0  # that ten readings in a row may lie apart by chance
 LEAST_PAIRS = 3  # steps that both attempts have shown
 BEHIND = 10  # readings behind the last step of the attempt before
 CONVERGED = 0.02  # of its largest: from there a loss may be shown as 0.000 soon
@@ -42,7 +43,7 @@ def not_finite(course: Course, before: Found | None) -> Found | None:
 def risen(course: Course, before: Found | None) -> Found | None:
     """The last readings of the loss are all that much above the median of those before them."""
     limits, seen = course.limits, readings(_one_way(course.points), "loss")
-    found = _above(seen, limits.loss_readings, 1 + limits.loss_percent / 100, before)
+    found = _above(seen, limits.loss_readings, 1 + limits.loss_percent / 100, before, NOISE_OF_MANY)
     if found is None or found is before:
         return found
     last, baseline = seen[-limits.loss_readings :], found.baseline or 0.0
@@ -54,7 +55,7 @@ def risen(course: Course, before: Found | None) -> Found | None:
 def grad_norm_risen(course: Course, before: Found | None) -> Found | None:
     """The same of the norm of the gradient, by a factor."""
     limits, seen = course.limits, readings(course.attempt, "grad_norm")
-    found = _above(seen, limits.grad_norm_readings, limits.grad_norm_factor, before)
+    found = _above(seen, limits.grad_norm_readings, limits.grad_norm_factor, before, NOISE)
     if found is None or found is before:
         return found
     last, baseline = seen[-limits.grad_norm_readings :], found.baseline or 0.0
@@ -65,7 +66,7 @@ def grad_norm_risen(course: Course, before: Found | None) -> Found | None:
     )
 
 
-def _above(seen: Sequence[Reading], count: int, factor: float, before: Found | None) -> Found | None:
+def _above(seen: Sequence[Reading], count: int, factor: float, before: Found | None, noise: float) -> Found | None:
     """Whether the last `count` readings are all above `factor` times the usual, and above its noise."""
     if before is not None and before.baseline is not None:
         limit = before.baseline + (factor - 1) * abs(before.baseline)
@@ -75,7 +76,7 @@ def _above(seen: Sequence[Reading], count: int, factor: float, before: Found | N
     if len(earlier) < BASELINE:
         return None
     baseline, spread = usual([one.value for one in earlier])
-    limit = baseline + max((factor - 1) * abs(baseline), NOISE * spread)
+    limit = baseline + max((factor - 1) * abs(baseline), noise * spread)
     if any(one.value <= limit for one in last):
         return None
     return Found("", last[0].at, last[0].step, baseline)

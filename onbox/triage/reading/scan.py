@@ -27,17 +27,10 @@ from onbox.triage.reading.match import (
     progress_of,
     severity,
 )
+from onbox.triage.reading.mounts import MountTables
+from onbox.triage.reading.open_traces import OpenTraces
 from onbox.triage.reading.record import PROVEN, WEAK, Fault, LogAttempt, Record, SeenLine
-from onbox.triage.reading.tracebacks import (
-    CHAIN,
-    HEADER,
-    IGNORED,
-    NOISE_LIMIT,
-    OPEN_LINES,
-    STACK_DUMP,
-    Trace,
-    exception_of,
-)
+from onbox.triage.reading.tracebacks import IGNORED, exception_of
 from onbox.triage.rules.rows import DEATH
 
 if TYPE_CHECKING:
@@ -77,8 +70,7 @@ class Scanner:
         self.close_looks = 0
         self.recent: deque[tuple[int, bytes, int]] = deque(maxlen=500)
         self.skipped: dict[bytes, tuple[int, bytes, int]] = {}
-        self.traces: dict[str, Trace] = {}
-        self.chained: set[str] = set()
+        self.traces = OpenTraces()
         self.awaited: tuple[Fault, str] | None = None  # a fault that its writer's next line says more of
         self.previous = b""
         self.previous_progress = b""
@@ -89,9 +81,7 @@ class Scanner:
         self.tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL)
         self.lines = 0
         self.next_line = 1
-        self.inode_header = -100
-        self.mounts_with_room: set[tuple[str, str]] = set()
-        self.mounts_without: dict[tuple[str, str], SeenLine] = {}
+        self.mounts = MountTables()
         self.beginning = Beginning()
         self.deadly = False  # this attempt has shown a death: whatever looks like a beginning is one
         self.user_patterns = [(index, re.compile(row.regex)) for index, row in enumerate(user_rows)]
@@ -185,7 +175,6 @@ class Scanner:
         """Lines were left out: what comes next goes on with nothing of what was before."""
         self.awaited, self.previous, self.first_progress = None, b"", b""
         self.traces.clear()
-        self.chained.clear()
 
     def _note_end(self, numbered: list[tuple[int, bytes]]) -> None:
         """The last line that says something; a rule or a frame stands in for it only where there is no other."""
@@ -257,59 +246,21 @@ class Scanner:
         if not self._note_signs(number, text, said):
             self._note_fault(number, text, said, look)
 
-    # -- tracebacks
-
     def _take_trace_line(self, number: int, said: LogMessage, look: int) -> bool:
-        for source in [key for key, trace in self.traces.items() if number - trace.latest > OPEN_LINES]:
-            del self.traces[source]
-        if CHAIN.search(said.text):
-            self.chained.add(said.source)
-            return True
-        if STACK_DUMP.search(said.text):
-            self.traces[said.source] = Trace(number, caught=True, ignored=True, chained=False)
+        if not self.traces.take(number, said, readable(self.previous), self.attempt.progress):
             return False
-        if HEADER.search(said.text):
-            self._open_trace(number, said)
-            return "^C" not in said.text
-        trace = self.traces.get(said.source)
-        if trace is None:
-            fresh = Trace(number, caught=False, ignored=False, chained=False)
-            if 'File "' in said.text and fresh.take_frame(said.text, number):
-                fresh.progress = self.attempt.progress
-                self.traces[said.source] = fresh
-                return True
-            return False
-        if trace.take_frame(said.text, number):
-            trace.progress = self.attempt.progress
-            return True
-        if exception_of(said.text, in_trace=bool(trace.frames)):
-            return False
-        if said.text.startswith("  ") or not said.text.strip():
-            trace.take_code(said.text)
-            if (
-                look & PROGRESS and self.last_progress is not None and self.last_progress[0] == number
-            ):  # source code that would print progress is none
-                self.attempt.progress -= 1
-            return True
-        trace.noise += 1
-        if trace.noise > NOISE_LIMIT:
-            del self.traces[said.source]
-        return False
+        if look & PROGRESS and self.last_progress is not None and self.last_progress[0] == number:
+            self._take_progress_back()  # source code that would print progress is none
+        return True
 
-    def _open_trace(self, number: int, said: LogMessage) -> None:
-        previous = readable(self.previous)
-        before = message(previous)
-        told = before.level is not None and said.source == before.source
-        reports = before.level == "INFO" and progress_of(previous, before)  # what follows is not the logger's
-        caught = said.level is not None or (told and not reports)
-        chained = said.source in self.chained
-        self.chained.discard(said.source)
-        ignored = bool(IGNORED.search(previous))
-        trace = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
-        trace.warned = told and before.level == "WARNING" and not chained
-        trace.neighbour = told and not reports and said.level is None
-        trace.cut = not said.text.lstrip(" |│+").startswith(("Traceback", "Stack"))
-        self.traces[said.source] = trace
+    def _take_progress_back(self) -> None:
+        attempt = self.attempt
+        attempt.progress -= 1
+        for steps in (attempt.steps.kept, attempt.early):
+            if steps and steps[-1][0] > attempt.progress:
+                steps.pop()
+        kept = attempt.steps.kept
+        self.last_progress = (kept[-1][1], kept[-1][2]) if kept else None
 
     # -- what is no fault
 
@@ -319,7 +270,7 @@ class Scanner:
         if begins_run(said.text):
             self._begin(SeenLine(number, text), explicit=is_explicit(said.text))
             return is_banner(said.text)
-        self._note_inodes(number, text, said)
+        attempt.no_inodes = self.mounts.take(number, text, said.text) or attempt.no_inodes
         if not attempt.tpu and signs.TPU_HOST.search(text) and not signs.NO_TPU.search(text):
             attempt.tpu = True
         if signs.SAVED.search(said.text) and said.level not in BAD_LEVELS and not signs.FAILED.search(said.text):
@@ -328,24 +279,6 @@ class Scanner:
             attempt.success = SeenLine(number, text)
             attempt.progress_at_success = attempt.progress
         return False
-
-    def _note_inodes(self, number: int, text: str, said: LogMessage) -> None:
-        if signs.INODE_HEADER.search(text):
-            self.inode_header = number
-        if signs.INODES_FULL.search(text):
-            self.attempt.no_inodes = SeenLine(number, text)
-        row = signs.DF_ROW.match(said.text)
-        if not row:
-            return
-        mount = (row[1], row[4])
-        if float(row[2].rstrip(".") or 0) > 0:
-            self.mounts_with_room.add(mount)
-        elif row[3] == "100":
-            self.mounts_without[mount] = SeenLine(number, text)
-            if number - self.inode_header <= 8:
-                self.attempt.no_inodes = SeenLine(number, text)
-        if mount in self.mounts_with_room and mount in self.mounts_without:  # two tables: the other one counts bytes
-            self.attempt.no_inodes = self.mounts_without[mount]
 
     def _take_loss_back(self, line: bytes) -> None:
         """The loss is a number again, unless it is none at all after a lost gradient."""
@@ -371,11 +304,11 @@ class Scanner:
     # -- faults
 
     def _note_fault(self, number: int, text: str, said: LogMessage, look: int) -> None:
-        source = self._source_of_trace(said)
-        trace = self.traces.get(source)
+        source = self.traces.source_of(said)
+        trace = self.traces.by_source.get(source)
         named = exception_of(said.text, in_trace=trace is not None and bool(trace.frames))
         if trace is not None and named and not said.text.endswith(" raised:"):  # the reason comes next
-            del self.traces[source]
+            del self.traces.by_source[source]
         handled = signs.is_handled(text) and not named
         if handled:
             self._mark_handled(number)
@@ -418,13 +351,6 @@ class Scanner:
         elif match_row(said.text.strip(), text, sure=True) is None:
             faults[-1] = fault._replace(number=number, text=text)
 
-    def _source_of_trace(self, said: LogMessage) -> str:
-        """Whose traceback a line may end: its own writer's, or that of the only one if either has no name."""
-        if said.source in self.traces or len(self.traces) != 1:
-            return said.source
-        (only,) = self.traces
-        return only if not only or not said.source else said.source
-
     def _mark_handled(self, number: int) -> None:
         """A line that says it goes on may speak of the fault right before it."""
         faults = self.attempt.faults
@@ -457,7 +383,7 @@ class Scanner:
         attempt.lines = self.lines - (attempt.started.number if attempt.started else 0)
         if self.last_progress is not None and attempt.progress:
             attempt.last_progress = SeenLine(self.last_progress[0], readable(self.last_progress[1]))
-        attempt.open_trace = next((trace for trace in self.traces.values() if trace.frames and not trace.ignored), None)
+        attempt.open_trace = self.traces.unfinished()
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
         last = SeenLine(self.last[0], readable(self.last[1])) if self.last else None
         tail = tuple(SeenLine(number, readable(line)) for number, line in self.tail)

@@ -24,6 +24,7 @@ PROGRESS = lazy(
     r"|bleu|wer|cer|mse"
     r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d{0,20}|psnr|logloss|rmsle"
     r"|obj)['\"]?[\s:=|]{1,4}(?:-?\d|nan\b|-?inf\b)"
+    r"|\b(?:GET|POST|PUT|HEAD|DELETE|PATCH) /\S{0,200}.{0,40}\b[1-5]\d\d\b"  # a server answers
     r"|^\s*\[?\d+\]?\s{1,8}(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
     re.IGNORECASE,
 )
@@ -191,7 +192,7 @@ NO_TPU = lazy(
 HEDGED = lazy(
     r"\b(?:might|may|could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\.|expected failure"
     r"|if (?:you|the|your|an?|this|it|any)|in case|whenever|how to|means|why (?:do|does|did|is)|what (?:does|is|causes)"
-    r"|check (?:dmesg|whether|if)|why did|self-?test|simulat(?:ed?|ing)|trap|echo|no core dumped|ulimit"
+    r"|check (?:dmesg|whether|if)|why did|self-?test|simulat(?:ed?|ing)|trap|(?:^|[+$] )echo|no core dumped|ulimit"
     r"|fault injection|negative test)\b|^\++ |^\$ ",
     re.IGNORECASE,
 )

@@ -40,7 +40,7 @@ def _say_unreachable(scene: LinkScene) -> str:
     detail = f" ({quote(scene.detail, 200)})" if scene.detail else ""
     since = scene.box_before.first_failure_at
     times = f"; {scene.failures} times in a row" if scene.failures > 1 else ""
-    times += f" since {ago(max(0.0, scene.now - since))}" if scene.failures > 1 and since is not None else ""
+    times += f" for {ago(max(0.0, scene.now - since))}" if scene.failures > 1 and since is not None else ""
     return f"{scene.reason}: {reason_of(scene).says}{detail}{times}"
 
 

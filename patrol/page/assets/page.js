@@ -152,7 +152,7 @@
   const INKS = ["--ink-1", "--ink-2"];
   const seriesOf = (data, key, chart) => chart.lines.flatMap((one, place) => {
     const stroke = () => colour(INKS[place % INKS.length]);
-    const value = (u, v) => (v === null || v === undefined ? "–" : `${number(v)}${chart.unit === "%" ? "%" : ""}`);
+    const value = (u, v) => (v === null || v === undefined ? "–" : `${number(v)}${chart.unit === "%" ? "%" : chart.unit === "GB" ? " GB" : ""}`);
     const gaps = breaks(data.tables[chart.table], key, chart.table === "series");
     const main = { label: one.name, stroke, width: 1.75, value, gaps, points: { size: 5 } };
     if (!one.ahead.length) return [main];

@@ -86,6 +86,22 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
     ),
     ("train        moving       again", Event.STAGE_MOVING, {"stage": "train"}),
     (
+        "train        rollback     to step 9, by ann: loss is nan",
+        Event.ROLLBACK_BEGUN,
+        {"stage": "train", "step": 9, "by": "ann", "reason": "loss is nan"},
+    ),
+    (
+        "train        rolled back  to step 9: 2 checkpoints set aside",
+        Event.ROLLBACK_DONE,
+        {"stage": "train", "step": 9, "count": 2},
+    ),
+    (
+        "train        undoing      the rollback to step 9, by ann",
+        Event.ROLLBACK_UNDOING,
+        {"stage": "train", "step": 9, "by": "ann"},
+    ),
+    ("train        undone       the rollback to step 9", Event.ROLLBACK_UNDONE, {"stage": "train", "step": 9}),
+    (
         "train        done         56.2s · exit 0 · 4 artifacts, 45.1 kB",
         Event.STAGE_DONE,
         {"stage": "train", "duration_seconds": 56.2, "exit_code": 0, "artifact_count": 4}

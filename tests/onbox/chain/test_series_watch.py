@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
+
+import pytest
 
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.observe.series_watch import Lap, SeriesWatch
@@ -68,6 +71,27 @@ def test_the_pace_is_that_between_two_steps() -> None:
     assert lap.pace(30.0, 110.0, 161.0) is None
     assert lap.pace(40.0, 210.0, 211.0) == 0.1  # over a pause
     assert lap.pace(5.0, 220.0, 221.0) is None  # begun anew
+
+
+def test_the_time_left_is_by_the_series_where_the_last_readings_tell_no_pace(tmp_path: Path) -> None:
+    """An epoch of an hour: the counter stood still for all of the last readings."""
+    training = Training(tmp_path)
+    for epoch, at in ((1, 1e9), (2, 1e9 + 3600), (3, 1e9 + 7200)):
+        with training.log.open("a") as file:
+            file.write(f"epoch {epoch}/10 done\n")
+        os.utime(training.log, (at, at))
+        training.progress.look()
+        training.series.take(training.progress, log_path=str(training.log))
+    assert training.series.pace == pytest.approx(1 / 3600)
+    watch = ProgressWatch({})  # of the runner that comes after it
+    watch.begin(str(training.log))
+    series = SeriesWatch(training.paths)
+    series.begin(Stage("train", "true"), str(tmp_path), 1, read_points(training.paths.series))
+    watch.usual_pace = series.pace
+    told = watch.look()
+    assert told is not None
+    assert told["eta_seconds"] == pytest.approx(7 * 3600)
+    assert "eta 7h00m" in told["text"]
 
 
 def test_a_month_fits_and_readings_outlive_points_without_one(tmp_path: Path) -> None:

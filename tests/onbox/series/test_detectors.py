@@ -185,6 +185,7 @@ def saving(steps: Sequence[int | None]) -> list[Point]:
             Point(
                 30.0 * at, "train", 1, step=10.0 * at, steps_per_second=1.0,
                 checkpoint_step=newest[0] if newest else None, checkpoint_at=newest[1] if newest else None,
+                checkpoints=1,
             )
         )  # fmt: skip
     return points

@@ -262,7 +262,7 @@ def own_series(kind: Case, now: float, days: float, *, number: int = 0) -> tuple
             grad_norm=round(0.8 + chance.gauss(0, 0.08) + (6 if row == SERIES_ROWS // 2 else 0), 4),
             steps_per_second=round(end / (now - begin) * chance.uniform(0.95, 1.05), 6),
             checkpoint_step=round(end * share / 1000) * 1000,
-            checkpoint_at=begin + share * (now - begin) - 300,
+            checkpoint_at=begin + round(share * 20) / 20 * (now - begin),
             checkpoints=3,
             memory_bytes=int((38 + 9 * share + chance.random()) * GIB),
             gpu_percent=round(90 + chance.gauss(0, 3), 1),

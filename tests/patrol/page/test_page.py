@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from patrol.memory.rows import LastWord
 from patrol.page.gather import gather
+from patrol.page.model import History, RunHistory, Standing
 from patrol.page.write import page_of
 from tests.patrol.makers import NOW
 from tests.patrol.page.fleet import make_fleet, make_project
@@ -106,6 +108,7 @@ def test_what_proves_a_failure_stands_with_it(page: Reader) -> None:
     assert 'File "/root/digits/train.py", line 211' in text
     assert "SIGTERM of the host" in text
     assert "data/tokens.bin prepare 2.1 GB" in text
+    assert "checkpoint of step 38000 train" in text
     assert "lr=1e-3,seed=1 failed oom_host" in text
     assert "step 4079/50000" in text, "the end of its log"
     assert "inodes of /data used up in" in text
@@ -146,6 +149,15 @@ def test_no_text_becomes_markup_or_hides() -> None:
     for hidden in ("\u202e", "\u2066", "\x1b", "\x00", SECRET):
         assert hidden not in text
     assert "<U+202E>gnp.exe" in page.text()
+
+
+def test_a_verdict_that_cannot_be_read_any_more_leaves_its_line() -> None:
+    word = LastWord("gpu1", "digits", NOW, "05:11 gpu1/digits RUNNING train", "{")
+    history = History("x", "x", 0.0, Standing(NOW, None, None, 1800.0), (RunHistory(word, None),))
+    page = Reader(page_of(history))
+    assert "? unknown" in page.text()
+    assert "05:11 gpu1/digits RUNNING train" in page.text()
+    assert "never" in page.text()
 
 
 def test_a_project_that_nobody_looked_at_yet_has_a_page(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def processes_of(session: int) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_a_hung_project_costs_its_own_sections_only(box: LocalBox, tmp_path: Path) -> None:
     with hung_mount(tmp_path / "hung") as hung:
         watch = Watch("w", log=str(hung / "train.log"), artifacts=(str(hung / "*.npz"),), process="nobody runs this")

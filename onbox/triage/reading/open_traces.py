@@ -1,0 +1,98 @@
+"""The tracebacks that are open while a log is read, one for each writer. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.triage.reading.match import progress_of
+from onbox.triage.reading.tracebacks import (
+    CHAIN,
+    HEADER,
+    IGNORED,
+    NOISE_LIMIT,
+    OPEN_LINES,
+    STACK_DUMP,
+    Trace,
+    exception_of,
+)
+
+if TYPE_CHECKING:
+    from onbox.logs.model.lines import LogMessage
+
+
+class OpenTraces:
+    """Takes lines; those of a traceback are no faults of their own."""
+
+    def __init__(self) -> None:
+        self.by_source: dict[str, Trace] = {}
+        self.chained: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self.by_source)
+
+    def clear(self) -> None:
+        self.by_source.clear()
+        self.chained.clear()
+
+    def take(self, number: int, said: LogMessage, previous: str, progress: int) -> bool:
+        """Whether the line belongs to a traceback and says no more than that. previous: the line before. progress: how
+        many lines of progress there were.
+        """
+        traces = self.by_source
+        for source in [key for key, trace in traces.items() if number - trace.latest > OPEN_LINES]:
+            del traces[source]
+        if CHAIN.search(said.text):
+            self.chained.add(said.source)
+            return True
+        if STACK_DUMP.search(said.text):
+            traces[said.source] = Trace(number, caught=True, ignored=True, chained=False)
+            return False
+        if HEADER.search(said.text):
+            self._open(number, said, previous)
+            return "^C" not in said.text
+        trace = traces.get(said.source)
+        if trace is None:
+            fresh = Trace(number, caught=False, ignored=False, chained=False)
+            if 'File "' in said.text and fresh.take_frame(said.text, number):
+                fresh.progress = progress
+                traces[said.source] = fresh
+                return True
+            return False
+        if trace.take_frame(said.text, number):
+            trace.progress = progress
+            return True
+        if exception_of(said.text, in_trace=bool(trace.frames)):
+            return False
+        if said.text.startswith("  ") or not said.text.strip():
+            trace.take_code(said.text)
+            return True
+        trace.noise += 1
+        if trace.noise > NOISE_LIMIT:
+            del traces[said.source]
+        return False
+
+    def _open(self, number: int, said: LogMessage, previous: str) -> None:
+        before = message(previous)
+        told = before.level is not None and said.source == before.source
+        reports = before.level == "INFO" and progress_of(previous, before)  # what follows is not the logger's
+        caught = said.level is not None or (told and not reports)
+        chained = said.source in self.chained
+        self.chained.discard(said.source)
+        ignored = bool(IGNORED.search(previous))
+        trace = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
+        trace.warned = told and before.level == "WARNING" and not chained
+        trace.neighbour = told and not reports and said.level is None
+        trace.cut = not said.text.lstrip(" |│+").startswith(("Traceback", "Stack"))
+        self.by_source[said.source] = trace
+
+    def source_of(self, said: LogMessage) -> str:
+        """Whose traceback a line may end: its own writer's, or that of the only one if either has no name."""
+        if said.source in self.by_source or len(self.by_source) != 1:
+            return said.source
+        (only,) = self.by_source
+        return only if not only or not said.source else said.source
+
+    def unfinished(self) -> Trace | None:
+        """One that the log ends in."""
+        return next((trace for trace in self.by_source.values() if trace.frames and not trace.ignored), None)

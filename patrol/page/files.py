@@ -1,0 +1,53 @@
+"""What a run left behind: whole checkpoints, as its series tells, and what its stages were judged by. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onbox.contract.events import Event
+from onbox.contract.json_text import as_whole
+from onbox.model.units import format_size
+
+if TYPE_CHECKING:
+    from patrol.page.model import RunHistory
+
+FILES, CHECKPOINTS = 40, 20
+
+
+class Written(NamedTuple):
+    """at: when it was written; None: not known. size: in words; "" where it is not told."""
+
+    what: str
+    stage: str
+    size: str
+    at: float | None
+
+
+def written_by(run: RunHistory) -> tuple[Written, ...]:
+    """Checkpoints first, newest first; then files, in the order of the stages."""
+    return (*_checkpoints(run), *_files(run))
+
+
+def _checkpoints(run: RunHistory) -> list[Written]:
+    """Each once, at the time at which it was whole."""
+    seen: dict[tuple[int | None, float], Written] = {}
+    for point in run.series:
+        if point.checkpoint_at is not None:
+            step = "checkpoint" if point.checkpoint_step is None else f"checkpoint of step {point.checkpoint_step}"
+            seen[point.checkpoint_step, point.checkpoint_at] = Written(step, point.stage, "", point.checkpoint_at)
+    return sorted(seen.values(), key=lambda one: -(one.at or 0.0))[:CHECKPOINTS]
+
+
+def _files(run: RunHistory) -> list[Written]:
+    """Of the stages that are done."""
+    found = {}
+    for event in run.events:
+        files = event.get("artifacts")
+        if event["event"] != Event.STAGE_DONE or not isinstance(files, list):
+            continue
+        for one in files:
+            if isinstance(one, dict) and isinstance(one.get("path"), str):
+                size, at = as_whole(one.get("bytes")), as_whole(one.get("mtime"))
+                words = "" if size is None or size < 0 else format_size(size)
+                found[one["path"]] = Written(one["path"], str(event.get("stage")), words, at)
+    return list(found.values())[-FILES:]
