@@ -114,7 +114,9 @@ def _pick(track: Track) -> Pick | None:
         pick = _pick_of(track, [c for c in among if c.kind in (*kinds, "outer") and _is_counting(track, c)])
         if pick is not None:
             return pick
-    return None
+    repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
+    last = max(repeated, key=lambda counter: counter.last, default=None)
+    return None if last is None else Pick(last, last.maximum)
 
 
 def _is_counting(track: Track, counter: Counter) -> bool:

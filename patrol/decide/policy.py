@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -109,7 +108,9 @@ def _severity(value: object) -> Severity:
 def _message(value: object) -> str:
     text = values.text(value)
     try:
-        fields = [field for _, field, _, _ in string.Formatter().parse(text) if field is not None]
+        from string import Formatter  # noqa: PLC0415 - compiles a template of its own at every start
+
+        fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
     except ValueError as error:
         raise Unwanted(f"a message whose braces are closed ({error}); write {{{{ for a brace") from error
     unknown = [field for field in fields if field not in MESSAGE_FIELDS]

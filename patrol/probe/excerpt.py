@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from onbox.outside import safe_text
+from onbox.regex import lazy
 from onbox.triage.reading.tracebacks import CHAIN, HEADER
 
 LINES_LIMIT = 50
 LINE_LIMIT = 200
 LINES_BEFORE = 2  # whoever raised it often says a word before
-_INSIDE = re.compile(r"^(?:\s|$|[|│+╭╰])")  # of a traceback every line but the last is indented
+_INSIDE = lazy(r"^(?:\s|$|[|│+╭╰])")  # of a traceback every line but the last is indented
 
 
 def last_traceback(text: bytes) -> tuple[str, ...]:

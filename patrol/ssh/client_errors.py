@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from onbox.outside import safe_line
+from onbox.regex import lazy
 
 SSH_FAILED = 255
 DETAIL_CHARACTERS = 200
@@ -52,7 +53,7 @@ _PHASES: tuple[tuple[str, Phase], ...] = (
 )
 
 # Lines of LogLevel=DEBUG1 that are no trouble. Those of level VERBOSE carry no prefix.
-_CHATTER = re.compile(
+_CHATTER = lazy(
     r"debug\d: |Authenticated to .* using |Authenticated using partial|Transferred: sent |Bytes per second: sent "
     r"|Warning: Permanently added |X11 forwarding |OpenSSH_"
 )
@@ -115,11 +116,11 @@ BEHIND_JUMP: tuple[Words, ...] = (
 
 # Of a key that is not the known one, ssh says first where the old one stands, and under which name: an alias, its host
 # name and a port of its own are three names, and only that one can be removed.
-_KEY_CHANGED = re.compile(r"(?:Host key|\S+ host key) for (\S+) (?:has changed|was revoked)")
-_KEY_PLACE = re.compile(r"Offending \S+ key in (.+):\d+$")
+_KEY_CHANGED = lazy(r"(?:Host key|\S+ host key) for (\S+) (?:has changed|was revoked)")
+_KEY_PLACE = lazy(r"Offending \S+ key in (.+):\d+$")
 
 # Said before the last word of a failed login, and more telling than it.
-_WHY_NO_LOGIN = re.compile(r"Load key .*: |sign_and_send_pubkey: |no such identity: |Identity file .* not accessible")
+_WHY_NO_LOGIN = lazy(r"Load key .*: |sign_and_send_pubkey: |no such identity: |Identity file .* not accessible")
 _ASKS_FOR_A_TOUCH = "Confirm user presence"  # a key on a token; nobody sits there
 
 # The clock or a timeout of the client's own ended it, and nothing had come on stdout.

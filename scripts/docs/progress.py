@@ -23,7 +23,7 @@ exactly, and `no progress shown` where there is none.
 - Bars named after validation, prediction, loading, downloading, tokenising are the progress only if nothing else is
   shown.
 - A repetition of the whole work is around its loop: `Fold 2/5` around epochs, `Trial 4/12` in a bar's label, a bar
-  of seeds around bars of steps. Alone (`fold 3 of 5: 0.91`) it is a remark.
+  of seeds around bars of steps. Alone (`fold 3 of 5: 0.91`) it is a remark, unless it goes on.
 - What begins again and again with nothing known around it never gives the run's maximum.
 - Behind the last counter, lines that sum up (`Saved final model to`, `took 3 min`) tell that the run is finished,
   unless a

@@ -10,7 +10,8 @@ from onbox.regex import lazy
 
 _NUMBER = r"[-+]?(?:\d{1,18}(?:\.\d{0,30})?|\.\d{1,30})(?:e[-+]?\d{1,4})?"
 _LOSS = lazy(
-    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]{1,30}[_ /.-]){0,3}(?:last|avg|mean|train|running|total)?)(?:loss|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s{0,20}"
+    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]{1,30}[_ /.-]){0,3}(?:last|avg|mean|train|running|total)?)(?:loss"
+    r"|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s{0,20}"
     rf"(?:(?:[:=]|is)\s{{0,20}})?(?:[\"'\[(]{{1,4}}\s{{0,20}})?(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
     re.IGNORECASE,
 )
@@ -27,7 +28,8 @@ _TIME = (
     r"|\d{1,18}(?:\.\d{1,18})?\s?[a-zμµ]{1,16}(?:[\s,]{0,4}\d{1,9}(?:\.\d{1,18})?\s?(?:[hms]|min|sec)[a-z]{0,8}){0,6}"
 )
 _ETA = lazy(
-    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w{0,16}\.? )?(?:time[ _])?remaining(?:[ _][^\W\d_]{1,20}){0,4}|time[ _]left|remain(?:s|ing)?|left"
+    r"(?i)(?<![a-z])(?:eta(?:_seconds|_s)?|(?:est\w{0,16}\.? )?(?:time[ _])?remaining(?:[ _][^\W\d_]{1,20}){0,4}"
+    r"|time[ _]left|remain(?:s|ing)?|left"
     rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]{{0,8}}\))?[\"']?\s{{0,20}}(?:[:=~]\s{{0,20}})?(?:[\"'(~]{{1,4}}\s{{0,20}})?"
     rf"(?P<time>{_TIME}|\d{{1,18}}(?:\.\d{{1,18}})?)"
 )
@@ -66,21 +68,30 @@ def read_eta(text: str) -> float | None:
 
 
 STARTED = lazy(
-    r"(?i)^(?=\W*?(?:==|\*\*\*|---|##)).*(?:attempt|restart|relaunch|re-?start|start|running training|launch|resum|rerun)"
-    r"|\brestart(?:ed|ing)\b|\brelaunch|\battempt \d{1,9} start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training|train|fit)"
+    r"(?i)^(?=\W*?(?:==|\*\*\*|---|##)).*(?:attempt|restart|relaunch|re-?start|start|running training|launch|resum"
+    r"|rerun)"
+    r"|\brestart(?:ed|ing)\b|\brelaunch|\battempt \d{1,9} start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training"
+    r"|train|fit)"
     r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
 )
 ENDED = lazy(
-    r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining|finetuning|study|download)\b"
-    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W{0,20}$)|succeeded)\b(?!\s*(?:with value|at 0))"
-    r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped|\bdone training\b"
+    r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining"
+    r"|finetuning|study|download)\b"
+    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W{0,20}$)|succeeded)\b(?!\s*(?:with value|at 0"
+    r"|with [1-9]))"
+    r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
+    r"|\bdone training\b"
     r"|\b(?:finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
-    r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))|\d epochs completed in"
-    r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop|\bfinal model saved"
+    r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))"
+    r"|\d epochs completed in"
+    r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop"
+    r"|\bfinal model saved"
     r"|\bstopping, best iteration|\bmax_(?:steps|epochs|iters)\b.{0,9}reached"
-    r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s{0,8}[:=]\s{0,8}(?:false|no|0))|\bafter \d{1,18} (?:iterations|epochs|steps|rounds)\s*[:.]"
+    r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s{0,8}[:=]\s{0,8}(?:false|no|0))"
+    r"|\bafter \d{1,18} (?:iterations|epochs|steps|rounds)\s*[:.]"
     r"|^\W*(?:fit|fitted|trained|ran|completed|finished) [\d,]+ [a-z]+ in \d"
-    r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall|run)[- ]?(?:clock )?time\b"
+    r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall"
+    r"|run)[- ]?(?:clock )?time\b"
     r"|\bsolved (?:in|after|at) \d{1,18} (?:episodes|iterations|steps|epochs|generations|updates)\b"
     r"|\b(?:terminat(?:ed|ion)|ended) (?:successfully|normally)\b|\bnormal termination\b"
     r"|\bprocess to finish\W{1,6}\(success\b|\bended up (?:at|with)|\bend of (?:training|run)\b"
@@ -90,8 +101,10 @@ IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
 AT_ITS_LIMIT = lazy(r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:")
 DONE_ONLY = lazy(r"(?i)^\W*(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
 CRASHED = lazy(
-    r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception): |(?i:\bout of memory\b|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
-    r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|\baborted\b)"
+    r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception): |(?i:\bout of memory\b"
+    r"|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
+    r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
+    r"|\baborted\b)"
 )
 _NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))

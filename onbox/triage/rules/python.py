@@ -221,7 +221,8 @@ DEFECTS: tuple[RuleRow, ...] = (
         BUG,
         "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
         "|error in |panic|goroutine|fatal error",
-        r"^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted|syntax error near unexpected"
+        r"^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted|syntax error(?: near"
+        r"|:) unexpected"
         r"|: unbound variable|: bad substitution"
         r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} :(?: |$)"
         r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)",

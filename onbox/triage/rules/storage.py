@@ -198,7 +198,7 @@ DATA: tuple[RuleRow, ...] = (
         r"|\bnot in (?:gzip|bzip2|xz|zip|tar|lzma|zstd) format|\bis not an? (?:\w{1,20} )?(?:database|archive)\b"
         r"|BadGzipFile|BadZipFile|zlib\.error"
         r"|error -\d while decompressing|crc check failed"
-        r"|bad crc-32|unexpected end of (?:file|data|archive|input|stream)|tarfile\.\w{0,24}Error"
+        r"|bad crc-32|(?<!syntax error: )unexpected end of (?:file|data|archive|input|stream)|tarfile\.\w{0,24}Error"
         r"|tar: (?:unexpected eof|skipping to next|this does not"
         r" look like)|LZMAError|zstd.{0,30}(?:error|corrupt)|gzip: .{0,80}(?:invalid|unexpected|crc)"
         r"|corrupt (?:gzip|zip|archive|deflate|snappy|input)"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import safe_line
+from onbox.regex import lazy
 from patrol.snapshot import KernelFault
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ p_kernel() {
     END { for (i = n > 20 ? n - 20 : 0; i < n; i++) print kept[i % 20] }'
 }
 """
-_LINE = re.compile(r"^(?:<\d+>)?\[\s*(\d{1,12}(?:\.\d{1,9})?)\]\s*(.*)$")
-_XID = re.compile(r"NVRM: Xid \([^)]*\):\s*(\d{1,4})")
+_LINE = lazy(r"^(?:<\d+>)?\[\s*(\d{1,12}(?:\.\d{1,9})?)\]\s*(.*)$")
+_XID = lazy(r"NVRM: Xid \([^)]*\):\s*(\d{1,4})")
 
 
 def parse(part: SectionPart, since: float | None, uptime: float | None) -> Maybe[tuple[KernelFault, ...]]:
