@@ -168,6 +168,12 @@ def test_behind_the_last_step_of_the_attempt_before_the_loss_may_lie_a_percent_a
     assert "behind step 390 the loss is 0.51 over 10 readings, 2.0% above the 0.5" in found.proof
 
 
+def test_an_attempt_that_begins_anew_is_no_resume() -> None:
+    before, after = losses([0.5] * 40, first=1), losses([2.0, 1.9], attempt=2, first=1)
+    pairs = [LossPair(float(step), 0.5, 2.0) for step in (10, 20, 30)]
+    assert find("resume-mismatch", before + after, pairs=pairs, resumed=True) is None
+
+
 def test_without_a_resume_nothing_is_compared() -> None:
     pairs = [LossPair(float(step), 0.5, 0.9) for step in range(9)]
     assert find("resume-mismatch", losses([0.5] * 9), pairs=pairs) is None
