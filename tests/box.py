@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -184,14 +185,18 @@ class Box:
             pids = self.processes() or self._stages()
             if not pids:
                 break
-            for pid in pids:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    continue
+            end_at_once(pids)
             time.sleep(0.02)
         for started in self.started:
             started.communicate(timeout=BOUND_SECONDS)
+
+
+def end_at_once(pids: list[int]) -> None:
+    """As a power cut does: all are held first, or one would see another's end and write it down."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
 
 
 def wait_for_words(started: subprocess.Popen[str], words: str) -> None:

@@ -124,8 +124,12 @@ def run_runs(args: Options) -> int:
     elif not rows:
         print(f"no run in {project.state_dir} yet; start one: {how_to_start(project)}")
         print("in other projects: onbox runs --all")
-    for data in [] if args.json else rows:
-        print(run_line(data))
+    elif shows_tables(sys.stdout, os.environ):
+        from onbox.commands.show.status_screen import print_runs  # noqa: PLC0415 - only on such a terminal
+
+        print_runs(sys.stdout, rows)
+    else:
+        print("\n".join(map(run_line, rows)))
     return Exit.DONE
 
 

@@ -10,7 +10,7 @@ from onbox.system.clock import wall
 from onbox.terminal import palette
 from onbox.terminal.paint import console_of
 from patrol.memory.codec import look_from_text
-from patrol.report.remembered import subject_of, with_points
+from patrol.report.remembered import subject_of, with_losses
 from patrol.report.rows import row_of
 from patrol.report.table import head, lines_of
 
@@ -44,7 +44,7 @@ def print_table(
         if subject is None:
             console.print(Text(word.line))
             continue
-        _print_run(console, with_points(subject, memory), now, stale_seconds)
+        _print_run(console, with_losses(subject, memory), now, stale_seconds)
 
 
 def _print_run(console: Console, subject: Subject, now: float, stale_seconds: float) -> None:

@@ -12,7 +12,7 @@ from onbox.system.clock import wall
 from patrol.collect import look_at_all
 from patrol.judge import Frame, judge, point_of
 from patrol.memory.transfers import Register
-from patrol.report.remembered import points_of
+from patrol.report.remembered import losses_of
 from patrol.report.rows import Subject
 from patrol.tick import policy_of
 
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from onbox.model.boxes import BoxSettings
     from patrol.config.settings import Settings
     from patrol.judge import Judged
-    from patrol.memory.rows import Point
     from patrol.memory.store import Memory
     from patrol.snapshot import Snapshot
 
-POINTS_LIMIT = 2000
+LOSSES_LIMIT = 2000
 
 
 class Looker(threading.Thread):
@@ -43,7 +42,7 @@ class Looker(threading.Thread):
         self.found: SimpleQueue[list[Subject] | int | Exception] = SimpleQueue()
         self.bell_fd, self._rope = os.pipe()
         self.asked = threading.Event()
-        self.points: dict[tuple[str, str], deque[Point]] = {}
+        self.losses: dict[tuple[str, str], deque[float | None]] = {}
         self.looking = False
 
     def run(self) -> None:
@@ -69,14 +68,14 @@ class Looker(threading.Thread):
         self.looking = False
 
     def _subject(self, run: Judged, snapshot: Snapshot) -> Subject:
-        """With the numbers of the ticks, and of the looks that this screen made."""
+        """With the losses that are remembered, and those of the looks that this screen made."""
         key = (run.verdict.box, run.verdict.run)
-        if key not in self.points:
-            self.points[key] = deque(points_of(self.memory, *key), POINTS_LIMIT)
+        if key not in self.losses:
+            self.losses[key] = deque(losses_of(self.memory, *key), LOSSES_LIMIT)
         point = point_of(run.look, snapshot)
         if point is not None:
-            self.points[key].append(point)
-        return Subject(run.verdict, run.look, snapshot, tuple(self.points[key]), snapshot.at)
+            self.losses[key].append(point.loss)
+        return Subject(run.verdict, run.look, snapshot, tuple(self.losses[key]), snapshot.at)
 
     def _tell(self, what: list[Subject] | int | Exception) -> None:
         self.found.put(what)

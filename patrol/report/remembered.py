@@ -6,15 +6,16 @@ import os
 from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
+from onbox.series.point import finite
 from onbox.system.clock import wall
 from patrol.memory.codec import look_from_text, verdict_from_text
-from patrol.report.rows import Subject
+from patrol.report.rows import CURVE_LEAST, Subject
 from patrol.snapshot import BoxLook
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from patrol.memory.rows import LastWord, Point
+    from patrol.memory.rows import LastWord
     from patrol.memory.store import Memory
     from patrol.snapshot import RunLook, Snapshot
 
@@ -31,7 +32,7 @@ def remembered_subjects(memory: Memory, boxes: Sequence[str]) -> dict[str, list[
     for word in words:
         subject = subject_of(word, looks[word.box])
         if subject is not None:
-            found.setdefault(word.box, []).append(with_points(subject, memory))
+            found.setdefault(word.box, []).append(with_losses(subject, memory))
     return found
 
 
@@ -49,13 +50,19 @@ def _look_of(snapshot: Snapshot | None, run: str) -> RunLook | None:
     return next((look for look in snapshot.runs if look.run == run), None)
 
 
-def with_points(subject: Subject, memory: Memory) -> Subject:
-    """With the numbers of earlier ticks."""
-    return subject._replace(points=points_of(memory, subject.verdict.box, subject.verdict.run))
+def with_losses(subject: Subject, memory: Memory) -> Subject:
+    """With the losses so far."""
+    return subject._replace(losses=losses_of(memory, subject.verdict.box, subject.verdict.run))
 
 
-def points_of(memory: Memory, box: str, run: str) -> list[Point]:
-    """The numbers of a run at the ticks of the last days, oldest first."""
+def losses_of(memory: Memory, box: str, run: str) -> list[float | None]:
+    """Of the last days, oldest first: those of the run's own series, in its newest stage that has any; of a run that
+    keeps none, those that the ticks saw.
+    """
     if not run or not os.path.exists(memory.path):
         return []
-    return [point for _, _, _, point in memory.points(box, run, wall() - CURVE_SECONDS)]
+    since = wall() - CURVE_SECONDS
+    read = [(point.stage, loss) for point in memory.series(box, run, since) if (loss := finite(point.loss)) is not None]
+    if len(read) >= CURVE_LEAST:
+        return [loss for stage, loss in read if stage == read[-1][0]]
+    return [point.loss for _, _, _, point in memory.points(box, run, since)]

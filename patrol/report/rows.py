@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onbox.contract.progress import Progress
-    from patrol.memory.rows import Point
     from patrol.snapshot import RunLook, Snapshot
     from patrol.verdict import Verdict
 
@@ -53,14 +52,12 @@ class Row(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """What a row is made of. look, snapshot: None where nothing was seen. points: of the looks
-    so far, oldest first.
-    """
+    """What a row is made of. look, snapshot: None where nothing was seen. losses: so far, oldest first."""
 
     verdict: Verdict
     look: RunLook | None
     snapshot: Snapshot | None
-    points: Sequence[Point]
+    losses: Sequence[float | None]
     seen_at: float
 
 
@@ -83,7 +80,7 @@ def row_of(subject: Subject, now: float) -> Row:
         share=1.0 if done else _share(look, progress),
         eta=words.eta.removeprefix("eta ") if words and verdict.state in MOVING else "",
         loss=words.loss.removeprefix("loss ") if words else "",
-        losses=_losses(subject.points),
+        losses=_curve(subject.losses),
         remark=SEPARATOR.join(said),
         seen_at=subject.seen_at,
         next_command=verdict.finding.command if severity is not Severity.OK else "",
@@ -106,9 +103,9 @@ def _share(look: RunLook | None, progress: Progress | None) -> float | None:
     return None if progress.percent is None else progress.percent / 100
 
 
-def _losses(points: Sequence[Point]) -> tuple[float | None, ...]:
+def _curve(losses: Sequence[float | None]) -> tuple[float | None, ...]:
     """Looks that showed none leave a gap. () for fewer than three: two make no curve."""
-    found = [point.loss if point.loss is not None and math.isfinite(point.loss) else None for point in points]
+    found = [loss if loss is not None and math.isfinite(loss) else None for loss in losses]
     first = next((number for number, loss in enumerate(found) if loss is not None), len(found))
     known = sum(loss is not None for loss in found)
     return tuple(found[first:]) if known >= CURVE_LEAST else ()

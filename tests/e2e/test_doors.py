@@ -159,7 +159,7 @@ def plain(command: str) -> str:
     command = re.sub(r"^patrol pull \S+/", "patrol pull BOX/", command)  # the box does not know what it is called here
     inner = re.sub(r"^ssh .*?'(.*)'$", r"\1", command.replace("'\"'\"'", "'"))
     inner = re.sub(r"^cd \S+ && ", "", inner)
-    return re.sub(r"^(?:\S*/)?(?:python\S* -m )?onbox ", "onbox ", inner)
+    return re.sub(r"(?:\S*/)?(?:python\S* -m )?\bonbox ", "onbox ", inner)
 
 
 def test_every_door_says_the_same(doors: dict[str, dict[str, Door]]) -> None:

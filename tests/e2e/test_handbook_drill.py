@@ -5,16 +5,13 @@ Real chains behind a real sshd. In no situation does a second copy of a command 
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.box import python, wait_until
+from tests.box import end_at_once, python, wait_until
 from tests.handbooked import Handbooked, Newcomer, handbooked
 from tests.patrolled import TRAIN
 
@@ -60,9 +57,7 @@ def attempts(box: Box) -> int:
 
 def kill_all(box: Box) -> None:
     """What a power cut leaves: no process, and files that claim life."""
-    for pid in box.processes():
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    end_at_once(box.processes())
     wait_until(lambda: not box.processes(), "every process to be gone")
 
 

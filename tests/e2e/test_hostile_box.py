@@ -40,7 +40,7 @@ def test_a_name_that_is_not_text_blinds_nobody(place_of_liars: Hostile) -> None:
         assert seen["gpu1/digits"]["state"] == seen["gpu2/digits"]["state"] == "done"
         assert set(seen) == {"gpu1/digits", "gpu2/digits"}
         assert (
-            "could not look at: runs (1 left out, not a run's name: x\\xffy)" in place.patrol("tick", "--wide").stdout
+            "could not look at: runs («1 left out, not a run's name: x\\xffy»)" in place.patrol("tick", "--wide").stdout
         )
     assert place.rules() == {"gpu1/digits": "done", "gpu2/digits": "done"}
     assert place.handbook("build", "--look").returncode == 0

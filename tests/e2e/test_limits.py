@@ -36,8 +36,8 @@ def test_a_silent_stage_is_stalled_and_recovers(box: Box) -> None:
 
 
 def test_a_stage_that_computes_in_silence_is_not_stalled(box: Box) -> None:
-    line = "end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do :; done"
-    configure(box, f"[stages.a]\ncmd = {line!r}\nstall_after = '800ms'\n")
+    line = "end=$(($(date +%s) + 6)); while [ $(date +%s) -lt $end ]; do :; done"
+    configure(box, f"[stages.a]\ncmd = {line!r}\nstall_after = '3s'\n")  # so long nobody is without the processor
     assert box.onbox("chain").returncode == 0
     assert box.events("stage_stalled") == []
 

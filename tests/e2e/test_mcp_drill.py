@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from tests.box import python, wait_until
+from tests.box import end_at_once, python, wait_until
 from tests.handbooked import Handbooked, handbooked
 
 anyio = pytest.importorskip("anyio")
@@ -59,9 +57,7 @@ class Situation(NamedTuple):
 
 def kill_all(box: Box) -> None:
     """What a power cut leaves."""
-    for pid in box.processes():
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    end_at_once(box.processes())
     wait_until(lambda: not box.processes(), "every process to be gone")
 
 

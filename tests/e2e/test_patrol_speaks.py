@@ -129,35 +129,6 @@ def test_a_stage_that_is_over_far_too_soon_is_told_once_while_the_chain_goes_on(
     assert "where 14h00m was expected" in server.acknowledged[1].json()["data"]["warning"]
 
 
-def test_checkpoints_that_stop_coming_while_steps_go_on_are_told_once(place: Patrolled, server: FaultServer) -> None:
-    """Of a run that onbox started: its saves are looked at by its runner, and their pace is known from looks."""
-    place.head = HEAD + "[patrol.thresholds]\ncadence = '1s'\nartifacts_factor = 1\n"
-    box = place.add_box("gpu1")
-    line = "i=0; while :; do i=$((i+1)); echo step $i/99999; test ! -e save || mv save ckpt-$i; sleep 0.1; done"
-    stage = f"[stages.train]\ncmd = {json.dumps(line)}\nartifacts = [{{ glob = 'ckpt-*' }}]\nstall_after = '1h'\n"
-    (box.project / "onbox.toml").write_text("[run]\nsample_every = '200ms'\n" + stage)
-    assert box.onbox("chain", "-d", "--launch-check", "0.2").returncode in (0, 1)
-
-    def saves() -> int:
-        """As many as the runner has seen."""
-        text = (box.state / "status.json").read_text() if (box.state / "status.json").exists() else "{}"
-        found: int = (json.loads(text).get("artifacts") or {}).get("count", 0)
-        return found
-
-    for count in range(1, 5):  # three gaps between them
-        (box.project / "save").write_text("weights")
-        wait_until(lambda count=count: saves() == count, "a save")  # type: ignore[misc]
-        assert "artifacts-late" not in look(place)
-        time.sleep(5.5)  # what is closer together is taken for one
-    wait_until(lambda: "no new artifact for " in look(place), "a save that is late")
-    wait_until(lambda: look(place) and told(server), "the word of it, at the second look")
-    look(place)
-    assert told(server) == [("patrol_trouble", "gpu1/digits")]
-    text = server.acknowledged[0].json()["text"]
-    assert "no new artifact for " in text
-    assert "where " in text
-
-
 def test_a_failure_that_the_box_tells_nobody_is_told_here_and_silent_once_acknowledged(
     place: Patrolled, server: FaultServer
 ) -> None:

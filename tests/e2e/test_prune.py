@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onbox.cli.app import main
-from tests.box import REPOSITORY, Box
+from tests.box import ONBOX, REPOSITORY, Box
 from tests.saved import CONFIG, digest, failed_run, make_old, save
+from tests.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,9 +72,14 @@ def test_a_list_that_grew_at_its_newer_end_is_removed_as_it_was_agreed(saved: Bo
 
 
 def test_it_is_asked_where_somebody_sits(saved: Box) -> None:
-    words = ["script", "-qec", f"{sys.executable} -m onbox prune --keep 2", os.devnull]
-    for answer, left in ((b"n\n", list(STEPS)), (b"y\n", [12, 13])):
-        subprocess.run(words, input=answer, cwd=saved.project, env=saved.env, stdout=subprocess.PIPE, timeout=60)  # noqa: PLW1510
+    for answer, left in ((b"n\r", list(STEPS)), (b"y\r", [12, 13])):
+        terminal = Terminal([*ONBOX, "prune", "--keep", "2"], saved.project, saved.env)
+        try:
+            terminal.wait_for("Remove 3 checkpoints", "[y/N]")
+            terminal.press(answer)
+            assert terminal.wait() == 0
+        finally:
+            terminal.close()
         assert steps_there(saved) == left
 
 

@@ -11,15 +11,19 @@ import pytest
 from onbox.config.parse import Config, Notify
 from onbox.contract.notices import PATROL_DONE, PATROL_RECOVERED, PATROL_TROUBLE
 from onbox.contract.notify_targets import NotifyTarget
+from onbox.contract.progress import Progress
 from onbox.model.boxes import BoxSettings, PatrolSettings
 from onbox.notify import message_text as words
 from patrol.config.settings import Settings
 from patrol.decide.policy import Policy
 from patrol.judge import BoxJudged, Frame, judge
 from patrol.memory.rows import Past
+from patrol.memory.run_manifest import Manifest
+from patrol.memory.run_memory import BoxMemory, Memories, RunMemory
+from patrol.snapshot import Detected
 from patrol.tell import messages as speaking
 from patrol.tell.book import KNOWN_FILE
-from patrol.tell.news import Known, find_news
+from patrol.tell.news import Known, News, find_news, for_target
 from patrol.tell.words import notice_of
 from tests.patrol.makers import NOW, TICK, away, box, dead, disk, failure, run
 from tests.patrol.makers import done as done_run
@@ -28,7 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from patrol.snapshot import Snapshot
-    from patrol.tell.news import News
 
 TEAM = NotifyTarget("team", "env:HOOK")
 
@@ -111,6 +114,27 @@ def test_a_box_of_which_no_run_is_known_is_told_of_too() -> None:
     watch.tick(gpu1=away("refused"))
     assert watch.kinds(gpu1=away("refused")) == [(PATROL_TROUBLE, "unreachable", 1)]
     assert watch.kinds(gpu1=runs("a")) == [(PATROL_RECOVERED, "unreachable", 1)]
+
+
+@pytest.mark.parametrize(
+    ("words", "detected", "told"),
+    [
+        (("detected",), (Detected("loss-not-finite", "loss is nan at step 9"),), False),
+        (("chain_done",), (Detected("loss-not-finite", "loss is nan at step 9"),), True),
+        (("detected",), (), True),
+    ],
+    ids=["the box told it", "the box tells this target other things only", "the box has not seen it yet"],
+)
+def test_what_the_boxs_detectors_tell_is_not_told_again(
+    words: tuple[str, ...], detected: tuple[Detected, ...], *, told: bool
+) -> None:
+    seen = run(progress=Progress(current=9, loss="nan"), detected=detected, undelivered=0, given_up=0)
+    (judged,) = Watch().judged(gpu1=box(runs=(seen,)))
+    memory = RunMemory(manifest=Manifest(run_id="r1", news={"team": words}))
+    judged = judged._replace(memories=Memories(BoxMemory(), {"digits": memory}))
+    assert judged.runs[0].verdict.finding.rule == "loss-lost"
+    news = News(PATROL_TROUBLE, "loss-lost", ((judged, judged.runs[0]),))
+    assert (for_target(news, "team") is not None) == told
 
 
 def test_a_person_s_word_is_silence() -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from onbox.model.screen import columns
 from onbox.terminal import palette
-from patrol.memory.rows import Point
 from patrol.report.rows import Row, Subject, row_of
 from patrol.report.table import head, lines_of, pane, style_of
 from patrol.verdict import Severity
@@ -18,7 +17,7 @@ SEEN_AT = NOW - 12
 
 def subject_of(one: Situation, losses: tuple[float | None, ...] = ()) -> Subject:
     verdict, look = decide(one)
-    return Subject(verdict, look, box(), [Point(loss=loss) for loss in losses], SEEN_AT)
+    return Subject(verdict, look, box(), losses, SEEN_AT)
 
 
 def row(one: Situation, losses: tuple[float | None, ...] = ()) -> Row:

@@ -12,6 +12,7 @@ from onbox.commands.show.status_text import (
     head_line,
     log_lines,
     next_lines,
+    run_line,
     stages_shown,
     traceback_lines,
     what_is_wrong,
@@ -70,6 +71,15 @@ def print_status(
         console.print(facts_table(facts))
     for line in [*log_lines(data, wide=False), *next_lines(data, wide=False)]:
         _print_line(console, line)
+
+
+def print_runs(stream: TextIO, rows: Sequence[Mapping[str, Any]]) -> None:
+    """One line each, as in the plain form, with the colour of its state."""
+    console = console_of(stream)
+    for data in rows:
+        line = Text(run_line(data), no_wrap=True, overflow="ellipsis")
+        line.highlight_words([str(data["state"]).upper()], palette.of_state(str(data["state"])))
+        console.print(line)
 
 
 def _print_line(console: Console, line: str) -> None:
