@@ -55,6 +55,11 @@ def test_slow_is_below_the_own_median_for_several_readings() -> None:
     assert first_found("slow", paces([10.0] * 20 + [7.9] * 10), limits=LIMITS._replace(slow_percent=20)) == 25
 
 
+def test_one_reading_among_them_may_be_as_fast_as_ever() -> None:
+    assert first_found("slow", paces([10.0] * 20 + [7.0, 7.0, 7.0, 7.6, 7.0, 7.0])) == 26
+    assert first_found("slow", paces([10.0] * 20 + [7.0, 7.6, 7.6, 7.0, 7.0, 7.0, 7.6])) is None
+
+
 def test_a_pause_is_not_slow() -> None:
     evaluation = [10.0] * 8 + [None] * 6 + [1.0]
     assert first_found("slow", paces(evaluation * 6)) is None
