@@ -9,12 +9,14 @@ from onbox.contract.events import Unreadable, parse_events
 from onbox.contract.readings import observed
 from onbox.cron.schedule import cadence_seconds, next_due, parse_schedule
 from onbox.outside import safe_text
+from patrol.crontab_entry import installed_lines
 from patrol.memory.codec import look_from_text, verdict_from_text
 from patrol.memory.run_codec import memories_of
 from patrol.memory.run_records import record_from_text
 from patrol.memory.store import Memory
 from patrol.page.model import History, RunHistory, Standing
 from patrol.snapshot import BoxLook
+from patrol.timer.heartbeat import read_heartbeat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,11 +51,18 @@ def gather(settings: Settings, now: float, since: float, *, renews: bool = False
         next_due_at=next_due(schedule, now),
         cadence_seconds=cadence_seconds(schedule, now),
         renews=renews,
+        timed=_is_timed(settings),
     )
     billings = {box.name: box.billing for box in settings.config.boxes}
     runs = _Reader(memory, past, since, billings).runs(words) if past is not None else ()
     place = settings.config_path or settings.folder
     return History(settings.config.run_name, place, since, standing, runs, tuple(memory.notes))
+
+
+def _is_timed(settings: Settings) -> bool:
+    """Whether something fires the ticks: a timer began one, or the crontab has this patrol's line."""
+    heartbeat = read_heartbeat(settings.state)
+    return (heartbeat is not None and heartbeat.timer_at is not None) or bool(installed_lines(settings))
 
 
 class _Reader:

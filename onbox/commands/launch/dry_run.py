@@ -45,7 +45,9 @@ def _code_lines(code: Sequence[CodeChange]) -> list[str]:
 
 
 def _words(stage: StageForecast, would: str) -> str:
-    return "is alive" if would == "attach" and stage.action is Action.ADOPT else stage.action.value
+    if would == "attach" and stage.action is Action.ADOPT:
+        return "is alive"
+    return "failed: start again with ONBOX_RESUME=1" if stage.row == "failed-before" else stage.action.value
 
 
 def tell_forecast(
