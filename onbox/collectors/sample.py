@@ -58,6 +58,7 @@ def _memory(memory: MemoryReading) -> dict[str, Any]:
     return {
         "memory_current_bytes": memory.current_bytes,
         "memory_working_set_bytes": memory.working_set_bytes,
+        "memory_held_bytes": memory.held_bytes,
         "memory_limit_bytes": memory.limit_bytes,
         "host_memory_available_bytes": memory.host.available_bytes,
         "oom_kills_total": memory.oom_kills_total,

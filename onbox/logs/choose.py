@@ -126,7 +126,7 @@ def _is_counting(track: Track, counter: Counter) -> bool:
     if counter.apart > 1:
         return False  # of several processes, each at its own work
     if counter.kind == "moving":
-        return counter.current >= counter.minimum + MOVES and not counter.resets
+        return counter.current > counter.minimum and not counter.resets
     if counter.unit == "byte":
         return not counter.resets
     if counter.rounded and counter.rule == "bar":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.logs.choose import choose
 from onbox.logs.closing import TAIL_BYTES, ClosingLines
+from onbox.logs.cut_end import without_cut_end
 from onbox.logs.line.percents import read_percent
 from onbox.logs.links import Links
 from onbox.logs.track import Track
@@ -195,7 +196,7 @@ class ProgressReader:
         if not self._pending:
             return self
         end = ProgressReader.from_state(self.state(), settings)
-        end._lines(end._pending + b"\n")  # noqa: SLF001 - as above
+        end._lines(without_cut_end(end._pending) + b"\n")  # noqa: SLF001 - as above
         return end
 
     def _lines(self, data: bytes, following: bytes = b"") -> None:

@@ -32,7 +32,8 @@ class Point(NamedTuple):
     counter last moved; of the inner counter (batches of an epoch) where there is one; None in a point in which nothing
     moved. loss, grad_norm: a number, or "nan", "inf", "-inf". metric, metric_name: the first of accuracy, F1, ... on a
     line. checkpoint_step, checkpoint_at: the newest complete checkpoint; checkpoints: how many complete ones there are.
-    memory_bytes: working set of the container. gpu_percent: mean utilisation of the GPUs; gpu_memory_bytes: of all.
+    memory_bytes: what the container holds and cannot drop (no file cache), as the patrol weighs it against the limit.
+    gpu_percent: mean utilisation of the GPUs; gpu_memory_bytes: of all.
     log_at, artifact_at: when the log and the newest artifact were last written to; log_bytes: the size of the log.
     """
 

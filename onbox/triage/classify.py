@@ -82,7 +82,7 @@ def classify(
     extra_rows: the user's own; each regex must compile. Never raises for what is in the log.
     """
     record = scan([log] if isinstance(log, bytes) else log, extra_rows)
-    decision = decide(record, dead=_is_dead(evidence), well=_ended_well(evidence))
+    decision = decide(record, dead=_is_dead(evidence), well=_ended_well(evidence), exited_zero=evidence.exit_code == 0)
     user = _user_call(record, extra_rows, evidence, decision.attempt)
     if user is not None:
         row, call = user

@@ -55,9 +55,10 @@ class Decision(NamedTuple):
     lost: bool = False
 
 
-def decide(record: Record, *, dead: bool, well: bool) -> Decision:
+def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Decision:
     """dead: other evidence says that the process ended badly, so that remarks count too. well: it says that the process
-    ended with 0, so that noise at shutdown does not count.
+    ended with 0, so that noise at shutdown does not count. exited_zero: so it did, whatever the gates say: no exception
+    ended it.
     """
     attempt = judged_attempt(record)
     end = record.last_line.number if record.last_line else 0
@@ -65,11 +66,11 @@ def decide(record: Record, *, dead: bool, well: bool) -> Decision:
         fault
         for fault in attempt.faults
         if not (attempt.reached_end and is_meant(fault, record.tail))
-        and not _survived(fault, attempt, dead=dead, well=well)
+        and not _survived(fault, attempt, dead=dead, well=well, exited_zero=exited_zero)
         and fault.number > end - LAST_LINES.get(fault.row.id, end + 1)
     ]
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
-    if cut is not None and not _survived(cut, attempt, dead=dead, well=well):
+    if cut is not None and not _survived(cut, attempt, dead=dead, well=well, exited_zero=exited_zero):
         live.append(cut)
     lost = _lost(attempt) or series_fault(attempt)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
@@ -119,9 +120,9 @@ def _score(fault: Fault) -> float:
     return fault.row.explains - doubt - (SECOND_HAND if _RAISED_AGAIN.search(fault.text) else 0)
 
 
-def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool) -> bool:
+def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool, exited_zero: bool) -> bool:
     after = attempt.signs_after(fault)
-    if _was_overtaken(fault, attempt):
+    if not exited_zero and _was_overtaken(fault, attempt):
         return False
     if attempt.success is not None and fault.number < attempt.success.number:
         return not outlives_success(fault, attempt)

@@ -69,7 +69,7 @@ DIVERGES = ("loss-risen", "loss-not-finite", "grad-norm-risen")
 LATE = ("checkpoints-late",)
 FAULTS = (
     Case("sleep in the loader, 1.5 x", "--model mlp --fault slow --at 400", ("slow",)),
-    Case("sleep in the loader, 1.4 x", "--model softmax --form iter --fault slow --slower 1.43 --at 500", ("slow",)),
+    Case("sleep in the loader, 1.4 x", "--model softmax --form iter --fault slow --slower 1.43 --at 400", ("slow",)),
     Case("rate x 100, mlp", "--model mlp --fault rate --at 500 --steps 900", DIVERGES),
     Case("rate x 100, autoencoder", "--model autoencoder --form iter --fault rate --at 500 --steps 900", DIVERGES),
     Case("other labels, scikit-learn", "--model sklearn-mlp --form bare --fault labels --at 600 --steps 900", DIVERGES),

@@ -161,7 +161,7 @@ def _used(sample: Mapping[str, Any]) -> dict[str, Any]:
     shares = [gpu["utilization_percent"] for gpu in gpus if "utilization_percent" in gpu]
     sizes = [gpu["memory_used_bytes"] for gpu in gpus if "memory_used_bytes" in gpu]
     return {
-        "memory_bytes": sample.get("memory_working_set_bytes"),
+        "memory_bytes": sample.get("memory_held_bytes"),
         "gpu_percent": sum(shares) / len(shares) if shares else None,
         "gpu_memory_bytes": sum(sizes) if sizes else None,
     }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 CALM = 3  # readings in a row at the trend end an episode
 NOISE = 3.0  # standard deviations that single readings may lie apart, and medians of several
 NOISE_OF_MANY = 2.0  # that ten readings in a row may lie apart by chance
+BEGINNING = 2  # times the first step that was ever seen: looks see a beginning some steps apart
 LEAST_PAIRS = 3  # steps that both attempts have shown
 BEHIND = 10  # readings behind the last step of the attempt before
 CONVERGED = 0.02  # of its largest: from there a loss may be shown as 0.000 soon
@@ -121,9 +122,17 @@ def all_zero(course: Course, before: Found | None) -> Found | None:
 
 def resume_mismatch(course: Course, before: Found | None) -> Found | None:
     """The loss of a resumed attempt is not that of the attempt before: at the same steps, or behind its last one."""
-    if not course.resumed:
+    if not course.resumed or _began_anew(course):
         return None
     return before or _while_catching_up(course) or _behind(course)
+
+
+def _began_anew(course: Course) -> bool:
+    """Whether it did not go on from a checkpoint, but from the beginning: then its losses may be others."""
+    number = course.newest.attempt
+    earlier = next((one.step for one in course.points if one.attempt < number and one.step is not None), None)
+    own = next((one.step for one in course.attempt if one.step is not None), None)
+    return earlier is not None and own is not None and own < BEGINNING * earlier
 
 
 def _while_catching_up(course: Course) -> Found | None:

@@ -15,11 +15,11 @@ CALM = 3  # laps in a row at its usual speed end an episode
 
 
 def slow(course: Course, before: Found | None) -> Found | None:
-    """The last readings are all below the attempt's own median speed: a pause for a checkpoint or an evaluation makes
-    one slow reading, not several.
+    """The last readings, but for one among them, are below the attempt's own median speed: a pause for a checkpoint or
+    an evaluation makes one slow reading, not several.
     """
     limits, laps = course.limits, _laps(course)
-    last, earlier = laps[-limits.slow_readings :], laps[: -limits.slow_readings]
+    last, earlier = laps[-limits.slow_readings - 1 :], laps[: -limits.slow_readings - 1]
     baseline = before.baseline if before else None
     if baseline is None:
         if len(earlier) < LEAST_LAPS:
@@ -28,13 +28,14 @@ def slow(course: Course, before: Found | None) -> Found | None:
     floor = baseline * (1 - limits.slow_percent / 100)
     if before is not None:
         return None if len(laps) >= CALM and all(_pace(lap) >= floor for lap in laps[-CALM:]) else before
-    if any(_pace(lap) >= floor for lap in last):
+    low = [lap for lap in last if _pace(lap) < floor]
+    if len(low) < limits.slow_readings:
         return None
-    now = median(_pace(lap) for lap in last)
+    now = median(_pace(lap) for lap in low)
     less = 100 * (1 - now / baseline)
-    span = over(len(last), earlier[-1].at, last[-1].at)
-    proof = f"{now:.3g} steps/s, {less:.0f}% below its own median of {baseline:.3g}, {span}{at_step(last[0])}"
-    return Found(proof, last[0].at, last[0].step, baseline)
+    span = over(len(low), low[0].at, low[-1].at)
+    proof = f"{now:.3g} steps/s, {less:.0f}% below its own median of {baseline:.3g}, {span}{at_step(low[0])}"
+    return Found(proof, low[0].at, low[0].step, baseline)
 
 
 def _laps(course: Course) -> list[Point]:

@@ -67,6 +67,7 @@ def test_its_sample_holds_the_containers_numbers(tmp_path: Path) -> None:
     assert sample == {
         "memory_current_bytes": 3 * GIB,
         "memory_working_set_bytes": 2 * GIB,
+        "memory_held_bytes": 2 * GIB,
         "memory_limit_bytes": 4 * GIB,
         "host_memory_available_bytes": 32 * GIB,
         "oom_kills_total": 0,

@@ -55,6 +55,11 @@ def test_slow_is_below_the_own_median_for_several_readings() -> None:
     assert first_found("slow", paces([10.0] * 20 + [7.9] * 10), limits=LIMITS._replace(slow_percent=20)) == 25
 
 
+def test_one_reading_among_them_may_be_as_fast_as_ever() -> None:
+    assert first_found("slow", paces([10.0] * 20 + [7.0, 7.0, 7.0, 7.6, 7.0, 7.0])) == 26
+    assert first_found("slow", paces([10.0] * 20 + [7.0, 7.6, 7.6, 7.0, 7.0, 7.0, 7.6])) is None
+
+
 def test_a_pause_is_not_slow() -> None:
     evaluation = [10.0] * 8 + [None] * 6 + [1.0]
     assert first_found("slow", paces(evaluation * 6)) is None
@@ -166,6 +171,12 @@ def test_behind_the_last_step_of_the_attempt_before_the_loss_may_lie_a_percent_a
     found = resumed((), [*catching_up, *([0.51] * 10)])
     assert found is not None
     assert "behind step 390 the loss is 0.51 over 10 readings, 2.0% above the 0.5" in found.proof
+
+
+def test_an_attempt_that_begins_anew_is_no_resume() -> None:
+    before, after = losses([0.5] * 40, first=1), losses([2.0, 1.9], attempt=2, first=1)
+    pairs = [LossPair(float(step), 0.5, 2.0) for step in (10, 20, 30)]
+    assert find("resume-mismatch", before + after, pairs=pairs, resumed=True) is None
 
 
 def test_without_a_resume_nothing_is_compared() -> None:
