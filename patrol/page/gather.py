@@ -9,14 +9,12 @@ from onbox.contract.events import Unreadable, parse_events
 from onbox.contract.readings import observed
 from onbox.cron.schedule import cadence_seconds, next_due, parse_schedule
 from onbox.outside import safe_text
-from patrol.crontab_entry import installed_lines
 from patrol.memory.codec import look_from_text, verdict_from_text
 from patrol.memory.run_codec import memories_of
 from patrol.memory.run_records import record_from_text
 from patrol.memory.store import Memory
 from patrol.page.model import History, RunHistory, Standing
 from patrol.snapshot import BoxLook
-from patrol.timer.heartbeat import read_heartbeat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,9 +30,9 @@ ACTS_READ = 1000
 LINE_LIMIT = 400
 
 
-def gather(settings: Settings, now: float, since: float, *, renews: bool = False) -> History:
+def gather(settings: Settings, now: float, since: float, *, renews: bool = False, timed: bool | None = None) -> History:
     """Of the runs of the configured boxes, of which something was said since then. renews: whether the page is written
-    anew after each tick. Raises MemoryTrouble, StateNotWritten.
+    anew after each tick. timed: as `Standing` has it. Raises MemoryTrouble, StateNotWritten.
     """
     memory = Memory(settings.state)
     known = {box.name for box in settings.config.boxes}
@@ -51,18 +49,12 @@ def gather(settings: Settings, now: float, since: float, *, renews: bool = False
         next_due_at=next_due(schedule, now),
         cadence_seconds=cadence_seconds(schedule, now),
         renews=renews,
-        timed=_is_timed(settings),
+        timed=timed,
     )
     billings = {box.name: box.billing for box in settings.config.boxes}
     runs = _Reader(memory, past, since, billings).runs(words) if past is not None else ()
     place = settings.config_path or settings.folder
     return History(settings.config.run_name, place, since, standing, runs, tuple(memory.notes))
-
-
-def _is_timed(settings: Settings) -> bool:
-    """Whether something fires the ticks: a timer began one, or the crontab has this patrol's line."""
-    heartbeat = read_heartbeat(settings.state)
-    return (heartbeat is not None and heartbeat.timer_at is not None) or bool(installed_lines(settings))
 
 
 class _Reader:

@@ -109,7 +109,7 @@ class View(NamedTuple):
     next_due_at: float | None
     cadence_seconds: float
     renews: bool
-    timed: bool
+    timed: bool | None
     offset_seconds: int
     zone: str
     counts: tuple[tuple[str, str, str], ...]
