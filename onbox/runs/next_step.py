@@ -94,6 +94,7 @@ class Sign(Enum):
     REPEATED = "an earlier attempt failed in the same way"
     NO_ROOM = "its failure is a full disk, inodes or quota"
     CAUSE_UNKNOWN = "its failure has no class"
+    KILLED = "it was killed from outside, and no kill for memory was counted"
     BY_A_PERSON = "somebody ended it"
     NOT_STARTED = "its stage never started, so there is no log of it"
     NO_REPEAT = "its failure's class can only repeat under the same configuration"
@@ -233,6 +234,11 @@ TABLE: tuple[StepRow, ...] = (
         _ended(Sign.NO_ROOM), "a resume without room fails at its next save",
     ),
     StepRow(
+        NextStep("killed-from-outside", Act.LOGS, "find out who sent SIGKILL, so that it does not come again; then resume",
+             "take it for a fault of its code or of memory"),
+        lambda run: _ended(Sign.KILLED)(run) and not run.has(Sign.REPEATED), "what ended it is not in its work",
+    ),
+    StepRow(
         NextStep("cause-not-known", Act.LOGS, "resume only once the cause is understood: no rule knows this end",
              "resume it before somebody has read its log"),
         _ended(Sign.CAUSE_UNKNOWN), "how it ended is known, why is not: no class says whether another attempt can help",
@@ -360,16 +366,18 @@ def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> NextStep | N
 
 NO_ROOM = frozenset({"disk_full", "inode_exhausted", "quota_exceeded"})
 UNKNOWN_CLASS = "unknown"
+KILLED_RULE = "killed-cause-unknown"
 NOT_STARTED_CLASS = "not_started"
 BY_A_PERSON_CLASS = "user_interrupt"
 
 
-def signs_of_failure(failure_class: str, own_word: bool | None = None) -> frozenset[Sign]:  # noqa: FBT001 - a reading
-    """What a failure's class says; "" for no failure. own_word: as `may_repeat` takes it."""
+def signs_of_failure(failure_class: str, own_word: bool | None = None, rule: str = "") -> frozenset[Sign]:  # noqa: FBT001 - a reading
+    """What a failure's class says; "" for no failure. own_word: as `may_repeat` takes it. rule: that found the class."""
     if not failure_class:
         return frozenset()
     rows = (
         (failure_class in NO_ROOM, Sign.NO_ROOM),
+        (rule == KILLED_RULE, Sign.KILLED),
         (failure_class == UNKNOWN_CLASS, Sign.CAUSE_UNKNOWN),
         (failure_class == NOT_STARTED_CLASS, Sign.NOT_STARTED),
         (failure_class == BY_A_PERSON_CLASS, Sign.BY_A_PERSON),

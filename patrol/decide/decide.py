@@ -107,7 +107,8 @@ def _reported(verdict: Verdict, scene: RunScene | None) -> Reported:
             return told._replace(failure_class=UNKNOWN_CLASS)
     failure = scene.failure if scene is not None else None
     if failure is not None:
-        return told._replace(failure_class=failure.failure_class, retry_allowed=failure.retry_allowed)
+        known = told._replace(failure_class=failure.failure_class, failure_rule=failure.rule)
+        return known._replace(retry_allowed=failure.retry_allowed)
     engine = scene.engine if scene is not None else None
     return told._replace(failure_class=engine.failure_class or "") if engine is not None else told
 

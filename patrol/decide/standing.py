@@ -38,7 +38,8 @@ class Reported(NamedTuple):
     """What a verdict says of one run, as far as the next step asks.
 
     rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
-    failure_class: "" where it has not failed. retry_allowed: the marker's own word; None: the class table decides.
+    failure_class: "" where it has not failed; failure_rule: of triage, that found it. retry_allowed: the marker's own
+    word; None: the class table decides.
     repeated: whether an earlier attempt ended in the same way. home: what a pull brought here of it.
     """
 
@@ -50,6 +51,7 @@ class Reported(NamedTuple):
     flags: Iterable[str] = ()
     look: str = ""
     failure_class: str = ""
+    failure_rule: str = ""
     retry_allowed: bool | None = None
     repeated: bool = False
     home: Home | None = None
@@ -64,7 +66,7 @@ def standing_of(told: Reported) -> Standing:
         signs.add(Sign.NO_RUN)
     elif not told.managed:
         signs.add(Sign.FOREIGN)
-    signs |= signs_of_failure(told.failure_class, told.retry_allowed)
+    signs |= signs_of_failure(told.failure_class, told.retry_allowed, told.failure_rule)
     if told.repeated and told.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
     if told.home is not None and told.state is RunState.DONE:

@@ -147,6 +147,8 @@ def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
     if not isinstance(marker, Marker):
         return None
     known = {key: marker.data[key] for key in FAILURE_KEYS if marker.data.get(key) is not None}
+    stacks = paths.stacks(marker.stage, marker.attempt)
+    known |= {"stacks": stacks} if os.path.exists(stacks) else {}
     return {"stage": failed, **known, "may_resume_by_itself": may_repeat(str(known.get("failure_class", "unknown")))}
 
 
@@ -267,7 +269,8 @@ def _step(
     signs = {Sign.RESULTS_MISSING} if missing else set()
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
         signs.add(Sign.GATE_REFUSED)
-    signs |= signs_of_failure(str((failure or {}).get("failure_class") or ""))
+    told = failure or {}
+    signs |= signs_of_failure(str(told.get("failure_class") or ""), rule=str(told.get("rule") or ""))
     if view.repeated.times >= REPEATED and view.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
     if found is None and not view.runner_alive and view.stage_alive is not None:
