@@ -69,6 +69,7 @@ class WithWord(Enum):
     STOP = ("stop it", ("stop", RUN))
     RESUME = ("resume it", ("resume", "-d", RUN))
     REDO = ("run a stage again", ("chain", "--run", RUN, "--redo", "STAGE"))
+    RETRY_CELLS = ("run the failed cells again", ("sweep", "retry-failed", RUN))
     ANY_CHECKPOINT = ("take a checkpoint of another run", ("resume", "-d", "--any-checkpoint", RUN))
     ACKNOWLEDGE = ("acknowledge it", ())  # a command of the patrol, where there is one
 
@@ -93,8 +94,8 @@ class Sign(Enum):
     SEALED = "its record is sealed"
     REPEATED = "an earlier attempt failed in the same way"
     NO_ROOM = "its failure is a full disk, inodes or quota"
+    CELLS_FAILED = "it is a sweep, and cells of it have failed"
     CAUSE_UNKNOWN = "its failure has no class"
-    KILLED = "it was killed from outside, and no kill for memory was counted"
     BY_A_PERSON = "somebody ended it"
     NOT_STARTED = "its stage never started, so there is no log of it"
     NO_REPEAT = "its failure's class can only repeat under the same configuration"
@@ -228,19 +229,20 @@ TABLE: tuple[StepRow, ...] = (
         _ended(Sign.BY_A_PERSON), "a cancelled job or a Ctrl-C is somebody's decision",
     ),
     StepRow(
+        NextStep("cells-failed", Act.LOGS, "find out why cells failed, then `onbox sweep retry-failed`",
+             "resume it: a resume runs open cells only, and a failed one is not open", (WithWord.RETRY_CELLS,)),
+        lambda run: run.state is RunState.FAILED and run.has(Sign.CELLS_FAILED),
+        "a cell that failed is run again by a person's word only",
+    ),
+    StepRow(
         NextStep("no-room", Act.ROOM,
              "make room: `onbox prune` lists the checkpoints that may go, `onbox stats --hogs` what else is big; then resume",
              "resume before there is room; delete the best or the newest whole checkpoint"),
         _ended(Sign.NO_ROOM), "a resume without room fails at its next save",
     ),
     StepRow(
-        NextStep("killed-from-outside", Act.LOGS, "find out who sent SIGKILL, so that it does not come again; then resume",
-             "take it for a fault of its code or of memory"),
-        lambda run: _ended(Sign.KILLED)(run) and not run.has(Sign.REPEATED), "what ended it is not in its work",
-    ),
-    StepRow(
-        NextStep("cause-not-known", Act.LOGS, "resume only once the cause is understood: no rule knows this end",
-             "resume it before somebody has read its log"),
+        NextStep("cause-not-known", Act.LOGS, "find out what ended it, as the remedy says; then resume",
+             "resume it before somebody has looked for the cause", (WithWord.RESUME,)),
         _ended(Sign.CAUSE_UNKNOWN), "how it ended is known, why is not: no class says whether another attempt can help",
     ),
     StepRow(
@@ -366,18 +368,16 @@ def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> NextStep | N
 
 NO_ROOM = frozenset({"disk_full", "inode_exhausted", "quota_exceeded"})
 UNKNOWN_CLASS = "unknown"
-KILLED_RULE = "killed-cause-unknown"
 NOT_STARTED_CLASS = "not_started"
 BY_A_PERSON_CLASS = "user_interrupt"
 
 
-def signs_of_failure(failure_class: str, own_word: bool | None = None, rule: str = "") -> frozenset[Sign]:  # noqa: FBT001 - a reading
-    """What a failure's class says; "" for no failure. own_word: as `may_repeat` takes it. rule: that found the class."""
+def signs_of_failure(failure_class: str, own_word: bool | None = None) -> frozenset[Sign]:  # noqa: FBT001 - a reading
+    """What a failure's class says; "" for no failure. own_word: as `may_repeat` takes it."""
     if not failure_class:
         return frozenset()
     rows = (
         (failure_class in NO_ROOM, Sign.NO_ROOM),
-        (rule == KILLED_RULE, Sign.KILLED),
         (failure_class == UNKNOWN_CLASS, Sign.CAUSE_UNKNOWN),
         (failure_class == NOT_STARTED_CLASS, Sign.NOT_STARTED),
         (failure_class == BY_A_PERSON_CLASS, Sign.BY_A_PERSON),

@@ -57,12 +57,6 @@ def test_the_class_of_a_failure_decides_what_is_next(failure_class: str, name: s
     assert after.name == name
 
 
-def test_what_was_killed_from_outside_is_not_called_a_riddle() -> None:
-    signs = signs_of_failure("unknown", rule="killed-cause-unknown")
-    assert next_step(Standing(RunState.FAILED, signs)).name == "killed-from-outside"
-    assert next_step(Standing(RunState.FAILED, signs | {Sign.REPEATED})).name == "cause-not-known"
-
-
 def test_an_event_that_asks_for_nothing_has_no_next_step() -> None:
     assert step_after("chain_done") is None
     assert step_after("stage_done") is None
