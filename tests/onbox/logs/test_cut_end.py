@@ -49,7 +49,7 @@ def test_half_a_loss_is_not_read() -> None:
 
 LOGS = {
     "lines": b"step 1/9 loss 12.5 grad_norm 1.5e-3 lr 1e-05\nstep 2/9 loss 0.0125 grad_norm 2.5e+2 lr 1e-04\n",
-    "a bar": b"\r 10%|# | 1/9 [00:01<00:08, loss=12.5]\r 20%|## | 2/9 [00:02<00:07, loss=1.25e-1]\r 30%|### | 3/9 [00:03<00:06, loss=0.5]\n",
+    "a bar": b"\r 10%|# | 1/9 [loss=12.5]\r 20%|## | 2/9 [loss=1.25e-1]\r 30%| | 3/9 [0:03, loss=0.5]\n",
 }
 
 
