@@ -78,7 +78,7 @@ def test_a_series_comes_newest_last_and_goes_back_page_by_page(place: Handbooked
         seen: list[float] = []
         cursor = None
         for _ in range(3):
-            words = {} if cursor is None else {"cursor": cursor}
+            words: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
             said = await ask(session, "series", run="gpu1/digits", limit=10, **words)
             assert said["as_of"] == "2026-11-21T03:24:00.000Z"
             seen = [*(one["step"] for one in said["data"]), *seen]

@@ -70,7 +70,15 @@ def test_no_entry_of_a_journal_tells_bare_what_the_box_wrote() -> None:
     """Whatever happened, and also where it was too long for the entry and was cut."""
     run = run_facts(0)
     for text in (*INJECTIONS, "x" * 100 + INJECTIONS[0]):
-        record = {"at": text, "stage": text, "reason": text, "what": text, "by": text, "step": text, "remedy": text}
+        record: dict[str, Any] = {
+            "at": text,
+            "stage": text,
+            "reason": text,
+            "what": text,
+            "by": text,
+            "step": text,
+            "remedy": text,
+        }
         record |= {"log": text, "checkpoint": text, "changed": [[text, text, text]] * 60, "warnings": [text]}
         for event in EVENTS:
             book = render_head(run.run, contract_of(poisoned(run, text), made_facts(0)))
