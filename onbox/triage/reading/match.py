@@ -179,7 +179,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return WEAK
     if named:
         return _severity_of_named(said, text)
-    if signs.is_handled(text) or (said.level is None and trace is None and _is_hedged(row, text)):
+    if signs.is_set_aside(text) or (said.level is None and trace is None and _is_hedged(row, text)):
         return WEAK
     if row.fatal and not _is_quoted(row, text):
         return PROVEN
@@ -221,12 +221,15 @@ def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRo
     name = named[0].rsplit(".", 1)[-1] if named else ""
     is_vague = row.id in VAGUE_ROWS or (row.id == "defect" and name in _SPEAKING)
     is_setting = row.id in ("bad-setting", "solver-failed")
-    if not (is_vague or is_setting):
+    is_count = row.id == "launcher"
+    if not (is_vague or is_setting or is_count):
         return row
-    enough = meaning.CLEAR if is_setting else meaning.SURE
+    enough = meaning.CLEAR if is_setting or is_count else meaning.SURE
     found = meaning.meaning_of(named[1] if named else said, name, enough=enough)
     if found is None or (row.id == "bad-setting" and found.failure_class not in _OF_THE_BOX):
         return row
+    if is_count and found.failure_class == "nccl_or_distributed":
+        return row  # which rank ended is all that it says
     return meaning.row_of(found)
 
 
