@@ -293,7 +293,9 @@ class _Tick:
         if self.settings.patrol.report is not None:
             from patrol.page.write import renew_page  # noqa: PLC0415 - only where a page is asked for
 
-            self.troubles += renew_page(self.settings)
+            heartbeat = read_heartbeat(self.settings.state)
+            by_timer = heartbeat is not None and heartbeat.timer_at is not None
+            self.troubles += renew_page(self.settings, timed=by_timer or None)
         if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:
             return
         from patrol.tell.publish import ping_watcher, write_metrics  # noqa: PLC0415 - only where they are asked for

@@ -125,9 +125,9 @@ CLASSES: tuple[FailureClass, ...] = (
 
 # What to do where the rule knows more than its class.
 RULE_REMEDIES = {
-    "killed-cause-unknown": "Something sent SIGKILL, and no kill for memory was counted: a resume is safe. Find out "
-    "who did: the scheduler's word, the kernel's log, other people on the box. If memory is near the cgroup's limit, "
-    "size the workers by memory.max, not by the number of CPUs.",
+    "killed-cause-unknown": "Something sent SIGKILL, and no kill for memory was counted: a resume is safe. First find "
+    "out who did: the scheduler's word, the kernel's log, other people on the box. If memory is near the cgroup's "
+    "limit, size the workers by memory.max, not by the number of CPUs.",
     "bare-killed": "Killed without a traceback is most often the cgroup's OOM killer: look at oom_kill in "
     "memory.events. Size the workers by memory.max, not by the number of CPUs; then resume.",
     "all-metrics-zero": "Stop and look at the data, the labels and the metric: a run whose loss and score stay at 0 "

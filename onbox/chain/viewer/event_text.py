@@ -190,7 +190,8 @@ def live_line(status: dict[str, Any], now_text: str, width: int, *, bars: bool =
     parts = [f"{now_text} {status.get('stage') or 'chain':<12} {status.get('stage_state') or status.get('state')}"]
     if status.get("elapsed"):
         parts.append(str(status["elapsed"]))
-    parts.append(f"{status.get('position', '?')}/{status.get('stages_total', '?')}")
+    if status.get("stages_total") != 1:
+        parts.append(f"{status.get('position', '?')}/{status.get('stages_total', '?')}")
     progress = status.get("progress")
     if isinstance(progress, dict) and progress.get("text"):
         percent = percent_of(progress) if bars else None

@@ -134,6 +134,10 @@ def around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple[
     usual = view.runner_alive and not is_late(view) and not wide
     if not usual and (view.runner_alive or not data.get("jobs")) and (wide or not view.end):
         said.append(("runner", _runner_text(view)))
+    if back := data["rollback"]:
+        said.append(
+            ("rollback", f"to step {back['step']} by {back['by']}: {back['reason']}; a resume goes on from there")
+        )
     if data["waiting_for"]:
         said.append(("waiting", str(data["waiting_for"])))
     said += _tracker_lines(data["tracker_runs"])
