@@ -47,9 +47,11 @@ _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a
 _SAYS_ERROR = lazy(
     r"^E: \S|^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)"
     r"|^(?:\S{1,40} ){0,6}error\W{1,3}\d{0,4}\W{0,3}$|^.{0,60}\((?:abort|error|fatal)\) ?:"
+    r"|\berrors? occurred\b|\b(?:completed|finished|done|ended) with [1-9]\d{0,8} (?:errors?|failures?)\b"
     r"|^(?!use of uninitialized).* at \S{1,200} line \d{1,9}(?:, <\S{0,20}> (?:line|chunk) \d{1,12})?\.$",  # of Perl
     re.IGNORECASE,
 )
+_ITS_OWN_ERROR = lazy(r"^(?:error|fatal)\b ?: ?\S", re.IGNORECASE)  # without a logger's time or name
 # `tool: what went wrong`, as Unix tools complain, and `stage failed: why`.
 _OF_A_TOOL = lazy(
     r"^(?=(?:/|\./)?[\w.+/-]{1,120}: |.{0,60}\bfail(?:ed|ure): \S)(?=.*\b(?:cannot|can't|could not|unable"
@@ -116,7 +118,8 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
                 vague = _fault(BY_ID["error-line"], line, attempt)
         if not attempt.reached_end and said.level not in ("INFO", "DEBUG"):
             vague = vague or _by_code(line, attempt)
-        if vague is None and _complains(said, line.text) and not attempt.reached_end:
+        says_so = _complains(said, line.text) or (line is tail[-1] and _ITS_OWN_ERROR.match(line.text) is not None)
+        if vague is None and says_so and not attempt.reached_end and not is_harmless(said.text, line.text):
             vague = _fault(BY_ID["error-line"], line, attempt)
     return vague
 

@@ -34,6 +34,7 @@ class Theme(NamedTuple):
 _BROKEN = (
     r"corrupt\w*|damag\w+|broken|truncat\w+|mismatch\w*|do(?:es)? not match|did not match"
     r"|incomplete|integrity|inconsistent|checksum|crc(?:32c?)?|digest|magic|malformed|unreadable"
+    r"|(?:could not|cannot|unable to|failed to) read|end of file|unexpected eof"
     r"|unparsable|could not parse|cannot parse|failed to parse|parse error|parsing|unexpected end"
     r"|premature|short read|expected .{0,40}(?:but|got|found|received|read|has|have|is|are)"
     r"|(?:got|found|received|read) .{0,30}expected|bad|invalid|not valid|garbage|zero bytes|0 bytes|empty"

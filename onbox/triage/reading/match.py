@@ -75,7 +75,7 @@ _SIGN_WORDS = (
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
     "|again|does not fit|batch size|early stop|objective"
     "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
-    "|passed|trying|retry|skip|fall|recover"
+    "|passed|built target|trying|retry|skip|fall|recover"
     "|ignor|replaced|reconnect|proceed|will be|warnings.warn(|saved|wrote|written|uploaded|stored|tests passed"
 )
 _WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|")})
@@ -111,6 +111,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         lambda trace: trace.mentions(CHECKPOINT_READ, last=5) and not trace.mentions(DATA_READ, last=3),
         "checkpoint-damaged",
     ),
+    (("exception",), ("OSError", "EOFError"), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
     (
         ("exception",),
         ("EOFError", "error"),
@@ -118,7 +119,6 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "checkpoint-damaged",
     ),
     (("exception",), ("EOFError", "error"), lambda trace: True, "record-damaged"),
-    (("exception",), ("OSError",), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
     (("connection-lost", "broken-pipe"), (), lambda trace: trace.mentions(_OWN_PIPE), "helper-gone"),
     (("broken-pipe",), ("BrokenPipeError",), lambda trace: not trace.mentions(_OVER_A_WIRE), "reader-gone"),
     (("no-such-file",), ("FileNotFoundError",), lambda trace: trace.mentions(_LOADING), "record-damaged"),

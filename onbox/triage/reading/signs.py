@@ -37,7 +37,8 @@ NOT_PROGRESS = lazy(
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
     r"|\boom when|\berr(?:or)?:? -?\d+(?![\d.])|\berror (?:code|number|no\.?)\b|\brecords (?:in|out)\b"
     r"|\bbytes\b.{0,40}\bcopied\b"
-    r"|\bat \S{1,200} line \d|nccl (?:info|warn)|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*"
+    r"|\b(?:cannot|could not|can't|unable to)\b|^\W{0,3}done\. |\bat \S{1,200} line \d|nccl (?:info|warn)"
+    r"|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*"
     r"|\brepeated \d+x across",
     re.IGNORECASE,
 )
@@ -70,7 +71,8 @@ SUCCESS = lazy(
     r"|^(?:best|final|optimal) (?:objective|solution|value|score)\b.{0,40}\d"
     r"|\ball (?:checks|tests|scenarios|cases) passed\b"
     r"|\ball (?:\w{1,24} ){1,3}(?:processed|written|converted|succeeded|uploaded)\b.{0,20}$"
-    r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w{0,24}|final (?:model"
+    r"|^\[100%\] Built target\b|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final"
+    r"|target))\w{0,24}|final (?:model"
     r"|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
     r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
     re.IGNORECASE,

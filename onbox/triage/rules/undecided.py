@@ -16,6 +16,7 @@ UNDECIDED: tuple[RuleRow, ...] = (
         r"|\b(?:fail(?:ed|ure)|unable|could not|cannot) (?:to )?write (?:to )?(?:the )?(?:\w{1,20} )?(?:file"
         r"|output|data"
         r"|records?|checkpoint|table|stream)\b"
+        r"|\b(?:cannot|could not|unable to) write (?:shards?|chunks?|batch(?:es)?|blocks?|pages?|rows?|results?)\b"
         r"|\bwrite failure\b",
         "programs that cannot write and do not say why",
         "error writing file ./out/step7.wfc",
