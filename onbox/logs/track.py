@@ -30,6 +30,11 @@ _NAMED_RANK = lazy(
     r"(?i)(?<![a-z])(?:(?:local_?|global_?)?rank|gpu|device|process|proc)[ =:_#-]{0,2}(\d{1,6})(?!\d*[/.])"
 )
 _SCHEDULER = lazy(r"(?:slurmstepd\S{0,80}: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
+_COMMIT = lazy(
+    r"(?:^\s*|\bHEAD is now at |\b[Cc]ommit:? |^\[[^\s\[\]]{1,80} (?:\(root-commit\) )?)"
+    r"(?=[0-9a-f]{0,39}[a-f])(?=[a-f]{0,39}\d)"
+    r"[0-9a-f]{7,40}(?:\] | \([^()]{1,80}\) |[: ] ?)(?=\S)|^(?:Applying|Subject): |^\[PATCH[ \d]"
+)  # behind it stands what somebody wrote of a change
 _TRACKER = lazy(r"wandb:\s")
 
 
@@ -166,7 +171,7 @@ class Track:
             self.ignoring = True
         elif turn == "crashed":
             self._crash(text)
-        word = _SCHEDULER.search(text)
+        word = _SCHEDULER.search(text) or _COMMIT.search(text)
         if word:
             text = text[: word.start()]
         if _TRACKER.match(text) and self._has_crashed():

@@ -125,6 +125,8 @@ CLASSES: tuple[FailureClass, ...] = (
 
 # What to do where the rule knows more than its class.
 RULE_REMEDIES = {
+    "stalled": "It stood still until it was ended: the end of its log and its stacks (beside the log, where py-spy is "
+    "installed) say where. See that it cannot hang there again, then resume.",
     "killed-cause-unknown": "Something sent SIGKILL, and no kill for memory was counted: a resume is safe. First find "
     "out who did: the scheduler's word, the kernel's log, other people on the box. If memory is near the cgroup's "
     "limit, size the workers by memory.max, not by the number of CPUs.",

@@ -107,6 +107,8 @@ def what_is_wrong(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
         said.append(("proof" if proves else "last", f"{where}{failure['proof']}", 2))
     if failure.get("remedy"):
         said.append(("remedy", str(failure["remedy"]), 4))
+    if "stacks" in failure:
+        said.append(("stacks", failure["stacks"], 3))
     if data.get("stall"):
         said.append(("remedy", data["stall"]["remedy"], 3))
         said += [("stacks", data["stall"]["stacks"], 3)] if "stacks" in data["stall"] else []
