@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
 from onbox.logs.line.numbers import ShownCount, is_exact, parse_count
 from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, INNER, WORD
@@ -24,6 +24,9 @@ from onbox.logs.line.words import (
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 
+if TYPE_CHECKING:
+    import re
+
 LONGEST_SHORT = 3  # letters of `it`, `ep`, `gen`
 _BEFORE = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+(?:[ _./*-]|$)){1,4}$")  # no word is split: that took most of a line's time
 _BEGINNINGS = frozenset(
@@ -35,6 +38,9 @@ _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
 _ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
+_GLOBAL = lazy(r"(?i)global[_ ]?$|num_$|total_?$")
+_VALIDATES = lazy("(?i)val|test|eval")
+_DURATION = lazy(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
@@ -122,10 +128,10 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
         return []
     exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
     mode = match["mode"] or ""
-    validates = EVALUATION.search(before) or re.search("(?i)val|test|eval", mode)
+    validates = EVALUATION.search(before) or _VALIDATES.search(mode)
     kind = "val" if validates else _kind_of_word(text, match, unit, before, bounded=most is not None)
     key = unit if kind == "train" else f"{kind}:{unit}"
-    if re.search(r"(?i)global[_ ]?$|num_$|total_?$", before):
+    if _GLOBAL.search(before):
         key = f"global {key}"
     rule = "labelled-max" if most else "labelled" if _is_measured(text, match, before) else "labelled-alone"
     if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s" and _is_setting(text):
@@ -189,9 +195,7 @@ def _is_measure(text: str, match: re.Match[str], unit: str, count: ShownCount) -
     """`step 0.3 s`, `epoch 1714550000`: a duration or a time, no counter."""
     if unit == "epoch":
         return count.value >= 1e8
-    return not float(count.value).is_integer() or bool(
-        re.match(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])", text[match.end() :])
-    )
+    return not float(count.value).is_integer() or bool(_DURATION.match(text, match.end()))
 
 
 def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[CounterSight]:

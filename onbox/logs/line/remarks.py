@@ -33,6 +33,7 @@ _ETA = lazy(
     rf"|will finish in|etc)(?:\s?\((?P<unit>[hms])[a-z]{{0,8}}\))?[\"']?\s{{0,20}}(?:[:=~]\s{{0,20}})?(?:[\"'(~]{{1,4}}\s{{0,20}})?"
     rf"(?P<time>{_TIME}|\d{{1,18}}(?:\.\d{{1,18}})?)"
 )
+_ANY_ETA = lazy(r"(?i)eta|remain|left|will fin|to go|etc|\(~\d")
 _ETA_AFTER = lazy(rf"(?i)(?<![\w:.])(?P<time>{_TIME})\s{{1,8}}(?P<unit>)(?:left|remaining|to go)(?![a-z])")
 _ETA_ABOUT = lazy(r" in \d[\d:.hms]* \(~(?P<time>[\d:.hms]+)(?P<unit>), [\d.]+[kM]?/s\)")  # alive-progress
 
@@ -54,7 +55,7 @@ def read_loss(text: str) -> float | str | None:
 
 def read_eta(text: str) -> float | None:
     """Remaining time in words; None if none is told."""
-    if not re.search(r"(?i)eta|remain|left|will fin|to go|etc|\(~\d", text):
+    if not _ANY_ETA.search(text):
         return None
     found = _ETA_ABOUT.search(text) or _ETA.search(text) or _ETA_AFTER.search(text)
     if not found:
