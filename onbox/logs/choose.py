@@ -16,6 +16,7 @@ LINES_BEHIND = 0  # that may come behind a display which is still the newest new
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
+RAISED_MAX = 2  # times that a run may state a larger maximum
 INDEX_SEEN = 3  # looks at which a number has not moved, and names one of several
 INDEX_UNITS = frozenset({"task", "job", "file"})
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
@@ -211,7 +212,7 @@ def _maximum(track: Track, counter: Counter) -> int | None:
     units = sorted(STEP_UNITS - {"batch", "timestep"}) if counter.unit in STEP_UNITS - {"timestep"} else [counter.unit]
     for unit in (counter.unit, *units):
         most = track.maxima.get(unit)
-        if most is not None and most >= counter.current:
+        if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
             return most
     return None
 

@@ -35,7 +35,7 @@ _TRACES = (
     b"resum", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"it 0", b"terminat", b"cycle", b"sweep", b"draw",
     b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ",
-    b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",
+    b"0> ", b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",
     b"|   ", b"#  ",
 )  # fmt: skip
 _ROW = lazy(rb"[ |\t\xe2\x94\x82]*0")

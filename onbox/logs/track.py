@@ -96,6 +96,7 @@ class Track:
     def __init__(self) -> None:
         self.counters: dict[str, Counter] = {}
         self.maxima: dict[str, int] = {}
+        self.raised: dict[str, int] = {}  # how often a maximum grew: a count that goes on is none
         self.line = 0
         self.bar = ""  # key of the newest bar
         self.text = ""  # of the line that is looked at
@@ -133,7 +134,7 @@ class Track:
         for name, value in state.items():
             setattr(track, name, value)
         track.counters = {row[0]: Counter(*row) for row in state["counters"]}
-        track.maxima = dict(state["maxima"])
+        track.maxima, track.raised = dict(state["maxima"]), dict(state.get("raised", {}))
         track.table = TableHead(*state["table"]) if state["table"] else None
         return track
 
@@ -164,7 +165,7 @@ class Track:
         if turn == "ended" and DONE_ONLY.match(text) and self._has_crashed():
             turn = None  # the shell script around it has come to its end
         if turn == "started":
-            self.started, self.table, self.readings = self.line, None, {}
+            self.started, self.table, self.readings, self.raised = self.line, None, {}, {}
         elif turn == "ended" or (turn == "left" and not self._has_crashed()):
             self._end(text)
         elif turn == "ignored":
@@ -250,6 +251,7 @@ class Track:
 
     def take(self, seen: SeenOnLine) -> None:
         for unit, most in seen.maxima:
+            self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
         for sight in seen.sights:
             self._count(sight)

@@ -63,6 +63,8 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
         if before.endswith(("?", "&")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
             continue  # of an address, of a file
+        if before.lower().endswith("_in_"):
+            continue  # `step_in_epoch: 300`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
         role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())

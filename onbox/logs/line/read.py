@@ -165,7 +165,9 @@ def _moving(text: str) -> list[CounterSight]:
         _PART_OF_DATA.search(label) and _IS_DONE.match(text, found.end())
     ):
         return []
-    if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label):
+    if NO_SHARE_AFTER.match(text, found.end()):
+        return []
+    if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
         return []
     words = " ".join(word.lower() for word in ANY_WORD.findall(label)[-2:])
     return [CounterSight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]

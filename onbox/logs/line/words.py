@@ -91,12 +91,12 @@ NOT_PROGRESS = lazy(
     r"|ratio|port|pod|pods|replica|replicas|version|volume|host|process|core|cores|cpu|cpus|layer|layers|head|heads"
     r"|partition|split|slot|slots|queue|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top"
     r"|wins?|win|solved|resolved|success|successes|healthy|ready|available|free|alive|no improvement|wait|strike\w*"
-    r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|ep_len\w*|world|stage|phase))"
+    r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|use|members?|seats?|ep_len\w*|world|stage|phase))"
     r"\W{0,6}$"
 )
 # A share of something, not of the work done: words near before it, or right behind it.
 _SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success\w*|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
-_PARTS = r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads)"
+_PARTS = r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads|seats)"
 NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
 NO_SHARE_AFTER = lazy(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z])")
 
