@@ -11,13 +11,14 @@ from handbook.box.run_facts import difference_line
 from handbook.log.entry import LogEntry, make_entry
 from handbook.log.git_sync import keep_in_git
 from handbook.log.logbook import LogbookFile
-from handbook.page.markdown import prose
+from handbook.page.markdown import box_name, box_words, joined, md, prose
 from handbook.page.phrases import safe
-from onbox.chain.viewer.event_text import tell
+from onbox.chain.viewer.event_text import parts
 from onbox.config.tables.record import Contract
 from onbox.contract.events import Event
 from onbox.contract.readings import observed
 from onbox.errors import Trouble
+from onbox.fence import fence_name
 from onbox.system.clock import parse_utc
 from onbox.system.files import StateNotWritten
 from patrol.memory.rows import MemoryTrouble
@@ -94,17 +95,20 @@ def contract_of(run: RunFacts, facts: HandbookFacts, contract: Contract | None =
         ("Goal", safe(stated.goal) or NOT_STATED),
         ("Stop and escalation criteria", safe(stated.stop) or "those of the handbook's section `Ask first`"),
         ("Issue", safe(stated.issue) or NOT_STATED),
-        ("Tracker", safe(stated.tracker) or (prose(identity.tracker) if identity else "") or NOT_STATED),
+        (
+            "Tracker",
+            safe(stated.tracker) or (box_name(identity.tracker) if identity and identity.tracker else "") or NOT_STATED,
+        ),
         ("Output root", safe(stated.output_root) or NOT_STATED),
         ("Final step", str(stated.final_step or NOT_STATED)),
         ("Initialized from", safe(stated.initialize_from) or NOT_STATED),
         ("Checkpoints", safe("; ".join(filter(None, (stated.retention, stated.rollback)))) or NOT_STATED),
         ("Runtime", safe(stated.runtime) or NOT_STATED),
         ("Watched by", safe(stated.babysitter) or NOT_STATED),
-        ("Box and project", prose(f"{run.box} {run.project}")),
-        ("Run directory", prose(run.place) or NOT_STATED),
-        ("Run id", prose(run.run_id) or NOT_STATED),
-        ("Code at the first sight", prose(identity.code) if identity else NOT_STATED),
+        ("Box and project", joined(" ", [box_name(run.box), box_name(run.project)])),
+        ("Run directory", box_name(run.place) or NOT_STATED),
+        ("Run id", box_name(run.run_id) or NOT_STATED),
+        ("Code at the first sight", box_words(identity.code) if identity else NOT_STATED),
     ]
 
 
@@ -137,27 +141,40 @@ def _of_journal(run: RunFacts, record: RunRecord | None) -> list[tuple[float, Lo
     for one in (*record.launches, *record.events):
         at = parse_utc(str(one.get("at", ""))[:40])
         if at is not None and one["event"] not in _LEFT_OUT:
-            found.append((at, _entry(run, one, at, record.head.run_id)))
+            found.append((at, entry_of(run, one, at, record.head.run_id)))
     return found
 
 
-def _entry(run: RunFacts, record: Mapping[str, Any], at: float, run_id: str) -> LogEntry:
+def entry_of(run: RunFacts, record: Mapping[str, Any], at: float, run_id: str) -> LogEntry:
+    """A record of the journal as an entry. The box wrote it: its words stand in a fence."""
     launched = record["event"] == Event.CHAIN_STARTED
     number = record.get("launch") if launched else record.get("attempt")
     changed = record.get("changed")
     lines = [difference_line(*map(str, one)) for one in changed or () if isinstance(one, list) and len(one) == 3]
-    said = tell(dict(record)) or ""
-    source = f"journal {run_id} {record.get('at')} {record['event']} {record.get('stage') or ''}"
     code = next((one.code for one in run.launches if launched and one.number == number), "")
     return make_entry(
         "launch" if launched else "transition",
-        prose(safe(" ".join(said.split()) or record["event"])),
+        _title(record),
         at=at,
         run=run.name,
         actor="onbox",
         attempt=number if isinstance(number, int) and 0 <= number < 10**9 else 0,
-        text="\n".join(prose(f"differs from the launch before: {line}") for line in lines),
-        source=prose(safe(source.strip(), 200)),
-        evidence=prose(f"code {code}") if code else "",
-        status=prose(safe(record.get("remedy") or "")),
+        text="\n".join(md("differs from the launch before: {}", box_words(line)) for line in lines),
+        source=_source(record, run_id),
+        evidence=md("code {}", box_words(code)) if code else "",
+        status=box_words(record.get("remedy") or ""),
     )
+
+
+def _title(record: Mapping[str, Any]) -> str:
+    told = parts(dict(record))
+    if told is None:
+        return box_name(record["event"])
+    name, state, text = told
+    return " ".join(filter(None, (box_name(name), state, box_words(text))))
+
+
+def _source(record: Mapping[str, Any], run_id: str) -> str:
+    """By which an entry is made once: the same for the same record, for ever."""
+    words = [run_id, record.get("at"), record["event"], record.get("stage") or ""]
+    return prose(safe(" ".join(["journal", *(fence_name(word) for word in words if word)]), 200))

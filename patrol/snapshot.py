@@ -256,7 +256,7 @@ class RunLook(NamedTuple):
     heartbeat_age_seconds: of status.json. heartbeat_every_seconds: how often it is renewed.
     retries: how often the current stage was retried. undelivered: notices that wait in the outbox.
     given_up: those that no target took.
-    ends: bad ends of its attempts, as its journal tells, oldest first.
+    ends: bad ends of its attempts, as its journal tells, oldest first. same_step: as in [detect].
     python: the interpreter on the box that has onbox, as recorded at its start. onbox: how onbox is called there.
     expected_seconds: how long its current stage lasts by declaration, and whole_expected_seconds all of it; earlier
     runs' times are in the memory. finished: its stages that are done. stage_first_began_age_seconds: of the current
@@ -299,6 +299,7 @@ class RunLook(NamedTuple):
     waiting_for: Maybe[str] = Absent("waits for nothing")
     retries: int = 0
     ends: tuple[AttemptEnd, ...] = ()
+    same_step: float | None = None
     failure: Maybe[Failure] = Absent("no failure")
     progress: Maybe[Progress] = Absent("no progress shown")
     log: Maybe[LogLook] = NOT_ASKED

@@ -100,23 +100,26 @@ def tick(
     """Do one tick. show: called for each box as soon as it is judged. Raises Busy, Trouble."""
     if settings.patrol.rules or settings.patrol.thresholds:
         policy_of(settings)  # errors are told before any box is looked at
+    began = wall()
+    lock = None
     try:
         make_own_folder(settings.state)
         lock = take(os.path.join(settings.state, LOCK))
+        if lock is not None and wishes.act and settings.config.notify.targets:
+            _make_ready_to_tell(settings)
     except StateNotWritten as error:
-        return _look_without_state(settings, wishes, environ, show, error)
+        if lock is not None:
+            lock.release()
+        return _tick_elsewhere(settings, wishes, environ, show, error)
     if lock is None:
         raise Busy
-    began = wall()
     earlier = read_heartbeat(settings.state)
     timer_at = began if wishes.unattended else (earlier.timer_at if earlier else None)
     about = settings.config_path or ""
     beat = Heartbeat(began, os.getpid(), boxes=len(wishes.boxes), timer_at=timer_at, config=about)
     try:
         unsaid = _begin_heartbeat(settings, beat)
-        if wishes.unattended and wishes.act:
-            cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), began)
-            settings = settings._replace(silent_seconds=CADENCES * cadence + settings.patrol.deadline_seconds)
+        settings = _with_word_for_boxes(settings, wishes, began)
         work = _Tick(settings, wishes, environ, show)
         work.troubles += unsaid + _not_accepted(settings)
         if wishes.unattended:
@@ -133,17 +136,54 @@ def tick(
     return ticked
 
 
-def _look_without_state(
+def _make_ready_to_tell(settings: Settings) -> None:
+    """Raises StateNotWritten, Busy."""
+    from patrol.tell import stand_in  # noqa: PLC0415 - only where somebody is to be told
+
+    stand_in.take_room(settings.state)
+    if not stand_in.come_home(settings.state):
+        raise Busy
+
+
+def _tick_elsewhere(
     settings: Settings,
     wishes: TickWishes,
     environ: Mapping[str, str],
     show: Callable[[BoxJudged], None],
     error: StateNotWritten,
 ) -> Ticked:
-    """A full disk or a wrong mode here is not a reason not to look; but what is done is done under the lock only."""
-    work = _Tick(settings, wishes._replace(act=False), environ, show)
-    work.troubles.append(f"the patrol's own folder cannot be used, so nothing was done but to look: {error}")
-    return work.run(wall())
+    """A full disk or a wrong mode here is not a reason not to look and to tell; but what is done to a box is done only
+    with all that is remembered.
+    """
+    from patrol.tell import stand_in  # noqa: PLC0415 - hardly ever
+
+    settings = _with_word_for_boxes(settings, wishes, wall())
+    tells = wishes.act and bool(settings.config.notify.targets)
+    wishes = wishes._replace(act=False)
+    why = f"the patrol's own folder cannot be used, so nothing was done but to look: {error}; {error.way_on}"
+    try:
+        folder, lock = stand_in.begin(settings.state)
+    except StateNotWritten as second:
+        work = _Tick(settings, wishes, environ, show, tells=False)
+        nobody = f"; nobody was told, for what was told could be remembered nowhere: {second}" if tells else ""
+        work.troubles.append(why + nobody)
+        return work.run(wall())
+    if lock is None:
+        raise Busy
+    try:
+        work = _Tick(settings._replace(state=folder), wishes, environ, show, tells=tells)
+        work.troubles.append(f"{why}; until then it remembers in {folder}")
+        return work.run(wall())
+    finally:
+        lock.release()
+
+
+def _with_word_for_boxes(settings: Settings, wishes: TickWishes, now: float) -> Settings:
+    """A tick by a timer tells each box for how long it may be without the next one."""
+    if not (wishes.unattended and wishes.act):
+        return settings
+    cadence = cadence_seconds(parse_schedule(settings.patrol.schedule), now)
+    return settings._replace(silent_seconds=CADENCES * cadence + settings.patrol.deadline_seconds)
 
 
 def _begin_heartbeat(settings: Settings, beat: Heartbeat) -> list[str]:
@@ -191,8 +231,11 @@ class _Tick:
         wishes: TickWishes,
         environ: Mapping[str, str],
         show: Callable[[BoxJudged], None],
+        *,
+        tells: bool | None = None,
     ) -> None:
         self.settings, self.wishes, self.environ, self.show = settings, wishes, environ, show
+        self.tells = wishes.act if tells is None else tells
         self.memory = Memory(settings.state)
         self.notes: list[str] = []
         self.troubles: list[str] = []
@@ -206,6 +249,7 @@ class _Tick:
         if self.wishes.act:
             self.notes += self._relay(judged)
             self._tell(judged, began, now, severity)
+        if self.tells:
             self._speak(judged, now)
         self.troubles += self.memory.notes
         if self.troubles and severity.rank < Severity.WARNING.rank:
@@ -293,7 +337,9 @@ class _Tick:
         if self.settings.patrol.report is not None:
             from patrol.page.write import renew_page  # noqa: PLC0415 - only where a page is asked for
 
-            self.troubles += renew_page(self.settings)
+            heartbeat = read_heartbeat(self.settings.state)
+            by_timer = heartbeat is not None and heartbeat.timer_at is not None
+            self.troubles += renew_page(self.settings, timed=by_timer or None)
         if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:
             return
         from patrol.tell.publish import ping_watcher, write_metrics  # noqa: PLC0415 - only where they are asked for
@@ -315,5 +361,6 @@ class _Tick:
 
 
 def warn(text: str) -> None:
-    """One line about the patrol itself."""
-    print(f"patrol: {safe_text(text)}", file=sys.stderr, flush=True)
+    """One line about the patrol itself. Where it cannot be written, a log on a full disk say, the work goes on."""
+    with suppress(OSError):
+        print(f"patrol: {safe_text(text)}", file=sys.stderr, flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onbox.model.screen import clip
 from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text
@@ -72,8 +73,8 @@ def box_json(channel: Source) -> dict[str, Any]:
     }
 
 
-def progress_line(wait: Wait, now: float) -> str:
-    """What is known now, for a terminal: one line, bounded."""
+def progress_line(wait: Wait, now: float, width: int = PROGRESS_LIMIT) -> str:
+    """What is known now, for a terminal: one line of at most so many columns, as only such a line can be renewed."""
     parts: list[str] = []
     for channel in wait.channels:
         contact = channel.contact
@@ -85,7 +86,7 @@ def progress_line(wait: Wait, now: float) -> str:
         parts += dict.fromkeys(notes)
     left = format_duration(max(0.0, wait.began_at + wait.plan.limit_seconds - now))
     text = safe_line(" · ".join(parts) or "connecting")
-    return f"waiting {format_duration(now - wait.began_at)} (limit in {left}) · {text}"[:PROGRESS_LIMIT]
+    return clip(f"waiting {format_duration(now - wait.began_at)} (limit in {left}) · {text}", width)
 
 
 def warnings(conditions: Sequence[Noted]) -> list[str]:

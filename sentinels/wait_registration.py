@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -83,7 +84,7 @@ class Duty:
                 _warn(text)
         if self._on_terminal and now >= self._next_progress:
             self._next_progress = now + PROGRESS_SECONDS
-            sys.stderr.write(f"\r\x1b[K{progress_line(wait, wall())}")
+            sys.stderr.write(f"\r\x1b[K{progress_line(wait, wall(), shutil.get_terminal_size().columns - 1)}")
             sys.stderr.flush()
         sight = tuple(channel.looked for channel in wait.channels)
         if self.register is not None and (now >= self._next_renewal or sight != self._sight):

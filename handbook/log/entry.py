@@ -24,6 +24,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handbook.page.phrases import clock_exact
+from onbox.model.fence_signs import close_fence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -142,14 +143,19 @@ def make_entry(
         0,
         clock_exact(at),
         kind,
-        " ".join(title.split())[:TITLE_LIMIT],
+        _cut(" ".join(title.split()), TITLE_LIMIT),
         run,
         attempt,
         actor,
-        text.strip("\n")[:TEXT_LIMIT],
+        _cut(text.strip("\n"), TEXT_LIMIT),
     )
     fields: dict[str, Any] = {key: " ".join(value.split()) for key, value in more.items()}
     return entry._replace(**fields)
+
+
+def _cut(text: str, limit: int) -> str:
+    """No fence stays open where it is cut."""
+    return text if len(text) <= limit else close_fence(text[:limit])
 
 
 def place(entry: LogEntry, book: Logbook, known: tuple[int, str] | None = None) -> LogEntry:

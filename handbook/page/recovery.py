@@ -27,8 +27,8 @@ OF_THE_BOX = (Sign.NO_CONTACT, Sign.VANISHED, Sign.NO_RUN)
 class Advice(NamedTuple):
     """What to do about one run. step: of the table. first: the complete command, "" where nothing is to be typed.
 
-    asked: what is done only with a person's word, and its command. resume, dry_run, stop: complete commands, "" where
-    the run is not onbox's own or there is nothing to resume or stop. withheld: what a command that is not offered would
+    asked: what is done only with a person's word, and its command. resume, dry_run, stop, prune: complete commands, ""
+    where the run is not onbox's own or there is nothing to resume or stop. prune only lists. withheld: what a command that is not offered would
     have looked like.
     """
 
@@ -38,6 +38,7 @@ class Advice(NamedTuple):
     resume: str = ""
     dry_run: str = ""
     stop: str = ""
+    prune: str = ""
     withheld: str = ""
 
     @property
@@ -89,6 +90,7 @@ def _advice(typist: Typist, standing: Standing, step: NextStep, first: str, *, h
         resume=typist.line(Act.RESUME, "") if resumable else "",
         dry_run=typist.line(Act.DRY_RUN, "") if resumable else "",
         stop=typist.of_onbox(*WithWord.STOP.words(typist.run)) if stoppable else "",
+        prune=typist.of_onbox("prune", "--dry-run", typist.run),
     )
 
 

@@ -55,6 +55,7 @@ def run_data(facts: HandbookFacts, run: RunFacts) -> dict[str, Any]:
         "resume_precondition": PRECONDITION if advice.resume else None,
         "dry_run_command": advice.dry_run or None,
         "stop_command": advice.stop or None,
+        "prune_command": advice.prune or None,
     }
     times = {name: _time(getattr(run, name)) for name in ("since", "seen_at", "records_at")}
     record = {

@@ -18,7 +18,7 @@ from onbox.checkpoints.on_disk import NO_TERMS, look_at_checkpoints
 from onbox.checkpoints.wholeness import UNPROVEN
 from onbox.contract.events import parse_events
 from onbox.contract.markers import Marker
-from onbox.contract.paths import CHAIN
+from onbox.contract.paths import CHAIN, SWEEP
 from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
 from onbox.contract.runfile import is_apart
 from onbox.model.manifest import Artifact
@@ -231,6 +231,8 @@ def in_words(forecast: Forecast) -> str:
         return f"stage {stage} lives without a runner: a resume takes it over, and starts it no second time"
     if stage is None:
         return "every stage is done: a resume records the end"
+    if stage == SWEEP:
+        return "no runner is alive: a resume runs the cells that are open; failed ones only `onbox sweep retry-failed`"
     how = "again, with ONBOX_RESUME=1" if forecast.resuming else "for the first time"
     return f"no runner and no stage is alive: a resume starts stage {stage} {how}"
 

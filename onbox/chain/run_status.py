@@ -15,6 +15,7 @@ from onbox.contract.events import Event, parse_events
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import look_at_log
+from onbox.model.detect import detect_from_dict
 from onbox.runs.state import state_of
 from onbox.system.clock import parse_utc, wall
 from onbox.system.journal import read_lines
@@ -102,7 +103,7 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         None if written is None else max(0.0, wall() - written),
         len(history.unreadable),
         tuple(history.facts.tracker_runs),
-        history.facts.repeated,
+        history.facts.repeated(detect_from_dict(head.data.get("detect")).same_step),
         history.facts.began_at,
         history.launches,
     )

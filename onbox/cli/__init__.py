@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.cli import app
-
 if TYPE_CHECKING:
     from typing import NoReturn
 
 
 def entry() -> NoReturn:
     """The console script of `onbox`."""
+    from onbox.cli import app  # noqa: PLC0415 - what a runner or a tick starts uses parts of this package, without click
+
     app.entry()

@@ -64,6 +64,9 @@ def run(args: Options) -> int:
         return Exit.DONE
     if args.yes is not None:
         return prune.by_word(args.yes)
+    kept = prune.plan.retention.keep
+    if args.keep is not None and args.keep < kept:
+        print(f"--keep {args.keep} becomes {kept}: `min_count` of an artifact asks for so many")
     print(prune.text())
     return prune.ask() if asks else Exit.DONE
 

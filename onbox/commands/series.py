@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from onbox.chain.state.frozen_run import read_head
 from onbox.cli.command import argument, command, config_option, json_option
 from onbox.commands.shared.project import existing_run, load_project_to_read
 from onbox.contract.exits import Exit
+from onbox.contract.runfile import is_sweep
 from onbox.errors import Trouble
 from onbox.model.units import counted, format_duration, format_size
 from onbox.outside import safe_line
@@ -42,6 +46,7 @@ examples:
 @click.option("--csv", is_flag=True, help="one line per point, with a header")
 def run(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
+    _refuse_sweep(paths)
     points = _points(paths, args.stage)
     if args.json:
         print(json.dumps({"schema": SCHEMA, "points": [point_to_dict(point) for point in points]}))
@@ -50,6 +55,15 @@ def run(args: Options) -> int:
     else:
         print(render_series(points, wall()))
     return Exit.DONE
+
+
+def _refuse_sweep(paths: RunPaths) -> None:
+    """Its one stage trains nothing."""
+    with suppress(ValueError):  # of a damaged run.json the series may be whole
+        head = read_head(paths)
+        if head is not None and is_sweep(head):
+            where = safe_line(os.path.join(paths.root, "cells", "CELL", "series.jsonl"))
+            raise Trouble(Exit.USAGE, f"run {head.run} is a sweep: each of its cells has a series of its own: {where}")
 
 
 def _points(paths: RunPaths, stage: str | None) -> list[Point]:

@@ -23,6 +23,7 @@ from onbox.errors import Trouble
 from onbox.model.units import parse_duration, parse_size
 from onbox.system.clock import wall
 from onbox.system.time_limit import TooLong, time_limit
+from onbox.triage.classes import NEVER
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.large import Excerpt
@@ -109,7 +110,8 @@ def render(verdict: Diagnosis) -> str:
     lines.extend(f"  also {item.failure_class}, line {item.line_number}: {item.line}" for item in verdict.secondary)
     lines.append(f"  {verdict.remedy}")
     if verdict.terminal:
-        lines.append(f"  retry unchanged: {'may help' if verdict.retry else 'no'}")
+        never = NEVER.get(verdict.failure_class)
+        lines.append(f"  retry by itself: {'may help' if verdict.retry else f'no: {never}' if never else 'no'}")
     return "\n".join(lines)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from onbox.did_you_mean import did_you_mean
+from onbox.config.keys import Keys
+from onbox.did_you_mean import did_you_mean, meant
 
 if TYPE_CHECKING:
-    from onbox.config.keys import Key, Keys, ListKey
+    from onbox.config.keys import Key, ListKey
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -61,6 +62,14 @@ class ConfigErrors(ValueError):
         super().__init__("\n".join(map(str, errors)))
 
 
+def _other_table(key: str, known: Collection[str]) -> str:
+    """Where a key belongs that exactly one other table has and that is near none of this one; else ""."""
+    if meant(key, known):
+        return ""
+    tables = {one.HEADER for one in Keys.__subclasses__() if one.HEADER and key in one.names()}
+    return f"; it is a key of {tables.pop()}" if len(tables) == 1 else ""
+
+
 _MARKS_AS_LETTERS = str.maketrans("_-.", "aaa")
 
 
@@ -89,8 +98,8 @@ class Table:
         if keys is not None:
             known = keys.names() if isinstance(keys, type) else keys
             for key in [key for key in self.values if key not in known]:
-                meant = did_you_mean(key, known) if len(errors) < SUGGESTIONS else ""
-                self.fail(key, key, "a known key" + meant)
+                words = "" if len(errors) >= SUGGESTIONS else _other_table(key, known) or did_you_mean(key, known)
+                self.fail(key, key, "a known key" + words)
 
     def __contains__(self, key: str) -> bool:
         return key in self.values

@@ -16,6 +16,9 @@ LINES_BEHIND = 0  # that may come behind a display which is still the newest new
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
+RAISED_MAX = 2  # times that a run may state a larger maximum
+INDEX_SEEN = 3  # looks at which a number has not moved, and names one of several
+INDEX_UNITS = frozenset({"task", "job", "file"})
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
 
@@ -125,6 +128,8 @@ def _is_counting(track: Track, counter: Counter) -> bool:
     """
     if counter.apart > 1:
         return False  # of several processes, each at its own work
+    if counter.seen >= INDEX_SEEN and not counter.advances and counter.unit in INDEX_UNITS and not counter.made:
+        return counter.current == counter.maximum  # `Task 3/16: 245 candidates`: which, not how many
     if counter.kind == "moving":
         return counter.current > counter.minimum and not counter.resets
     if counter.unit == "byte":
@@ -154,6 +159,9 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     bounded = [counter for counter in whole if _maximum(track, counter) is not None]
     if bounded:
         best = max(bounded, key=lambda counter: _rank(track, counter, bounded))
+        around = [counter for counter in whole if _goes_on_around(counter, best)]
+        if around:
+            return Pick(max(around, key=lambda counter: counter.last), None, best)
         return Pick(best, None if best.repeats else _maximum(track, best), None)
     if epoch is not None and _maximum(track, epoch):
         return Pick(epoch, _maximum(track, epoch), inner)
@@ -168,6 +176,15 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if last.repeats else last.maximum, None)
     return None
+
+
+def _goes_on_around(counter: Counter, inner: Counter) -> bool:
+    """Whether a count without an end goes on beside one that begins again after each of its ends: the frames of a
+    film, and the samples of each.
+    """
+    if not inner.repeats or counter.resets or counter.maximum is not None:
+        return False
+    return counter.kind == "train" and counter.last == inner.last and 0 < counter.advances <= inner.repeats + 1
 
 
 def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, bool, bool, bool, bool, float, int]:
@@ -195,7 +212,7 @@ def _maximum(track: Track, counter: Counter) -> int | None:
     units = sorted(STEP_UNITS - {"batch", "timestep"}) if counter.unit in STEP_UNITS - {"timestep"} else [counter.unit]
     for unit in (counter.unit, *units):
         most = track.maxima.get(unit)
-        if most is not None and most >= counter.current:
+        if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
             return most
     return None
 

@@ -74,14 +74,20 @@ class ClosingLines:
         before, after = self._lines[:at], self._lines[at:]
         if not before or any(CRASHED.search(line) or _FAILS.search(line) for line in after):
             return False
-        known = {_form(line) for line in before}
-        return any(_closes(line) and _form(line) not in known for line in after)
+        known = {_form(line) for line in before} | {_claim(line) for line in before}
+        return any(_closes(line) and not {_form(line), _claim(line)} & known - {""} for line in after)
 
 
 def _closes(line: str) -> bool:
     text = message(line).text
     part = _PART.search(text)
     return bool(_CLOSING.search(text)) and not _MIDWAY.search(text) and not (part and int(part[1]) < int(part[2]))
+
+
+def _claim(line: str) -> str:
+    """`best:`, `mean reward =`: what a value is called; "" where a line closes with something else."""
+    found = _CLOSING.search(message(line).text)
+    return f"{_form(found[0])}=" if found and re.search("[:=]", found[0]) else ""
 
 
 def _form(line: str) -> str:

@@ -9,12 +9,18 @@ from __future__ import annotations
 import re
 
 _ENDS = re.compile(rb"[\r\n\x08]+")
+_ENDERS = (b"\n", b"\r", b"\b")
 _NUMBERS = re.compile(rb"\d+")
+
+
+def whole_part(text: bytes) -> bytes:
+    """The text without its unended last line (or piece of a line that is drawn over)."""
+    return text[: max(text.rfind(end) for end in _ENDERS) + 1]
 
 
 def without_cut_end(text: bytes) -> bytes:
     """The text without its unended last line (or piece of a line that is drawn over), if that was cut in a number."""
-    at = max(text.rfind(end) for end in (b"\n", b"\r", b"\b")) + 1
+    at = len(whole_part(text))
     growing = text[at:]
     if at == 0 or not growing[-1:].isdigit():
         return text

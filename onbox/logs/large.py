@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.logs.alike import PROBE_BYTES, hardly_alike
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
 from onbox.logs.progress import ProgressReader, ProgressSettings, clean_text
@@ -31,8 +32,6 @@ START_BYTES = 1 << 15  # of a run that started between: its banner tells its max
 HITS_MAX = 64
 KEYS_MAX = 4
 LINE_BYTES = 500
-PROBE_BYTES = 1 << 13
-FORMS_MAX = 60  # of lines in so many bytes; with more, each costs a look, and less is read
 WORD_BYTES = 4  # of the letters that a line is searched by
 _STARTS = (b"Running training", b"tarting training", b"esuming", b"esumed", b"estart", b"ttempt ", b"elaunch")
 _WORDS = re.compile(rb"[^\d\r\n]+")
@@ -69,9 +68,7 @@ def _read_whole(log: Places, settings: ProgressSettings) -> Reading:
 
 
 def _is_costly(log: Places, start: int) -> bool:
-    """Whether hardly two lines there are alike but for their digits."""
-    lines = log.read(max(0, start), start + PROBE_BYTES).split(b"\n")
-    return len({line.translate(None, b"0123456789") for line in lines}) > FORMS_MAX
+    return hardly_alike(log.read(max(0, start), start + PROBE_BYTES))
 
 
 class _Read:

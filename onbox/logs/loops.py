@@ -22,6 +22,8 @@ REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "s
 
 COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "cycle", "task"})
 
+RANK_LETTERS = 24
+_BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
 _INDEX = (
     r"s?(?:[ _]?(?:no\.?|number|idx|index|id))?[\s:=#_\[(-]{0,4}(?P<current>\d{1,9})[\])]?"
     r"\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,9})(?![\w./%-])"
@@ -35,7 +37,11 @@ def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]
     if "/" not in text and "of " not in text:
         return []
     found = (_INDEX_IN_A_BAR if in_a_bar else _REPEATED_INDEX).finditer(text)
-    told = [(one["word"].lower(), int(one["current"]), int(one["max"])) for one in found]
+    told = [
+        (one["word"].lower(), int(one["current"]), int(one["max"]))
+        for one in found
+        if not _BESIDE_A_RANK.search(text, max(0, one.start() - RANK_LETTERS), one.start())
+    ]
     return [one for one in told if 0 < one[2] >= one[1]]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.logs.choose import choose
 from onbox.logs.closing import TAIL_BYTES, ClosingLines
-from onbox.logs.cut_end import without_cut_end
+from onbox.logs.cut_end import whole_part, without_cut_end
 from onbox.logs.line.percents import read_percent
 from onbox.logs.links import Links
 from onbox.logs.track import Track
@@ -35,7 +35,7 @@ _TRACES = (
     b"resum", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"it 0", b"terminat", b"cycle", b"sweep", b"draw",
     b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ",
-    b"learn:", b"rate:", b"://", b"run", b"trackio",
+    b"0> ", b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",
     b"|   ", b"#  ",
 )  # fmt: skip
 _ROW = lazy(rb"[ |\t\xe2\x94\x82]*0")
@@ -187,16 +187,20 @@ class ProgressReader:
         return self._at_end(self.settings._replace(regex=None))._links.state()  # noqa: SLF001 - as above
 
     def readings(self) -> dict[str, LogReading]:
-        """The newest of each that the log shows: `loss`, `learning_rate`, `grad_norm`, `metric`."""
-        track = self._at_end(self.settings._replace(regex=None))._track  # noqa: SLF001 - as above
+        """The newest of each that the log shows: `loss`, `learning_rate`, `grad_norm`, `metric`.
+
+        Of whole lines (or pieces of one that is drawn over): `loss 12` may become `loss 12.5`, and each is kept for ever.
+        """
+        track = self._at_end(self.settings._replace(regex=None), only_whole=True)._track  # noqa: SLF001 - as above
         return {name: LogReading(value, place, called) for name, (value, place, called) in track.readings.items()}
 
-    def _at_end(self, settings: ProgressSettings) -> ProgressReader:
-        """This reader, as if the line still growing had ended."""
+    def _at_end(self, settings: ProgressSettings, *, only_whole: bool = False) -> ProgressReader:
+        """This reader, as if the line still growing had ended. only_whole: and had not begun."""
         if not self._pending:
             return self
         end = ProgressReader.from_state(self.state(), settings)
-        end._lines(without_cut_end(end._pending) + b"\n")  # noqa: SLF001 - as above
+        pending = end._pending  # noqa: SLF001 - as above
+        end._lines((whole_part(pending) if only_whole else without_cut_end(pending)) + b"\n")  # noqa: SLF001 - as above
         return end
 
     def _lines(self, data: bytes, following: bytes = b"") -> None:

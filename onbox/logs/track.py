@@ -30,6 +30,11 @@ _NAMED_RANK = lazy(
     r"(?i)(?<![a-z])(?:(?:local_?|global_?)?rank|gpu|device|process|proc)[ =:_#-]{0,2}(\d{1,6})(?!\d*[/.])"
 )
 _SCHEDULER = lazy(r"(?:slurmstepd\S{0,80}: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
+_COMMIT = lazy(
+    r"(?:^\s*|\bHEAD is now at |\b[Cc]ommit:? |^\[[^\s\[\]]{1,80} (?:\(root-commit\) )?)"
+    r"(?=[0-9a-f]{0,39}[a-f])(?=[a-f]{0,39}\d)"
+    r"[0-9a-f]{7,40}(?:\] | \([^()]{1,80}\) |[: ] ?)(?=\S)|^(?:Applying|Subject): |^\[PATCH[ \d]"
+)  # behind it stands what somebody wrote of a change
 _TRACKER = lazy(r"wandb:\s")
 
 
@@ -91,6 +96,7 @@ class Track:
     def __init__(self) -> None:
         self.counters: dict[str, Counter] = {}
         self.maxima: dict[str, int] = {}
+        self.raised: dict[str, int] = {}  # how often a maximum grew: a count that goes on is none
         self.line = 0
         self.bar = ""  # key of the newest bar
         self.text = ""  # of the line that is looked at
@@ -128,7 +134,7 @@ class Track:
         for name, value in state.items():
             setattr(track, name, value)
         track.counters = {row[0]: Counter(*row) for row in state["counters"]}
-        track.maxima = dict(state["maxima"])
+        track.maxima, track.raised = dict(state["maxima"]), dict(state.get("raised", {}))
         track.table = TableHead(*state["table"]) if state["table"] else None
         return track
 
@@ -159,14 +165,14 @@ class Track:
         if turn == "ended" and DONE_ONLY.match(text) and self._has_crashed():
             turn = None  # the shell script around it has come to its end
         if turn == "started":
-            self.started, self.table, self.readings = self.line, None, {}
+            self.started, self.table, self.readings, self.raised = self.line, None, {}, {}
         elif turn == "ended" or (turn == "left" and not self._has_crashed()):
             self._end(text)
         elif turn == "ignored":
             self.ignoring = True
         elif turn == "crashed":
             self._crash(text)
-        word = _SCHEDULER.search(text)
+        word = _SCHEDULER.search(text) or _COMMIT.search(text)
         if word:
             text = text[: word.start()]
         if _TRACKER.match(text) and self._has_crashed():
@@ -245,6 +251,7 @@ class Track:
 
     def take(self, seen: SeenOnLine) -> None:
         for unit, most in seen.maxima:
+            self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
         for sight in seen.sights:
             self._count(sight)

@@ -34,7 +34,8 @@ class DetectSettings(NamedTuple):
     behind its last step.
     checkpoint_intervals: no complete checkpoint for so many of the run's own intervals. rollback_depth: at least so
     many complete checkpoints are wanted; 0: any number will do. buffered_after_seconds: so much older than the newest
-    artifact is the log.
+    artifact is the log. same_step: ends so many steps apart are at the same one; None: a share of the step
+    (onbox/triage/repeats.py).
     """
 
     slow_percent: float = 25.0
@@ -49,6 +50,7 @@ class DetectSettings(NamedTuple):
     checkpoint_intervals: float = 3.0
     rollback_depth: int = 0
     buffered_after_seconds: float = 600.0
+    same_step: int | None = None
     on_detect: tuple[tuple[str, str], ...] = ()
 
     def answer(self, name: str) -> str:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,7 +48,7 @@ def make_rollback_plan(run: RunCheckpoints, step: int) -> RollbackPlan:
     """Raises Trouble where the step is no whole checkpoint, or something could not be looked at."""
     of = run.to_resume
     if of is None or run.current is None or of.stage.name != run.current:
-        raise Trouble(Exit.USAGE, _no_stage(run))
+        raise Trouble(Exit.USAGE, _no_stage(run, step))
     if of.survey.unseen:
         raise Trouble(Exit.GATE_REFUSED, f"nothing was rejected: could not look at {of.survey.unseen[0]}")
     target = _target(of, step)
@@ -64,10 +65,21 @@ def make_rollback_plan(run: RunCheckpoints, step: int) -> RollbackPlan:
     return RollbackPlan(of.stage.name, target, rejected, links, (*warnings, *_pointers(rejected)))
 
 
-def _no_stage(run: RunCheckpoints) -> str:
-    if run.current is None:
-        return "every stage is done: there is nothing to resume; to train on from a step, start its stage anew (--redo)"
-    return f"stage {run.current}, which a resume would start, has no checkpoints"
+def _no_stage(run: RunCheckpoints, step: int) -> str:
+    if run.current is not None:
+        return f"stage {run.current}, which a resume would start, has no checkpoints"
+    done = "every stage is done: nothing would go on from a step"
+    of = run.to_resume
+    if of is None:
+        return done
+    name = of.stage.name
+    command = of.stage.cmd if isinstance(of.stage.cmd, str) else shlex.join(of.stage.cmd)
+    command = command if len(command.splitlines()) == 1 else "COMMAND"
+    stage = f"{name}=export ONBOX_CHECKPOINT={shlex.quote(_target(of, step).path)}; {command}"
+    return (
+        f"{done}; a run of its own does: onbox chain --run {run.head.run}-{step} {shlex.quote(stage)} "
+        f"(to begin again at step 0: onbox chain --redo {name})"
+    )
 
 
 def _target(of: StageCheckpoints, step: int) -> Surveyed:

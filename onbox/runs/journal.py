@@ -115,10 +115,9 @@ class JournalFacts:
         """How its attempts ended badly, oldest first."""
         return repeats.ends_of(self._repeats)
 
-    @property
-    def repeated(self) -> repeats.Repeated:
-        """How often the newest bad end came."""
-        return repeats.repeated(self.bad_ends)
+    def repeated(self, same_step: float | None) -> repeats.Repeated:
+        """How often the newest bad end came. same_step: as in [detect]."""
+        return repeats.repeated(self.bad_ends, same_step)
 
     def spent_seconds(self, stage: str) -> float | None:
         """How long the attempts of a stage took that have ended; None: the end of one was not seen."""

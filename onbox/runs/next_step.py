@@ -69,6 +69,7 @@ class WithWord(Enum):
     STOP = ("stop it", ("stop", RUN))
     RESUME = ("resume it", ("resume", "-d", RUN))
     REDO = ("run a stage again", ("chain", "--run", RUN, "--redo", "STAGE"))
+    RETRY_CELLS = ("run the failed cells again", ("sweep", "retry-failed", RUN))
     ANY_CHECKPOINT = ("take a checkpoint of another run", ("resume", "-d", "--any-checkpoint", RUN))
     ACKNOWLEDGE = ("acknowledge it", ())  # a command of the patrol, where there is one
 
@@ -93,6 +94,7 @@ class Sign(Enum):
     SEALED = "its record is sealed"
     REPEATED = "an earlier attempt failed in the same way"
     NO_ROOM = "its failure is a full disk, inodes or quota"
+    CELLS_FAILED = "it is a sweep, and cells of it have failed"
     CAUSE_UNKNOWN = "its failure has no class"
     BY_A_PERSON = "somebody ended it"
     NOT_STARTED = "its stage never started, so there is no log of it"
@@ -227,14 +229,20 @@ TABLE: tuple[StepRow, ...] = (
         _ended(Sign.BY_A_PERSON), "a cancelled job or a Ctrl-C is somebody's decision",
     ),
     StepRow(
+        NextStep("cells-failed", Act.LOGS, "find out why cells failed, then `onbox sweep retry-failed`",
+             "resume it: a resume runs open cells only, and a failed one is not open", (WithWord.RETRY_CELLS,)),
+        lambda run: run.state is RunState.FAILED and run.has(Sign.CELLS_FAILED),
+        "a cell that failed is run again by a person's word only",
+    ),
+    StepRow(
         NextStep("no-room", Act.ROOM,
              "make room: `onbox prune` lists the checkpoints that may go, `onbox stats --hogs` what else is big; then resume",
              "resume before there is room; delete the best or the newest whole checkpoint"),
         _ended(Sign.NO_ROOM), "a resume without room fails at its next save",
     ),
     StepRow(
-        NextStep("cause-not-known", Act.LOGS, "resume only once the cause is understood: no rule knows this end",
-             "resume it before somebody has read its log"),
+        NextStep("cause-not-known", Act.LOGS, "find out what ended it, as the remedy says; then resume",
+             "resume it before somebody has looked for the cause", (WithWord.RESUME,)),
         _ended(Sign.CAUSE_UNKNOWN), "how it ended is known, why is not: no class says whether another attempt can help",
     ),
     StepRow(

@@ -113,14 +113,13 @@ def _step(run: str, state: RunState, known: KnownSweep, *, runner_alive: bool, l
         signs.add(Sign.GATE_REFUSED)
     elif state is RunState.FAILED and known.board.failures:
         most = next(iter(boards.classes_of(known.board)))
-        signs |= signs_of_failure(most)
+        signs |= {Sign.CELLS_FAILED, *signs_of_failure(most)}
     if not runner_alive and lives:
         signs.add(Sign.RUNNER_GONE)
     if state is RunState.PENDING:
         signs.add(Sign.UNATTENDED)
     step = next_step(Standing(state, frozenset(signs)))
-    command = step.act.line(run)
-    if state is RunState.FAILED and known.board.failures and Sign.GATE_REFUSED not in signs:
-        command, then = f"onbox sweep table {run}", f"find out why cells failed; then: onbox sweep retry-failed {run}"
-        return {"step": step.name, "next_command": command, "then": then, "never": step.never}
-    return {"step": step.name, "next_command": command, "then": step.then, "never": step.never}
+    then = (
+        f"find out why cells failed, then: onbox sweep retry-failed {run}" if Sign.CELLS_FAILED in signs else step.then
+    )
+    return {"step": step.name, "next_command": step.act.line(run), "then": then, "never": step.never}

@@ -50,7 +50,8 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
 
 _ENDS_HELPERS = lazy(
     r"\b(?:send(?:ing|s)?|sent|kill(?:ing|s)?|stopp(?:ing|ed)|terminating|shutting down|cleaning up)\b.{0,40}"
-    r"\b(?:SIG(?:KILL|TERM|INT)|workers?|helpers?|servers?|prefetch\w*|daemons?|children|background|tunnel|proxy|monitor)\b",
+    r"\b(?:SIG(?:KILL|TERM|INT)|workers?|helpers?|servers?|prefetch\w*|daemons?|children|background|tunnel|proxy"
+    r"|monitor)\b",
     re.IGNORECASE,
 )
 ANNOUNCED_BEFORE = 5  # lines

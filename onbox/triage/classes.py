@@ -125,9 +125,11 @@ CLASSES: tuple[FailureClass, ...] = (
 
 # What to do where the rule knows more than its class.
 RULE_REMEDIES = {
-    "killed-cause-unknown": "Something sent SIGKILL, and no kill for memory was counted: a resume is safe. Find out "
-    "who did: the scheduler's word, the kernel's log, other people on the box. If memory is near the cgroup's limit, "
-    "size the workers by memory.max, not by the number of CPUs.",
+    "stalled": "It stood still until it was ended: the end of its log and its stacks (beside the log, where py-spy is "
+    "installed) say where. See that it cannot hang there again, then resume.",
+    "killed-cause-unknown": "Something sent SIGKILL, and no kill for memory was counted: a resume is safe. First find "
+    "out who did: the scheduler's word, the kernel's log, other people on the box. If memory is near the cgroup's "
+    "limit, size the workers by memory.max, not by the number of CPUs.",
     "bare-killed": "Killed without a traceback is most often the cgroup's OOM killer: look at oom_kill in "
     "memory.events. Size the workers by memory.max, not by the number of CPUs; then resume.",
     "all-metrics-zero": "Stop and look at the data, the labels and the metric: a run whose loss and score stay at 0 "
@@ -138,6 +140,15 @@ RULE_REMEDIES = {
 REMEDIES = {row.key: row.remedy for row in CLASSES}
 CLASS_KEYS = frozenset(REMEDIES)
 NEVER = {row.key: row.never for row in CLASSES}
+
+
+def about_stall(stacks: str | None) -> dict[str, str]:
+    """What to do about a stage that stands still. stacks: the file with the stacks of its processes."""
+    if stacks is None:
+        return {"remedy": REMEDIES["hang_stall"]}
+    name = stacks.rpartition("/")[2]
+    remedy = f"See in {name}, beside its log, where it stands; if that does not move, stop and resume."
+    return {"remedy": remedy, "stacks": stacks}
 
 
 def may_repeat(failure_class: str, *, own_word: bool | None = None) -> bool:

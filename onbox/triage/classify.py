@@ -17,7 +17,6 @@ from onbox.triage.classes import may_repeat
 from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
 from onbox.triage.meaning import ROWS as SENTENCES
-from onbox.triage.meaning import TWO_THINGS
 from onbox.triage.reading.record import LOGGED, PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, UserRow
@@ -339,11 +338,11 @@ def _dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diag
 
 
 def _candidates(call: SettledClass) -> tuple[FurtherFault, ...]:
-    """The classes between which a sentence does not decide."""
-    if call.fault is None or call.rule != TWO_THINGS:
+    """The classes between which a line does not decide."""
+    if call.fault is None:
         return ()
     fault = call.fault
-    return tuple(FurtherFault(name, clean(fault.text), fault.number) for name in fault.row.need.split("|"))
+    return tuple(FurtherFault(name, clean(fault.text), fault.number) for name in fault.row.rivals)
 
 
 def _traceback(call: SettledClass) -> tuple[str, ...]:

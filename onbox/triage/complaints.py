@@ -40,6 +40,7 @@ _ADVICE = lazy(
     r"|mpi_abort was invoked|mpirun (?:noticed|has exited)|this error may|troubleshoot|if you\b)",
     re.IGNORECASE,
 )
+_FAREWELL = lazy(r"^\W{0,6}(?:shutting down|exiting|saving|cleaning up|closing|good ?bye|bye)\b", re.IGNORECASE)
 _LAST, _LAST_BOXED = 2, 6  # paragraphs
 
 
@@ -53,11 +54,16 @@ def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     # What the line alone has been judged by; a bare death says too little for that.
     known = {fault.number for fault in attempt.faults if fault.handled or fault.row.explains > DEATH}
     faults = [
-        _fault(one, attempt, at_end=len(found) - at <= (_LAST_BOXED if one.boxed else _LAST))
+        _fault(one, attempt, at_end=sum(map(_says_more, found[at:])) <= (_LAST_BOXED if one.boxed else _LAST))
         for at, one in enumerate(found)
         if known.isdisjoint(line.number for line in one.lines)
     ]
     return max((one for one in faults if one), key=lambda one: (one.row.explains, -one.number), default=None)
+
+
+def _says_more(said: Paragraph) -> bool:
+    """Whether it is more than a farewell."""
+    return not _FAREWELL.match(said.text)
 
 
 def _fault(said: Paragraph, attempt: LogAttempt, *, at_end: bool) -> Fault | None:

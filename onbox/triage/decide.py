@@ -9,13 +9,13 @@ from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.claims import is_meant, outlives_success
 from onbox.triage.complaints import complaint
-from onbox.triage.last_words import last_words, reason_before
+from onbox.triage.last_words import last_words, reason_before, told_after
 from onbox.triage.layers import explained_by
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
 from onbox.triage.reading.series import series_fault
 from onbox.triage.reading.signs import lost_loss
 from onbox.triage.reading.tracebacks import SHUTDOWN
-from onbox.triage.rules.rows import ASKED, BUG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, RuleRow, compiled
+from onbox.triage.rules.rows import ASKED, BUG, CONFIG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, RuleRow, compiled
 from onbox.triage.rules.table import ROWS
 
 _BY_ID = {row.id: row for row in ROWS}
@@ -83,12 +83,27 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     if not ranked:
         return Decision(None, (), attempt)
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
-    if below is None and ranked[0].row.explains <= DEATH and ranked[0].trace is None:
-        said = complaint(attempt, record.tail)
-        below = said if said is not None and said.row.explains > DEATH else None
+    if below is None:
+        below = _told_beside(ranked[0], complaint(attempt, record.tail), live) or told_after(ranked[0], record.tail)
     cause = _over(below, ranked[0]) if below else _to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
+
+
+GOES_ON_FOR = 3  # lines: so far does the message of an exception reach
+_SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level")
+
+
+def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault | None:
+    """What says more than a bare death, or than an exception whose message goes on there."""
+    if cause.row.explains <= DEATH and cause.trace is None:
+        return said if said is not None and said.row.explains > DEATH else None
+    if cause.row.id not in _SAYS_LITTLE:
+        return None
+    if said is not None and said.row.explains >= CONFIG and cause.trace is None:
+        return said
+    near = (fault for fault in live if 0 < fault.number - cause.number <= GOES_ON_FOR)
+    return next((fault for fault in near if fault.row.explains >= CONFIG), None)
 
 
 def _concrete(words: Fault | None, said: Fault | None) -> Fault | None:

@@ -15,6 +15,7 @@ from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, meaning_of, row_of
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
 from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.rows import DEATH
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from onbox.triage.rules.rows import RuleRow
 
 LOOKED_AT = 5  # last lines
+MESSAGE_LINES = 3  # that a message may go on for
 STOPS = lazy(
     r"\b(?:abort(?:ing|ed)|(?-i:ABORT)|giving up"
     r"|g[ai]ve[ns]? up|(?:can ?not|can't|unable to) (?:continue|go on|proceed)"
@@ -44,9 +46,12 @@ _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a
 )
 _SAYS_ERROR = lazy(
     r"^E: \S|^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)"
-    r"|^(?:\S{1,40} ){0,6}error\W{1,3}\d{0,4}\W{0,3}$",
+    r"|^(?:\S{1,40} ){0,6}error\W{1,3}\d{0,4}\W{0,3}$|^.{0,60}\((?:abort|error|fatal)\) ?:"
+    r"|\berrors? occurred\b|\b(?:completed|finished|done|ended) with [1-9]\d{0,8} (?:errors?|failures?)\b"
+    r"|^(?!use of uninitialized).* at \S{1,200} line \d{1,9}(?:, <\S{0,20}> (?:line|chunk) \d{1,12})?\.$",  # of Perl
     re.IGNORECASE,
 )
+_ITS_OWN_ERROR = lazy(r"^(?:error|fatal)\b ?: ?\S", re.IGNORECASE)  # without a logger's time or name
 # `tool: what went wrong`, as Unix tools complain, and `stage failed: why`.
 _OF_A_TOOL = lazy(
     r"^(?=(?:/|\./)?[\w.+/-]{1,120}: |.{0,60}\bfail(?:ed|ure): \S)(?=.*\b(?:cannot|can't|could not|unable"
@@ -113,7 +118,8 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
                 vague = _fault(BY_ID["error-line"], line, attempt)
         if not attempt.reached_end and said.level not in ("INFO", "DEBUG"):
             vague = vague or _by_code(line, attempt)
-        if vague is None and _complains(said, line.text) and not attempt.reached_end:
+        says_so = _complains(said, line.text) or (line is tail[-1] and _ITS_OWN_ERROR.match(line.text) is not None)
+        if vague is None and says_so and not attempt.reached_end and not is_harmless(said.text, line.text):
             vague = _fault(BY_ID["error-line"], line, attempt)
     return vague
 
@@ -134,6 +140,20 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
         sure = SURE if points or STOPS.search(said.text) else CLEAR
         if found is not None and found.score >= sure and not found.rivals:
             return _fault(ROWS[found.failure_class], line, attempt)
+    return None
+
+
+def told_after(error: Fault, tail: tuple[SeenLine, ...]) -> Fault | None:
+    """What the message of an exception goes on with, where its first line says only that something failed."""
+    if error.row.id != "exception" or error.trace is None:
+        return None
+    for line in (line for line in tail if 0 < line.number - error.number <= MESSAGE_LINES):
+        said = message(line.text)
+        if HEADER.search(line.text) or said.level in ("INFO", "DEBUG", "WARNING") or is_harmless(said.text, line.text):
+            return None
+        found = meaning_of(said.text, enough=CLEAR)
+        if found is not None and not found.rivals and found.failure_class != "nccl_or_distributed":  # what it leads to
+            return Fault(ROWS[found.failure_class], line.number, line.text, LOGGED, error.progress_before)
     return None
 
 

@@ -34,10 +34,12 @@ class Theme(NamedTuple):
 _BROKEN = (
     r"corrupt\w*|damag\w+|broken|truncat\w+|mismatch\w*|do(?:es)? not match|did not match"
     r"|incomplete|integrity|inconsistent|checksum|crc(?:32c?)?|digest|magic|malformed|unreadable"
+    r"|(?:could not|cannot|unable to|failed to) read|end of file|unexpected eof"
     r"|unparsable|could not parse|cannot parse|failed to parse|parse error|parsing|unexpected end"
     r"|premature|short read|expected .{0,40}(?:but|got|found|received|read|has|have|is|are)"
     r"|(?:got|found|received|read) .{0,30}expected|bad|invalid|not valid|garbage|zero bytes|0 bytes|empty"
-    r"|unpickling|invalid argument|header|footer|out of range|not (?:readable|a valid|a zip)|deserializ\w*"
+    r"|unpickling|invalid argument|header|footer|out of range|not (?:readable|a valid|a zip)"
+    r"|not an? (?:\w+ ){1,2}(?:image|file|archive|database|stream)|deserializ\w*"
     r"|decod\w+|undecodable"
 )
 _GONE = (
@@ -50,7 +52,8 @@ _LACKING = (
     r"|no (?:more )?free|needs? .{0,40}(?:but|only)"
 )
 _CARDS = (
-    r"gpus?|cuda|vram|rocm|hip|xpus?|hpus?|npus?|opencl|sycl|metal|vulkan|accelerators?|graphics cards?"
+    r"gpus?|cuda|vram|rocm|hip|xpus?|hpus?|npus?|habana|gaudi|synapse|synstatus|ascend|neuron|opencl|sycl|metal"
+    r"|vulkan|accelerators?|graphics cards?"
     r"|nvidia|device memory|kv cache|gfx\w+|sm_\d+"
 )
 _SAVED = (
@@ -165,7 +168,7 @@ THEMES: tuple[Theme, ...] = (
         r"|not set|unset|undefined|not recogni[sz]ed|unrecogni[sz]ed|illegal|divisible|mutually|either|neither"
         r"|only|cannot be|not (?:a )?valid|misconfigur\w+|contradict\w*|not defined|not supported|exactly one"
         r"|at least one of|expected one of|compulsory|mandatory|unsatisfi\w+|nothing provides|could not solve"
-        r"|not enabled|not enough|is needed|are needed|not part of",
+        r"|not enabled|not enough|is needed|are needed|not part of|too (?:small|short|long)",
     ),
     Theme(
         "cuda_env",
@@ -179,7 +182,7 @@ THEMES: tuple[Theme, ...] = (
         r"|cannot (?:open|load|find|read|use)|no such|failed to (?:load|initiali[sz]e)|mismatch\w*"
         r"|(?:built|compiled|installed|linked|configured) without|without .{0,30}(?:support|enabled)"
         r"|not (?:built|compiled|linked)|cpu only|missing|none (?:is|are|was|were) (?:visible|found)"
-        r"|not visible|not installed|no \w+ support",
+        r"|not visible|not installed|no \w+ support|acquire failed|fail\w* to acquire|already acquired|not acquired",
         1,
     ),
     Theme(
@@ -221,7 +224,7 @@ THEMES: tuple[Theme, ...] = (
         r"simulation|scf|solver|newton|loss\w*|gradients?|grad ?norm\w*|norm|rewards?|energy|residuals?|weights"
         r"|activations?|solution"
         r"|pressure|temperature|objective|training|perplexity|optimi[sz]er|integrator|time ?step|z ?loss"
-        r"|router|entropy|logits|likelihood",
+        r"|router|entropy|logits|likelihood|coordinates?|particles?|positions?|velocit\w+|forces?|atoms?",
         r"(?:not|no|never) converg\w+|(?:did not|failed to) converge"
         r"|nans?|inf\w*|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"
         r"|overflow\w*|spik\w+|above .{0,20}(?:for|limit|threshold)|too large|collapsed?|not a number"
@@ -298,11 +301,12 @@ def _words(words: str) -> re.Pattern[str]:
 
 
 def row_of(found: Meaning) -> RuleRow:
-    """The rule that a meaning stands for. Where it has rivals, the class is unknown; `need` then holds all of them."""
+    """The rule that a meaning stands for. Where it has rivals, the class is unknown, with all of them beside it."""
     if not found.rivals:
         return ROWS[found.failure_class]
-    classes = "|".join((found.failure_class, *found.rivals))
-    return RuleRow(TWO_THINGS, "unknown", CAUSE - 20, classes, "(?!)", "a sentence that names two things alike", "")
+    rivals = (found.failure_class, *found.rivals)
+    source = "a sentence that names two things alike"
+    return RuleRow(TWO_THINGS, "unknown", CAUSE - 20, "", "(?!)", source, "", rivals=rivals)
 
 
 def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning | None:

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from onbox.contract.events import Record
 
 KEPT = 16  # newest ends
+STEPS_SHOWN = 5
 
 # Ends within this share of the step are at the same one: a log shows only every so-manieth step, and what was buffered
-# when the process died is lost, so the last step that is seen lies a little before the true one.
+# when the process died is lost, so the last step that is seen lies a little before the true one. [detect] same_step
+# says another distance, in steps.
 SAME_STEP_SHARE = 0.005
 
 # Somebody else ended the run: how often that happens says nothing about the run.
@@ -41,16 +43,21 @@ class AttemptEnd(NamedTuple):
 class Repeated(NamedTuple):
     """How often the newest end came, itself included (1: once only; 0: no bad end).
 
-    step: at which step, where only that is the same; None: the error itself is the same.
+    step: at which step, where only that is the same; None: the error itself is the same. steps: of all of them then,
+    the oldest first.
     """
 
     times: int
     step: float | None = None
+    steps: tuple[float, ...] = ()
 
     def __str__(self) -> str:
         if self.step is None:
             return f"the same failure {self.times} times"
-        return f"{self.times} ends at the same step ({self.step:.12g})"
+        if len(set(self.steps)) < 2:
+            return f"{self.times} ends at the same step ({self.step:.12g})"
+        apart, shown = max(self.steps) - min(self.steps), ", ".join(f"{one:.12g}" for one in self.steps[-STEPS_SHOWN:])
+        return f"{self.times} ends within {apart:.12g} steps of each other ({shown})"
 
 
 NOTHING: Mapping[str, Any] = {"ends": [], "commands": {}}
@@ -104,15 +111,16 @@ def ends_of(known: Mapping[str, Any]) -> tuple[AttemptEnd, ...]:
     return tuple(AttemptEnd(*one) for one in known["ends"])
 
 
-def repeated(ends: Sequence[AttemptEnd]) -> Repeated:
-    """How often the newest of these ends came."""
+def repeated(ends: Sequence[AttemptEnd], same_step: float | None = None) -> Repeated:
+    """How often the newest of these ends came. same_step: ends so many steps apart are at one; None: a share."""
     if not ends or ends[-1].failure_class in FROM_OUTSIDE:
         return Repeated(0)
     newest = ends[-1]
     alike = sum(1 for end in ends if end.stage == newest.stage and _same_error(end, newest))
-    at_step = sum(1 for end in ends if end.stage == newest.stage and (end is newest or _same_step(end, newest)))
-    if at_step > max(alike, 1):
-        return Repeated(at_step, newest.step)
+    of_stage = [end for end in ends if end.stage == newest.stage]
+    at_step = [end for end in of_stage if end is newest or _same_step(end, newest, same_step)]
+    if len(at_step) > max(alike, 1):
+        return Repeated(len(at_step), newest.step, tuple(end.step for end in at_step if end.step is not None))
     return Repeated(max(alike, 1))
 
 
@@ -124,8 +132,9 @@ def _same_error(end: AttemptEnd, newest: AttemptEnd) -> bool:
     return tells and end.signature == newest.signature
 
 
-def _same_step(end: AttemptEnd, newest: AttemptEnd) -> bool:
+def _same_step(end: AttemptEnd, newest: AttemptEnd, within: float | None) -> bool:
     """Step 0 tells nothing: whatever fails at the start ends there."""
     if end.step is None or newest.step is None or end.failure_class in FROM_OUTSIDE:
         return False
-    return newest.step > 0 and abs(end.step - newest.step) <= SAME_STEP_SHARE * newest.step
+    most = SAME_STEP_SHARE * newest.step if within is None else within
+    return newest.step > 0 and end.step > 0 and abs(end.step - newest.step) <= most

@@ -17,6 +17,7 @@ from onbox.model.units import counted, parse_duration
 from onbox.system.clock import pause, wall
 from patrol.commands.options import common_options
 from patrol.config.configured import load_settings
+from patrol.crontab_entry import installed_lines
 from patrol.page.gather import gather
 from patrol.page.write import NoExtra, page_of, path_of, write_page
 from patrol.timer.heartbeat import read_heartbeat
@@ -56,7 +57,7 @@ def run(args: Options) -> int:
         print(json.dumps({"schema": 1, "at": wall(), "runs": [_data(run) for run in history.runs]}))
         return Exit.DONE
     if args.html == "-":
-        sys.stdout.write(_page(gather(settings, wall(), wall() - since)))
+        sys.stdout.write(_page(gather(settings, wall(), wall() - since, timed=_is_timed(settings))))
         return Exit.DONE
     path = os.path.abspath(args.html) if args.html else path_of(settings)
     _make(settings, path, since, watch=args.watch)
@@ -65,9 +66,18 @@ def run(args: Options) -> int:
     return Exit.DONE
 
 
+def _is_timed(settings: Settings) -> bool | None:
+    """Whether something fires the ticks: a timer began one, or the crontab has this patrol's line."""
+    heartbeat = read_heartbeat(settings.state)
+    if heartbeat is not None and heartbeat.timer_at is not None:
+        return True
+    lines = installed_lines(settings)
+    return None if lines is None else bool(lines)
+
+
 def _make(settings: Settings, path: str, since: float, *, watch: bool) -> None:
     renews = watch or (settings.patrol.report is not None and path == path_of(settings))
-    history = gather(settings, wall(), wall() - since, renews=renews)
+    history = gather(settings, wall(), wall() - since, renews=renews, timed=_is_timed(settings))
     page = _page(history)
     write_page(path, page)
     print(f"wrote {path}: {counted(len(history.runs), 'run')}, {len(page.encode()) / 1e6:.1f} MB", flush=True)

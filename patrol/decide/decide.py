@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.contract.paths import SWEEP
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.runs.next_step import UNKNOWN_CLASS, next_step
@@ -107,7 +108,10 @@ def _reported(verdict: Verdict, scene: RunScene | None) -> Reported:
             return told._replace(failure_class=UNKNOWN_CLASS)
     failure = scene.failure if scene is not None else None
     if failure is not None:
-        return told._replace(failure_class=failure.failure_class, retry_allowed=failure.retry_allowed)
+        of_cells = failure.source == "marker" and failure.stage == SWEEP
+        return told._replace(
+            failure_class=failure.failure_class, retry_allowed=failure.retry_allowed, cells_failed=of_cells
+        )
     engine = scene.engine if scene is not None else None
     return told._replace(failure_class=engine.failure_class or "") if engine is not None else told
 

@@ -293,9 +293,10 @@ class RunScene(BoxScene):
         stage = observed(self.look.stage) or ""
         told = any((end.stage, end.attempt) == (stage, attempt) for end in ends[-1:])
         if told or not self.gone or not self.look.managed or self.outcome is not None:
-            return repeated(ends)
+            return repeated(ends, self.look.same_step)
         progress = observed(self.look.progress)  # killed together with its runner: nobody wrote this end down yet
-        return repeated((*ends, AttemptEnd(stage, attempt, step=progress.current if progress else None)))
+        last = AttemptEnd(stage, attempt, step=progress.current if progress else None)
+        return repeated((*ends, last), self.look.same_step)
 
     @cached_property
     def fast_finish(self) -> Timed | None:

@@ -39,7 +39,8 @@ class Reported(NamedTuple):
 
     rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
     failure_class: "" where it has not failed. retry_allowed: the marker's own word; None: the class table decides.
-    repeated: whether an earlier attempt ended in the same way. home: what a pull brought here of it.
+    repeated: whether an earlier attempt ended in the same way. cells_failed: of a sweep. home: what a pull
+    brought here of it.
     """
 
     run: str
@@ -52,6 +53,7 @@ class Reported(NamedTuple):
     failure_class: str = ""
     retry_allowed: bool | None = None
     repeated: bool = False
+    cells_failed: bool = False
     home: Home | None = None
 
 
@@ -67,6 +69,8 @@ def standing_of(told: Reported) -> Standing:
     signs |= signs_of_failure(told.failure_class, told.retry_allowed)
     if told.repeated and told.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
+    if told.cells_failed:
+        signs.add(Sign.CELLS_FAILED)
     if told.home is not None and told.state is RunState.DONE:
         signs.add(Sign.VERIFIED if told.home.verified else Sign.PULLED)
     if told.look and told.severity is not Severity.OK:

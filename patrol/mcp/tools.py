@@ -16,10 +16,10 @@ from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
 from onbox.fence import fence, fenced, fenced_lines
 from onbox.outside import safe_line
-from onbox.system.clock import monotonic, utc_text, wall
+from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from patrol.config.configured import choose_boxes, split_run
 from patrol.config.ssh_target import target_of
-from patrol.mcp.answers import ROWS_LIMIT, answer, name_of, named, page, plain, unseen_of
+from patrol.mcp.answers import answer, name_of, named, page, plain, unseen_of
 from patrol.mcp.log_tail import GREP_BYTES, LINES_LIMIT, read_tail
 from patrol.mcp.shapes import (
     failure_row,
@@ -48,6 +48,7 @@ WAIT_LIMIT_SECONDS = 600.0
 PROGRESS_SECONDS = 10.0
 GREP_LIMIT = 200
 NOTE_LIMIT = 4000
+POINTS_LIMIT = 1000
 RUN = re.compile(r"[^/:\s]{1,100}[/:][^/:\s]{1,100}")
 
 
@@ -122,9 +123,9 @@ class Tools:
             data |= {"failure": failure_row(failure), "never": facts.get("never"), "then": facts.get("then")}
         return answer(data, as_of=as_of, could_not_look=[*not_seen(facts), *([f"failure: {why}"] if why else ())])
 
-    async def checkpoints(self, run: str) -> dict[str, Any]:
+    async def checkpoints(self, run: str, cursor: str | None = None) -> dict[str, Any]:
         """What a run has saved: step, path, size, age, whole or why not, why each is kept; `select`: what a resume goes
-        on from. Highest step first, at most 200.
+        on from. Highest step first, 200 an answer; cursor: the next ones.
         """
         box, name = self._run(run)
         said = await self.programs.run("patrol", ("checkpoints", "--json", f"{box}/{name}"), limit_seconds=LOOK_SECONDS)
@@ -139,28 +140,30 @@ class Tools:
             for one in rows_of(said.document.get("stages"))
             for text in one.get("could_not_look") or ()
         ]
-        data = {"run": f"{box}/{name}", "select": fence_all(plain(chosen)), "checkpoints": found[:ROWS_LIMIT]}
-        return answer(
-            data, as_of=moment_of(said.document.get("at")), could_not_look=[*([why] if why else ()), *missing]
-        )
+        shown, following = _page(found, cursor)
+        data = {"run": f"{box}/{name}", "select": fence_all(plain(chosen)), "checkpoints": shown}
+        missing = [*([why] if why else ()), *missing]
+        return answer(data, as_of=moment_of(said.document.get("at")), could_not_look=missing, next_cursor=following)
 
-    async def series(self, run: str, limit: int = 100) -> dict[str, Any]:
-        """A run's numbers, newest last: step, loss, learning rate, speed, memory, checkpoints. At most 1000 points; of
-        the ticks where the box keeps none.
+    async def series(self, run: str, limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
+        """A run's numbers, newest last: step, loss, learning rate, speed, memory, checkpoints. limit: at most 1000
+        points an answer; cursor: the ones before them. Of the ticks where the box keeps none.
         """
         box, name = self._run(run)
-        most = max(1, min(limit, 1000))
+        most = max(1, min(limit, POINTS_LIMIT))
         said = await self.programs.run("patrol", ("series", "--json", f"{box}/{name}"), limit_seconds=LOOK_SECONDS)
         if isinstance(said.document, dict):
             points = [{key: named(value) for key, value in one.items()} for one in rows_of(said.document.get("points"))]
             missing = [] if points else ["no point was taken yet"]
-            return answer(
-                points[-most:], as_of=moment_of(points[-1].get("at")) if points else None, could_not_look=missing
-            )
-        words = ("history", f"{box}/{name}", "--points", "--json", "-n", str(most))
+            as_of = moment_of(points[-1].get("at")) if points else None
+            shown, following = _page_back(points, cursor, most)
+            return answer(shown, as_of=as_of, could_not_look=missing, next_cursor=following)
+        words = ("history", f"{box}/{name}", "--points", "--json", "-n", str(POINTS_LIMIT))
         ticks = await self.programs.run("patrol", words, limit_seconds=LOOK_SECONDS)
-        rows = _document(ticks, "patrol history").get("rows", [])
-        return answer(rows, as_of=time_text(rows[-1].get("at")) if rows else None, could_not_look=[_why_not(said)])
+        rows = ticks.document.get("rows", []) if isinstance(ticks.document, dict) else []  # no tick has seen it
+        as_of = time_text(rows[-1].get("at")) if rows else None
+        shown, following = _page_back(rows, cursor, most)
+        return answer(shown, as_of=as_of, could_not_look=[_why_not(said)], next_cursor=following)
 
     async def next_step(self, run: str) -> dict[str, Any]:
         """What a person or an agent may type next for a run, and what needs a person's word. Runs nothing."""
@@ -248,7 +251,7 @@ class Tools:
         commands = {
             "resume": facts.get("resume_command"),
             "stop": facts.get("stop_command"),
-            "prune": None,
+            "prune": facts.get("prune_command"),
             "acknowledge": f"patrol ack {name_of(facts)}",
         }
         data = {"run": name_of(facts), "done": False, "command": commands[action], "never": facts.get("never")}
@@ -325,11 +328,13 @@ _ASK = {
     "resume": "a person types it: this server was not started with --allow resume",
     "stop": _PERSON,
     "acknowledge": f"{_PERSON}; it says that somebody has seen the end",
+    "prune": f"{_PERSON}; a removed checkpoint cannot be brought back. This lists what may go and removes nothing; "
+    "what to type to remove exactly that list stands below it",
 }
 _NO_COMMAND = {
     "resume": "it is done: there is nothing to resume",
     "stop": "no process of it is known: there is nothing to stop",
-    "prune": "no command here deletes checkpoints: a person does; `checkpoints` names the one that a resume needs",
+    "prune": "onbox did not start it: nothing here knows which of its files may go",
 }
 _PLAIN = (
     "run_id", "managed", "state", "rule", "severity", "since", "stage", "attempt", "stages_done", "stages_total",
@@ -362,6 +367,17 @@ def _page(rows: list[Any], cursor: str | None) -> tuple[list[Any], str | None]:
         return page(rows, cursor)
     except ValueError:
         raise CallRefused(f"cursor: {safe_line(str(cursor), 40)!r} is not one of an earlier answer") from None
+
+
+def _page_back(rows: list[Any], cursor: str | None, limit: int) -> tuple[list[Any], str | None]:
+    """The newest rows, or those before the moment `cursor`: new ones come at the end, so a place would move."""
+    before = None if cursor is None else parse_utc(cursor[:40])
+    if cursor is not None and before is None:
+        raise CallRefused(f"cursor: {safe_line(cursor, 40)!r} is not one of an earlier answer")
+    times = [(parse_utc(time_text(row.get("at")) or "") or 0.0, row) for row in rows]
+    older = [(at, row) for at, row in times if before is None or at < before]
+    shown = older[-limit:]
+    return [row for _, row in shown], utc_text(shown[0][0]) if len(older) > len(shown) else None
 
 
 def _read(path: str) -> str:

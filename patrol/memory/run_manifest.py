@@ -44,7 +44,7 @@ class Manifest(NamedTuple):
     what its token is called, as the run's own records say; believed by nobody yet. is_apart: its jobs write to another
     disk. targets: whom the run tells: what is relayed goes nowhere else. news: what it tells
     each of them. promises: the artifacts of each stage. is_whole: every stage was read. expected_seconds: of all of
-    it.
+    it. same_step: as in [detect].
     """
 
     id: str = NOT_READ
@@ -61,6 +61,7 @@ class Manifest(NamedTuple):
     stages: Mapping[str, DeclaredStage] = {}
     promises: Mapping[str, tuple[ArtifactPromise, ...]] = {}
     is_whole: bool = False
+    same_step: float | None = None
     why: str = "no run.json"
 
 
@@ -92,6 +93,7 @@ def parse(text: bytes, identity: str) -> Manifest:
         stages=stages,
         promises=_promises(rest),
         is_whole=is_whole,
+        same_step=as_number(as_object(head.get("detect")).get("same_step")),
         why="",
     )
 

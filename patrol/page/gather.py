@@ -30,9 +30,9 @@ ACTS_READ = 1000
 LINE_LIMIT = 400
 
 
-def gather(settings: Settings, now: float, since: float, *, renews: bool = False) -> History:
+def gather(settings: Settings, now: float, since: float, *, renews: bool = False, timed: bool | None = None) -> History:
     """Of the runs of the configured boxes, of which something was said since then. renews: whether the page is written
-    anew after each tick. Raises MemoryTrouble, StateNotWritten.
+    anew after each tick. timed: as `Standing` has it. Raises MemoryTrouble, StateNotWritten.
     """
     memory = Memory(settings.state)
     known = {box.name for box in settings.config.boxes}
@@ -49,6 +49,7 @@ def gather(settings: Settings, now: float, since: float, *, renews: bool = False
         next_due_at=next_due(schedule, now),
         cadence_seconds=cadence_seconds(schedule, now),
         renews=renews,
+        timed=timed,
     )
     billings = {box.name: box.billing for box in settings.config.boxes}
     runs = _Reader(memory, past, since, billings).runs(words) if past is not None else ()

@@ -47,7 +47,8 @@ class RunHistory(NamedTuple):
 
 class Standing(NamedTuple):
     """The patrol itself. last_tick_at: None: none is known. renews: whether the page is written anew after each tick;
-    then next_due_at says when the next one comes.
+    then next_due_at says when the next one comes. timed: whether something is known to fire the ticks;
+    None: nobody has looked.
     """
 
     made_at: float
@@ -55,6 +56,7 @@ class Standing(NamedTuple):
     next_due_at: float | None
     cadence_seconds: float
     renews: bool = False
+    timed: bool | None = None
 
 
 class History(NamedTuple):

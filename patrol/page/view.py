@@ -111,6 +111,7 @@ class View(NamedTuple):
     next_due_at: float | None
     cadence_seconds: float
     renews: bool
+    timed: bool | None
     offset_seconds: int
     zone: str
     counts: tuple[tuple[str, str, str], ...]
@@ -133,6 +134,7 @@ def view_of(history: History) -> View:
         next_due_at=standing.next_due_at,
         cadence_seconds=standing.cadence_seconds,
         renews=standing.renews,
+        timed=standing.timed,
         offset_seconds=here.tm_gmtoff,
         zone=time.strftime("%Z", here),
         counts=_counts(parts),

@@ -45,13 +45,13 @@ def write_page(path: str, page: str) -> None:
     replace_file(path, page.encode("utf-8", "replace"), durable=False)
 
 
-def renew_page(settings: Settings) -> list[str]:
+def renew_page(settings: Settings, *, timed: bool | None = None) -> list[str]:
     """After a tick, where [patrol] asks for a page: trouble, if there was any. It never ends the tick."""
     path, now = path_of(settings), wall()
     if why := why_not_ours(path):
         return [f"the report was not written: {path} {why}; move it away, or name another file"]
     try:
-        write_page(path, page_of(gather(settings, now, now - SINCE_SECONDS, renews=True)))
+        write_page(path, page_of(gather(settings, now, now - SINCE_SECONDS, renews=True, timed=timed)))
     except (NoExtra, MemoryTrouble, StateNotWritten) as error:
         return [f"the report could not be written: {error}"]
     except Exception as error:  # noqa: BLE001 - the tick is remembered and said all the same

@@ -111,6 +111,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         waiting_for=_text(fields.get("waiting_for"), "waits for nothing"),
         retries=facts.retries,
         ends=facts.bad_ends,
+        same_step=manifest.same_step,
         failure=_failure(raw, manifest, place),
         keeps_checkpoints=stage_facts.has_artifacts if stage_facts is not None else NOT_ASKED,
         python=manifest.python or Absent("not recorded"),

@@ -18,7 +18,9 @@ KEPT_BYTES = 1 << 19
 
 
 class Output:
-    """Prints line by line. When the reader has gone (`| head`), the tick goes on in silence: it has work to finish."""
+    """Prints line by line. When the reader has gone (`| head`), or the log lies on a full disk, the tick goes on in
+    silence: it has work to finish.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream: TextIO | None = stream
@@ -33,7 +35,7 @@ class Output:
             return
         try:
             print(text, file=self._stream, flush=True)
-        except BrokenPipeError:
+        except OSError:
             # Keep the interpreter from flushing into it again at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
             self._stream = None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -94,8 +93,6 @@ class _Desk:
             fresh = self.shelf.save(fresh)
             for message in self._outside(fresh):
                 self.outbox.put(message)
-        with suppress(StateNotWritten):  # it was full before any room could be taken
-            self.shelf.spare.reserve()
         waiting = bool(self.outbox.pending())
         if waiting:
             start_deliverer(self.paths, self.environ)
@@ -158,7 +155,11 @@ class _Desk:
 
 
 def paths_of(settings: Settings) -> RunPaths:
-    return RunPaths(os.path.join(settings.state, FOLDER))
+    return notices_in(settings.state)
+
+
+def notices_in(state: str) -> RunPaths:
+    return RunPaths(os.path.join(state, FOLDER))
 
 
 def _draft(news: News, folder: str, host: str, now: float, target: str, id_: str) -> Notice | None:

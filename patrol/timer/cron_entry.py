@@ -43,12 +43,14 @@ def render_line(job: CronJob) -> str:
 
 
 def shell_line(job: CronJob) -> str:
-    """What cron's shell is to run: it works in any directory and with cron's bare environment."""
-    folder = job.log.rpartition("/")[0]
+    """What cron's shell is to run: it works in any directory and with cron's bare environment. Where the log cannot be
+    written, the tick is done all the same, and cron mails what it says.
+    """
+    folder, log = shlex.quote(job.log.rpartition("/")[0]), shlex.quote(job.log)
     variables = "".join(f"{name}={shlex.quote(value)} " for name, value in job.variables)
     return (
-        f"umask 077; mkdir -p {shlex.quote(folder)}; cd / && {variables}{shlex.join(job.words)}"
-        f" >>{shlex.quote(job.log)} 2>&1"
+        f"umask 077; mkdir -p {folder}; cd /; if echo >>{log}; then exec >>{log} 2>&1; fi;"
+        f" {variables}{shlex.join(job.words)}"
     )
 
 

@@ -20,6 +20,7 @@ from sentinels.box.lookout_items import (
 )
 
 JOURNAL_LIMIT = 1 << 16
+STATUS_SECONDS = 30.0  # the usual time between two samples
 PART_LIMIT = 1 << 15
 NEIGHBOURS = 20
 FIRST_ASK_SECONDS = 0.5  # after its records changed an engine is asked soon, then at longer and longer intervals
@@ -100,6 +101,8 @@ class RunItem:
         self.engine = False  # whether the run was handed to one of them
         self.fast = [os.path.join(self.root, name) for name in self.FAST]
         self.folder, self.quick = os.path.join(self.root, "markers"), None
+        self.status, self.status_at = os.path.join(self.root, "status.json"), 0.0  # and when it was told
+        self.stamp = None  # type: str | None
         self.key, self.alive, self.next_at, self.told = (), ("", ""), 0.0, ("", "")  # type: tuple[str | None, ...], tuple[str, str], float, tuple[str, str]
 
     def look(self, now):
@@ -121,12 +124,16 @@ class RunItem:
         if slow:
             self.next_at = now + SLOW_SECONDS
             self.alive = self._life()
-        if key == self.key and self.alive == self.told and self.alive[0] != "gone":
+        if key == self.key and self.alive == self.told and self.alive[0] != "gone" and not self._moved_on(now):
             return []
         if key != self.key:
             self.asker.soon(now)
         self.key, self.told = key, self.alive
         return [self._tell(now)]
+
+    def _moved_on(self, now):
+        """Whether its progress is to be told again: it is renewed with every sample, and nothing else changes."""
+        return not self.status_at <= now < self.status_at + STATUS_SECONDS and self._stamp(self.status) != self.stamp
 
     @staticmethod
     def _stamp(path):
@@ -157,7 +164,8 @@ class RunItem:
             ("done", read_part(self.fast[0], PART_LIMIT) or b""),
             ("ended", read_part(self.fast[1], PART_LIMIT) or b""),
         ]
-        parts += [("status", read_part(os.path.join(self.root, "status.json"), PART_LIMIT) or b"")]
+        self.status_at, self.stamp = now, self._stamp(self.status)
+        parts += [("status", read_part(self.status, PART_LIMIT) or b"")]
         parts += [("lock", self._lock()), ("failed", self._failed())]
         if not head:
             parts.append(("runs", "\n".join(self._neighbours())))

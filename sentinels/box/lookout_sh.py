@@ -299,7 +299,13 @@ look_run() { # NUMBER ID ROOT
   eval "ends$1=\$ends"
   is=$(stat -L -c '%n %i %Z %Y %s' "$4" "$5" "$6" "$7" 2>/dev/null; :)
   if [ $((turn % slow)) -eq 0 ] || [ -z "$lived" ]; then life "$3"; else runner=${lived%%|*} stage=${lived#*|}; fi
-  if [ "$is" = "$was" ] && [ "$runner|$stage" = "$lived" ]; then
+  grown=
+  if [ $((turn % (30 * slow))) -eq 0 ]; then # its progress is renewed with every sample, and nothing else changes
+    was_renewed=; eval "was_renewed=\$renewed$1"; renewed=$(stat -L -c '%i %Z' "$3/status.json" 2>/dev/null; :)
+    [ "$renewed" = "$was_renewed" ] || grown=1
+    eval "renewed$1=\$renewed"
+  fi
+  if [ -z "$grown" ] && [ "$is" = "$was" ] && [ "$runner|$stage" = "$lived" ]; then
     [ "$runner" = gone ] && [ $((turn % slow)) -eq 0 ] || return 0 # what has gone is told again: it must be seen twice
   fi
   eval "state$1=\$is more$1=\$runner\|\$stage"

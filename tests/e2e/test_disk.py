@@ -14,7 +14,7 @@ import pytest
 from patrol.decide.table import BOX_FLAGS
 from tests.box import Box, wait_until
 from tests.fault_server import FaultServer
-from tests.patrolled import TRAIN, Patrolled, patrolled
+from tests.patrolled import PATROL, TRAIN, Patrolled, patrolled
 from tests.saved import failed_run
 
 if TYPE_CHECKING:
@@ -262,6 +262,42 @@ def test_people_are_told_once_though_the_disk_here_is_full(
     for _ in range(3):
         look()
     assert messages(server)[3:] == [("patrol_trouble", "gpu1/digits")], "by the outbox again, and nothing twice"
+
+
+@pytest.mark.parametrize("trouble", ["read-only", "full before the first tick"])
+def test_people_are_told_once_though_nothing_can_be_written_here(
+    patrolling: Patrolled, disk: SmallDisk, server: FaultServer, trouble: str
+) -> None:
+    """Each tick says what it sees into a log on the same disk."""
+    box = patrolling.add_box("gpu1")
+    assert box.onbox("chain", "-d", "--launch-check", "0.2", "--run", box.run, TRAIN).returncode in (0, 1)
+    box.wait_for_log("step 1/100")
+
+    def look() -> str:
+        with open("/dev/full", "w") as log:
+            command = [*PATROL, "tick", "--unattended"]
+            done = subprocess.run(
+                command, env=patrolling.env, cwd=patrolling.local, stdout=log, stderr=subprocess.PIPE, check=False
+            )
+        return done.stderr.decode()
+
+    if trouble == "read-only":
+        look()
+        disk.remount("ro")
+    else:
+        disk.take_bytes()
+    look()
+    box.end_everything()
+    said = [look() for _ in range(4)]
+    assert messages(server) == [("patrol_trouble", "gpu1/digits")], said
+    assert all("the patrol's own folder cannot be used" in text for text in said), said
+    disk.remount("rw") if trouble == "read-only" else disk.give_bytes()
+    for _ in range(2):
+        assert "cannot be used" not in look()
+    assert messages(server) == [("patrol_trouble", "gpu1/digits")], "what was told is known here again"
+    assert box.onbox("resume", "-d", "--launch-check", "0.2").returncode in (0, 1)
+    look()
+    assert messages(server)[1:] == [("patrol_recovered", "gpu1/digits")]
 
 
 def test_a_receiver_that_is_down_while_the_disk_here_is_full_gets_it_later_once(

@@ -35,6 +35,17 @@ def test_a_silent_stage_is_stalled_and_recovers(box: Box) -> None:
     assert chain.wait(60) == 0
 
 
+def test_what_stood_still_until_its_timeout_is_told_with_its_stacks(box: Box) -> None:
+    configure(box, "[stages.a]\ncmd = 'sleep 60'\nstall_after = '300ms'\ntimeout = '3s'\n")
+    assert box.onbox("chain").returncode == 1
+    assert box.marker("a_FAILED")["failure_class"] == "hang_stall"
+    (box.state / "logs" / "a.1.stacks").write_text("Thread 1 (idle)\n")
+    said = box.onbox("status").stdout
+    assert "a.1.stacks" in said
+    assert "It stood still until it was ended" in said
+    assert "then stop and resume" not in said, "nothing of it runs"
+
+
 def test_a_stage_that_computes_in_silence_is_not_stalled(box: Box) -> None:
     line = "end=$(($(date +%s) + 6)); while [ $(date +%s) -lt $end ]; do :; done"
     configure(box, f"[stages.a]\ncmd = {line!r}\nstall_after = '3s'\n")  # so long nobody is without the processor

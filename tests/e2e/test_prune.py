@@ -140,6 +140,8 @@ def test_milestones_and_what_the_gate_counts_stay(saved: Box) -> None:
     (saved.project / "onbox.toml").write_text(config)
     assert saved.onbox("chain").returncode == 1
     assert candidates(saved) == [9]
+    raised = saved.onbox("prune", "--dry-run", "--keep", "2").stdout
+    assert raised.startswith("--keep 2 becomes 4: `min_count` of an artifact asks for so many\n")
 
 
 def test_incomplete_ones_are_no_reason_to_remove_whole_ones(saved: Box) -> None:

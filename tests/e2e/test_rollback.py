@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -43,7 +44,13 @@ def test_a_resume_goes_on_from_the_step_and_the_record_says_why(saved: Box) -> N
     assert sorted(path.name for path in aside.iterdir()) == [
         "rejected-1-latest", "rejected-1-step-100", "rejected-1-step-11",
     ]  # fmt: skip
+    told = " ".join(saved.onbox("status").stdout.split())
+    assert "loss climbs; a resume goes on from there" in told
+    assert "train failed: start again with ONBOX_RESUME=1" in " ".join(
+        saved.onbox("resume", "--dry-run").stdout.split()
+    )
     saved.onbox("resume")
+    assert "a resume goes on from there" not in saved.onbox("status").stdout
     assert f"from={ckpt}/step-10\n" == (saved.state / "logs/train.2.log").read_text()
     [begun] = saved.events("rollback_begun")
     assert (begun["step"], begun["reason"], len(begun["moved"])) == (10, "loss climbs", 3)
@@ -155,3 +162,18 @@ def test_an_attempt_that_starts_by_itself_takes_nothing_that_half_a_rollback_rej
     assert (refused.returncode, "onbox rollback --finish" in refused.stderr) == (3, True)
     saved.onbox("chain")  # as a keeper's or a boot's runner: nobody is asked
     assert (saved.state / "logs/train.2.log").read_text() == f"from={saved.project}/ckpt/step-11\n"
+
+
+def test_of_a_run_that_is_done_it_says_what_goes_on_from_the_step(saved: Box) -> None:
+    (saved.project / "go").touch()
+    assert saved.onbox("resume").returncode == 0
+    refused = saved.onbox("rollback", "--to", "9", "--reason", "worse since")
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (64, 1)
+    assert "onbox chain --redo train" in refused.stderr
+    typed = shlex.split(refused.stderr.partition("does: onbox ")[2].partition(" (to begin")[0])
+    assert typed[:3] == ["chain", "--run", "digits-9"]
+    (saved.project / "onbox.toml").unlink()
+    assert saved.onbox(*typed).returncode == 0
+    log = (saved.project / ".onbox/digits-9/logs/train.1.log").read_text()
+    assert log == f"from={saved.project}/ckpt/step-9\n"
+    assert "there is no checkpoint of step 8" in saved.onbox("rollback", "--to", "8", "--reason", "x", "digits").stderr

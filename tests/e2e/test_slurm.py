@@ -13,7 +13,7 @@ import pytest
 from onbox.backends.base import Job, JobState
 from onbox.backends.probe_slurm import FUNCTIONS, parse_probe
 from onbox.contract.readings import Absent, Unseen
-from tests.box import Box, wait_until
+from tests.box import Box, wait_for_words, wait_until
 from tests.slurm_cluster import SlurmCluster, why_not
 
 if TYPE_CHECKING:
@@ -191,6 +191,7 @@ def test_a_job_that_a_person_cancelled_is_interrupted(slurm_box: Box, cluster: S
 def test_ctrl_c_ends_the_jobs(slurm_box: Box, cluster: SlurmCluster) -> None:
     configure(slurm_box)
     viewer = slurm_box.start("chain")
+    wait_for_words(viewer, ": RUNNING")  # it follows: Ctrl-C has its meaning
     wait_for_ran(slurm_box, "resume=0")
     viewer.send_signal(signal.SIGINT)
     assert viewer.wait(60) == 4

@@ -341,6 +341,7 @@ def test_stop_ends_a_stage_whose_runner_is_gone(box: Box) -> None:
 
 def test_ctrl_c_in_the_viewer_asks_the_chain_to_stop(box: Box) -> None:
     viewer = box.start("chain", f"train={WAITS}")
+    wait_for_words(viewer, "attempt 1")  # it watches: Ctrl-C has its meaning
     wait_until(lambda: "begins" in box.ran, "the stage to begin")
     viewer.send_signal(signal.SIGINT)
     assert viewer.wait(60) == 4
@@ -351,6 +352,7 @@ def test_ctrl_c_in_the_viewer_asks_the_chain_to_stop(box: Box) -> None:
 def test_ctrl_c_twice_does_not_wait_for_the_grace(box: Box) -> None:
     (box.project / "onbox.toml").write_text('[run]\ngrace = "10m"\n')
     viewer = box.start("chain", f"train=trap '' TERM; {WAITS}")
+    wait_for_words(viewer, "attempt 1")  # it watches: Ctrl-C has its meaning
     wait_until(lambda: "begins" in box.ran, "the stage to begin")
     viewer.send_signal(signal.SIGINT)
     wait_until((box.state / "stop.json").exists, "the wish to stop")
@@ -362,6 +364,7 @@ def test_ctrl_c_twice_does_not_wait_for_the_grace(box: Box) -> None:
 def test_a_second_ctrl_c_is_heard_while_the_first_is_answered(box: Box) -> None:
     (box.project / "onbox.toml").write_text('[run]\ngrace = "10m"\n')
     viewer = box.start("chain", f"train=trap '' TERM; {WAITS}")
+    wait_for_words(viewer, "attempt 1")  # it watches: Ctrl-C has its meaning
     wait_until(lambda: "begins" in box.ran, "the stage to begin")
     viewer.send_signal(signal.SIGINT)
     wait_for_words(viewer, "gracefully")  # said before the wish to stop is written

@@ -60,6 +60,11 @@ def test_a_failing_cell_does_not_end_the_sweep_and_the_end_names_it(box: Box) ->
     again = box.onbox("sweep", "-j", "2", "lr=1e-3,1e-4", "seed=0..2", "--", "test {lr} != 7 -a {seed} != 1")
     assert again.returncode == 1
     assert "onbox sweep retry-failed sweep" in again.stdout
+    status = box.onbox("sweep", "status").stdout
+    assert "onbox logs --run sweep" in status
+    assert "then: onbox sweep retry-failed sweep" in status
+    assert "each of its cells has a series of its own" in box.onbox("series").stderr
+    assert "failed ones only `onbox sweep retry-failed`" in box.onbox("resume", "--dry-run").stdout
 
 
 def test_failed_cells_run_again_and_only_they(box: Box) -> None:

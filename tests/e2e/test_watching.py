@@ -54,7 +54,7 @@ def test_a_key_detaches_and_is_shown_beforehand(box: Box) -> None:
 
 def test_whoever_ends_the_viewer_hears_that_the_run_goes_on(box: Box) -> None:
     viewer = box.start("chain", f"train={WAITS}")
-    wait_until(lambda: "begins" in box.ran, "the stage to begin")
+    wait_for_words(viewer, "attempt 1")  # it watches
     viewer.send_signal(signal.SIGTERM)
     said, _ = viewer.communicate(timeout=60)
     assert viewer.returncode == -signal.SIGTERM

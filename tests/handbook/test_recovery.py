@@ -29,6 +29,7 @@ REFUSES = ResumeFacts("refuse", "of another command", "train", "", None)
             {"state": "failed", "signs": ("NO_ROOM", "NO_REPEAT")},
         ),
         ("cause-not-known", "onbox logs --run digits", {"state": "failed", "signs": ("CAUSE_UNKNOWN",)}),
+        ("cells-failed", "onbox logs --run digits", {"state": "failed", "signs": ("CELLS_FAILED", "NO_REPEAT")}),
         ("do-not-repeat", "onbox logs --run digits", {"state": "interrupted", "signs": ("NO_REPEAT",)}),
         ("failed", "onbox logs --run digits", {"state": "failed"}),
         ("other-lineage", "onbox resume --dry-run digits", {"state": "interrupted", "resume": FOREIGN}),

@@ -39,8 +39,9 @@ OTHERS = [
 
 def test_the_line_is_the_one_that_is_promised() -> None:
     assert render_line(JOB) == (
-        "3,33 * * * * umask 077; mkdir -p /home/u/.local/state/x; cd / && /opt/v/bin/patrol tick -c"
-        f" /home/u/digits/onbox.toml >>/home/u/.local/state/x/tick.log 2>&1 # onbox-patrol {ID}"
+        "3,33 * * * * umask 077; mkdir -p /home/u/.local/state/x; cd /; if echo >>/home/u/.local/state/x/tick.log; then"
+        " exec >>/home/u/.local/state/x/tick.log 2>&1; fi; /opt/v/bin/patrol tick -c /home/u/digits/onbox.toml"
+        f" # onbox-patrol {ID}"
     )
 
 
@@ -75,8 +76,16 @@ def test_hostile_paths_reach_the_program(path: str, tmp_path: Path) -> None:
     for _ in range(2):
         done = subprocess.run(["/bin/sh", "-c", command], env=dict(env), cwd=tmp_path, capture_output=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert log.read_text(errors="surrogateescape") == f"{[path]!r} {path} /\n" * 2
+    assert log.read_text(errors="surrogateescape") == f"\n{[path]!r} {path} /\n" * 2
     assert log.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("log", ["/dev/full", "/proc/no/tick.log"])
+def test_a_tick_is_done_though_its_log_cannot_be_written_and_cron_mails_its_words(log: str) -> None:
+    job = CronJob("* * * * *", (sys.executable, "-c", "print('looked')"), (), log, ID)
+    done = subprocess.run(["/bin/sh", "-c", shell_line(job)], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"looked\n")
+    assert log.encode() in done.stderr or b"echo" in done.stderr
 
 
 @pytest.mark.parametrize("path", ["/tmp/a\nb", "/tmp/" + "x" * 1000])

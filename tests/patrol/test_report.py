@@ -345,6 +345,13 @@ def test_of_a_killed_run_the_signal_is_told_and_whether_it_was_for_memory() -> N
     assert not verdict.may_resume, "by itself nothing is resumed that somebody killed"
 
 
+def test_of_failed_cells_the_way_on_is_told_and_no_resume() -> None:
+    for stage, step, words in (("SWEEP", "cells-failed", "onbox sweep retry-failed digits"), ("train", "failed", "")):
+        verdict = decided(dead(outcome="chain_failed", failure=failure("preempted", stage=stage)))
+        assert (verdict.step, "resume -d" in str(verdict.asked)) == (step, False)
+        assert words in str(verdict.asked)
+
+
 def test_a_sweep_is_one_line_of_its_cells() -> None:
     text = "17/20, 2 running, 1 failed: cuda_oom · best 0.967 cell lr=1e-3,seed=2"
     told = shown(run()._replace(stage="SWEEP", cells=Cells(text, 17, 20)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.progress import NOTHING, render_progress
+from onbox.logs.alike import PROBE_BYTES, hardly_alike
 from onbox.logs.cursor import look_on
 from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.time_limit import TooLong, time_limit
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.contract.progress import Progress
-    from onbox.logs.cursor import Cursor
+    from onbox.logs.cursor import Cursor, NewBytes
     from onbox.logs.progress import LogReading, ProgressReader, ProgressSettings
     from onbox.model.pace import PaceReading
 
@@ -97,9 +98,10 @@ class ProgressWatch:
         if self._reader is None or seen.is_fresh:
             self._reader = ProgressReader(self._reading_settings())
         self._cursor = seen.cursor
-        lines, size = self._reader.track.line, sum(map(len, seen.pieces))
-        for number, piece in enumerate(seen.pieces):
-            torn = seen.skipped_bytes > 0 and number == len(seen.pieces) - 1
+        pieces = _affordable(seen)
+        lines, size = self._reader.track.line, sum(map(len, pieces))
+        for number, piece in enumerate(pieces):
+            torn = size < sum(map(len, seen.pieces)) + seen.skipped_bytes and number == len(pieces) - 1
             if torn:
                 self._reader.leap()
             self._reader.feed(piece[piece.find(b"\n") + 1 :] if torn else piece)
@@ -131,3 +133,11 @@ class ProgressWatch:
         from onbox.logs.progress import ProgressSettings  # noqa: PLC0415 - loaded with the first look
 
         return ProgressSettings(self._settings.get("regex"), self._settings.get("max"))
+
+
+def _affordable(seen: NewBytes) -> tuple[bytes, ...]:
+    """The new bytes; of many lines that are hardly alike only the newest, and the log's beginning at the first look."""
+    if sum(map(len, seen.pieces)) <= 2 * LOOK_BYTES_MIN or not hardly_alike(seen.pieces[-1][-PROBE_BYTES:]):
+        return seen.pieces
+    last = seen.pieces[-1][-LOOK_BYTES_MIN:]
+    return (seen.pieces[0][:LOOK_BYTES_MIN], last) if seen.is_fresh else (last,)

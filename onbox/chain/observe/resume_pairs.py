@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from onbox.logs.cut_end import whole_part
 from onbox.system.files import open_plain, read_tail
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class ResumePairs:
 
         try:
             if self._old is None:
-                self._old = dict(losses_by_step(read_tail(self._old_log, OLD_BYTES) or b""))
+                old = whole_part(read_tail(self._old_log, OLD_BYTES) or b"")  # killed, it may have written half a loss
+                self._old = dict(losses_by_step(old))
                 self._numbers = numbers_of(self._old.keys())
             new = b"" if self.is_over else self._new_bytes()
         except OSError:

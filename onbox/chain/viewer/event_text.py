@@ -191,7 +191,8 @@ def live_line(status: dict[str, Any], now_text: str, width: int, *, bars: bool =
     width = max(1, width - 1)
     name, state = str(status.get("stage") or "chain"), status.get("stage_state") or status.get("state")
     elapsed = str(status.get("elapsed") or "")
-    stages = f"{status.get('position', '?')}/{status.get('stages_total', '?')}"
+    total = status.get("stages_total", "?")
+    stages = "" if total == 1 else f"{status.get('position', '?')}/{total}"
     told = status.get("progress")
     progress = told if isinstance(told, dict) and told.get("text") else {}
     text, percent = str(progress.get("text") or ""), percent_of(progress) if bars else None

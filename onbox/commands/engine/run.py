@@ -166,7 +166,7 @@ def _submit(desk: Desk, definition: Definition, planned: list[Planned], *, after
 
 def _attach(args: Options, definition: Definition, alive: AlreadyAtWork) -> None:
     if args.accept_done or args.redo:
-        raise Trouble(Exit.ANOTHER_RUNNER, f"{alive.who} is at work: stop it before --redo or --accept-done")
+        raise Trouble(Exit.ANOTHER_RUNNER, f"{alive.who} is at work: stop it before --again, --redo or --accept-done")
     if alive.fingerprint != definition.chain_fingerprint:
         run = os.path.basename(definition.paths.root)
         raise Trouble(

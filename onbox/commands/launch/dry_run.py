@@ -13,6 +13,7 @@ from onbox.chain.state.plan import Action
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.contract.differences import Side, find_differences
 from onbox.contract.exits import Exit
+from onbox.contract.paths import SWEEP
 from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.lock import LockUnsupported
@@ -45,7 +46,11 @@ def _code_lines(code: Sequence[CodeChange]) -> list[str]:
 
 
 def _words(stage: StageForecast, would: str) -> str:
-    return "is alive" if would == "attach" and stage.action is Action.ADOPT else stage.action.value
+    if would == "attach" and stage.action is Action.ADOPT:
+        return "is alive"
+    if stage.name == SWEEP:
+        return "goes on with the open cells"
+    return "failed: start again with ONBOX_RESUME=1" if stage.row == "failed-before" else stage.action.value
 
 
 def tell_forecast(

@@ -135,7 +135,7 @@ def attach(args: Options, definition: Definition, holder: Holder) -> int:
     """Another runner has the run: the same chain is watched to its end, another one is refused."""
     if args.accept_done or args.redo:
         raise Trouble(
-            Exit.ANOTHER_RUNNER, f"runner pid {holder.pid} is at work: stop it before --redo or --accept-done"
+            Exit.ANOTHER_RUNNER, f"runner pid {holder.pid} is at work: stop it before --again, --redo or --accept-done"
         )
     run = os.path.basename(definition.paths.root)
     if holder.chain_fingerprint != definition.chain_fingerprint:

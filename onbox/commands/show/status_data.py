@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.presence import lost_results
 from onbox.chain.observe.progress_now import ProgressNow
+from onbox.chain.resume_source import stage_records
 from onbox.chain.run_status import RunView, StageView, log_look
 from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_marker
@@ -24,7 +25,7 @@ from onbox.outside import safe_line
 from onbox.runs.journal import result_of
 from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
 from onbox.system.clock import parse_utc, utc_text, wall
-from onbox.triage.classes import REMEDIES, may_repeat
+from onbox.triage.classes import about_stall, may_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,6 +70,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "detected": _detected(view),
         "warnings": [*_warnings(view), *missing],
         "repeated": _repeated(view),
+        "rollback": _rollback(paths, view),
         "progress": progress,
         "tracker_runs": [_tracker_data(record, view) for record in view.tracker_runs],
         "resources": view.status.get("resources") if view.runner_alive else None,
@@ -147,6 +149,8 @@ def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
     if not isinstance(marker, Marker):
         return None
     known = {key: marker.data[key] for key in FAILURE_KEYS if marker.data.get(key) is not None}
+    stacks = paths.stacks(marker.stage, marker.attempt)
+    known |= {"stacks": stacks} if os.path.exists(stacks) else {}
     return {"stage": failed, **known, "may_resume_by_itself": may_repeat(str(known.get("failure_class", "unknown")))}
 
 
@@ -161,6 +165,19 @@ def _repeated(view: RunView) -> dict[str, Any] | None:
     if view.repeated.times < REPEATED or view.state not in (RunState.FAILED, RunState.INTERRUPTED):
         return None
     return {"times": view.repeated.times, "step": view.repeated.step, "says": str(view.repeated)}
+
+
+def _rollback(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
+    """The rollback that no attempt has followed yet: until then the progress shown is that of what was given up."""
+    if view.current is None or view.runner_alive or view.stage_alive is not None:
+        return None
+    newest = None
+    for record in stage_records(paths, view.current):
+        if record["event"] in (Event.ATTEMPT_STARTED, Event.ROLLBACK_UNDONE):
+            newest = None
+        elif record["event"] == Event.ROLLBACK_DONE:
+            newest = {key: record.get(key) for key in ("step", "by", "reason", "at")}
+    return newest
 
 
 def _tracker_data(record: Mapping[str, Any], view: RunView) -> dict[str, Any]:
@@ -201,7 +218,7 @@ def _stall(paths: RunPaths, view: RunView) -> dict[str, str] | None:
         return None
     attempt = next((stage.attempts for stage in view.stages if stage.name == view.current), 0)
     path = paths.stacks(view.current, attempt)
-    return {"remedy": REMEDIES["hang_stall"], **({"stacks": path} if os.path.exists(path) else {})}
+    return about_stall(path if os.path.exists(path) else None)
 
 
 def _detected(view: RunView) -> list[dict[str, Any]]:

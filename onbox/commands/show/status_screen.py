@@ -131,7 +131,7 @@ class HowFar(NamedTuple):
 def _how_far(stage: Mapping[str, Any], data: Mapping[str, Any]) -> HowFar:
     """Of the stage at work as its log tells it now; of one that is done as its marker does."""
     if stage["result"] is not None:
-        result = StageResult(**stage["result"])
+        result = StageResult(**stage["result"])._replace(metric="")  # told below the row: it has no column
         counter = result_words(result._replace(loss=None))
         return HowFar(counter=counter, loss=result_words(result._replace(current=None)).removeprefix("loss "))
     progress = data["progress"] if stage["name"] == data["stage"] else None
@@ -153,6 +153,7 @@ def _remark(stage: Mapping[str, Any]) -> str:
             None,
             (
                 f"attempt {stage['attempts']}" if stage["attempts"] > 1 else "",
+                safe_line((stage["result"] or {}).get("metric") or ""),
                 "" if left is None else f"timeout in {format_duration(left)}",
                 safe_line(stage["note"] or ""),
             ),

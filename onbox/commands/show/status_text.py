@@ -107,6 +107,8 @@ def what_is_wrong(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
         said.append(("proof" if proves else "last", f"{where}{failure['proof']}", 2))
     if failure.get("remedy"):
         said.append(("remedy", str(failure["remedy"]), 4))
+    if "stacks" in failure:
+        said.append(("stacks", failure["stacks"], 3))
     if data.get("stall"):
         said.append(("remedy", data["stall"]["remedy"], 3))
         said += [("stacks", data["stall"]["stacks"], 3)] if "stacks" in data["stall"] else []
@@ -134,6 +136,10 @@ def around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple[
     usual = view.runner_alive and not is_late(view) and not wide
     if not usual and (view.runner_alive or not data.get("jobs")) and (wide or not view.end):
         said.append(("runner", _runner_text(view)))
+    if back := data["rollback"]:
+        said.append(
+            ("rollback", f"to step {back['step']} by {back['by']}: {back['reason']}; a resume goes on from there")
+        )
     if data["waiting_for"]:
         said.append(("waiting", str(data["waiting_for"])))
     said += _tracker_lines(data["tracker_runs"])

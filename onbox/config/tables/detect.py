@@ -91,6 +91,13 @@ class DetectKeys(Keys):
         '"10m"',
         usual='"10m"',
     )
+    same_step = Key(
+        values.count_from(0),
+        _USUAL.same_step,
+        "Two attempts that end within so many steps of each other end at the same step: told as a repeated failure"
+        " (default: half a percent of the step).",
+        "50",
+    )
     on_detect = OwnKey(
         'What follows, by detector: "tell", "stop" (the stage is ended and fails) or "ignore". Detectors: '
         + ", ".join(NAMES)
@@ -115,6 +122,7 @@ def read_detect(table: Table) -> DetectSettings:
         checkpoint_intervals=table.get(DetectKeys.checkpoint_intervals),
         rollback_depth=table.get(DetectKeys.rollback_depth),
         buffered_after_seconds=table.get(DetectKeys.buffered_after),
+        same_step=table.get(DetectKeys.same_step),
         on_detect=table.read("on_detect", _answers, ()),
     )
 

@@ -34,7 +34,9 @@ _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
 _ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
-_MEASURED = lazy(r"[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
+_THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
+_LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
+_MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
 
 def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:
@@ -61,6 +63,8 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
         if before.endswith(("?", "&")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
             continue  # of an address, of a file
+        if before.lower().endswith("_in_"):
+            continue  # `step_in_epoch: 300`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
         role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())
@@ -110,7 +114,8 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
 
 
 def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: ShownCount) -> list[CounterSight]:
-    most = parse_count(match["max"]) if match["max"] and is_exact(text, *match.span("max")) else None
+    bounded = match["max"] and not _THIRD.match(text, match.end("max")) and is_exact(text, *match.span("max"))
+    most = parse_count(match["max"]) if bounded else None
     if most is not None and (count.value > most.value or most.value == 0):
         return []
     if most is None and (_is_measure(text, match, unit, count) or _is_left_open(text, match)):
@@ -123,7 +128,7 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     if re.search(r"(?i)global[_ ]?$|num_$|total_?$", before):
         key = f"global {key}"
     rule = "labelled-max" if most else "labelled" if _is_measured(text, match, before) else "labelled-alone"
-    if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s":
+    if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s" and _is_setting(text):
         rule = "settings"  # `steps: 5000`
     sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule)]
     if unit == "epoch" and float(count.value).is_integer():
@@ -135,11 +140,14 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
     """`train`; of less sure ones, `bare`, `moving` and `setting`: a counter only if it goes on."""
     if match["max"] is None and _is_remark(text, match, before):
         return "bare"
-    if _OF_THE.match(text, match.end()) or _is_aside(text, match, before):
+    if _OF_THE.match(text, match.end()) or _is_aside(text, match, before) or _LISTED.match(before):
         return "bare"
     if not bounded and (unit in SELDOM_UNITS or (unit == "batch" and not _is_measured(text, match, before))):
         return "moving"
-    return "setting" if match["max"] is None and _is_setting(text) else "train"
+    if match["max"] is not None:
+        return "train"
+    result = ":" in match["sep"] and text[match.start() - 1] in "sS" and not _is_measured(text, match, before)
+    return "setting" if result or _is_setting(text) else "train"
 
 
 def _is_remark(text: str, match: re.Match[str], before: str) -> bool:

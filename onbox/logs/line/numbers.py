@@ -8,7 +8,7 @@ from typing import NamedTuple
 from onbox.regex import lazy
 
 # A count: `1200`, `1,200`, `12.5`, `5.16k`, `1.61kit`. Anything with a letter for thousands is rounded.
-COUNT = r"(?:\d{1,3}(?:[,_]\d{3}){1,6}(?![\d.])|\d{1,18}(?:\.\d{1,18})?)(?:\s?[kKMGTB](?:i?[bB]|it)?(?![A-Za-z0-9]))?"
+COUNT = r"(?:\d{1,3}(?:[,_]\d{3}){1,6}(?![\d.])|\d{1,18}(?:\.\d{1,18})?)(?:\s?[kKMGTB](?:i?[bB]|it)?(?![A-Za-z0-9(]))?"
 _COUNT_PARTS = lazy(r"([\d,_.]+)\s?([kKMGTB]?)")
 _FACTORS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "B": 10**9, "T": 10**12}
 

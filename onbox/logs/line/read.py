@@ -40,7 +40,7 @@ _SO_MANY = lazy(
 _RUN = lazy(r"^run\s{1,20}(\d{1,15})$")  # LAMMPS
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 _DONE_COUNT = lazy(
-    r"(?i)(?<![a-z])(?:done|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
+    r"(?i)(?<![a-z])(?:done|read|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
     rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s{{1,8}}({COUNT})\s{{1,8}}({UNIT_WORD})(?![a-z])(?!\s{{0,8}}(?:/|of\s))"
 )
 _COUNT_DONE = lazy(
@@ -49,7 +49,8 @@ _COUNT_DONE = lazy(
     r"|converted|seen|consumed)(?![a-z])"
 )
 _ANY_FRACTION = lazy(
-    r"(?<![\w.,/:-])(?P<current>\d{1,12})\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,12})(?![\w./:%-]|,\d|\s?[kKMGT]i?B)"
+    r"(?<![\w.,/:-])(?P<current>\d{1,12})\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,12})"
+    r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
 _IS_DONE = lazy(
@@ -57,6 +58,12 @@ _IS_DONE = lazy(
     r"|tokeni[sz]ed|uploaded"
     r"|downloaded|indexed|merged|saved)\b"
 )
+_SET_TO = lazy(
+    rf"(?i)(?:max(?:imum)?|total|num(?:ber of)?)[_ ](?:train(?:ing)?[_ ])?({UNIT_WORD})\W{{0,3}}\s"
+    rf"(?:(?:was|is|has been|will be) )?(?:set|limited|equal) to ({COUNT})(?![\w.]*\d)"
+    rf"|(?<![a-z])param(?:eter)?\s{{1,4}}((?:epoch|step|iter|iteration|update)s): ({COUNT})$"
+    rf"|(?<![\w.,/-])({COUNT}) ({UNIT_WORD}) requested(?![a-z])"
+)  # `max_steps was set to 5000`, `Config param steps: 5000`, `1000000 generations requested`
 _UNTIL = lazy(
     rf"(?i)(?<![a-z])(?:up to|until|till|through|stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
     rf"(epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)\s{{1,4}}({COUNT})(?![\w.]*\d)"
@@ -86,6 +93,7 @@ def read_line(text: str) -> SeenOnLine:
     until = _UNTIL.search(rest)
     if until and not parse_count(until[2]).rounded:
         maxima.append((UNITS[until[1].lower()], int(parse_count(until[2]).value)))
+    maxima += _set_to(rest)
     so_many = _SO_MANY.match(rest)  # GROMACS: `20000 steps,     40.0 ps.`
     if so_many and not parse_count(so_many[1]).rounded:
         maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
@@ -106,6 +114,18 @@ def read_line(text: str) -> SeenOnLine:
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
         eta = None
     return SeenOnLine(tuple(sights), tuple(maxima), loss, eta)
+
+
+def _set_to(text: str) -> list[tuple[str, int]]:
+    """The maximum that a sentence or a line of a configuration sets."""
+    found = _SET_TO.search(text) if " to " in text or "param" in text or " requested" in text else None
+    if found is None:
+        return []
+    told = found[2] or found[4] or found[5]
+    count = parse_count(told)
+    if count.rounded or count.value < 1 or not float(count.value).is_integer():
+        return []
+    return [(UNITS[(found[1] or found[3] or found[6]).lower()], int(count.value))]
 
 
 def _is_inner_eta(eta: float, sights: list[CounterSight], text: str) -> bool:
@@ -145,7 +165,9 @@ def _moving(text: str) -> list[CounterSight]:
         _PART_OF_DATA.search(label) and _IS_DONE.match(text, found.end())
     ):
         return []
-    if NO_SHARE_AFTER.match(text, found.end()) or EVALUATION.search(label):
+    if NO_SHARE_AFTER.match(text, found.end()):
+        return []
+    if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
         return []
     words = " ".join(word.lower() for word in ANY_WORD.findall(label)[-2:])
     return [CounterSight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]

@@ -20,6 +20,7 @@ _LEADING_LOSS = lazy(
     r"(?:(?:train(?:ing)?[ _]?)?loss[\s:=]+(-?\d+\.\d+(?:e-?\d+)?)|-?\d+\.\d+,? .{0,40}?loss)",
     re.IGNORECASE,
 )
+_LEADING_NAMED = lazy(r"^(?:\[(\d{1,18})\]|<(\d{1,18})>)\s{1,4}[A-Za-z][\w/.-]{1,60}(?:\s|:\s?|\s?=\s?)-?\d{1,18}\.\d")
 _LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
 _RSYNC = lazy(r"^\s*([\d,]{1,24})\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = lazy(r"remaining: (.+)$")
@@ -53,7 +54,7 @@ def read_row(text: str) -> BareRow | None:
     share = _LEADING_SHARE.match(text) if "%)  " in text else None
     if share:
         return BareRow("step", "step", int(share[1]), "leading-share", None, None, bare=True)
-    if not text[:1].isdigit() and not text.startswith("["):
+    if not text[:1].isdigit() and text[:1] not in ("[", "<"):
         return None
     found = _CATBOOST.match(text)
     if found:
@@ -65,6 +66,9 @@ def read_row(text: str) -> BareRow | None:
     if found:
         metric = _TRAIN_METRIC.search(text)
         return BareRow("round", "round", int(found[1]), "boosting", _float(metric[1]) if metric else None, None)
+    named = _LEADING_NAMED.match(text)
+    if named:
+        return BareRow("step", "step", int(named[1] or named[2]), "leading", None, None, bare=True)
     return None
 
 

@@ -241,7 +241,8 @@ COUNTED = lazy(
     r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[(\"'#]{{1,4}}{_GAP})?"
-    rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)(?:{_GAP}{_OF}{_GAP}\[?(?P<max>{COUNT}|\?))?"
+    rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
+    rf"(?:{_GAP}{_OF}{_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it
 INNER = lazy(

@@ -15,6 +15,7 @@ UNITS = {
     "época": "epoch", "épocas": "epoch", "epoca": "epoch", "epocas": "epoch", "époque": "epoch", "эпоха": "epoch",
     "paso": "step", "pasos": "step", "passo": "step", "étape": "step", "étapes": "step", "шаг": "step",
     "iteración": "iter", "iteração": "iter", "itération": "iter", "iterazione": "iter", "итерация": "iter",
+    "nstep": "step", "fra": "frame",
     "upd": "update", "update": "update", "updates": "update", "up": "update",
     "batch": "batch", "batches": "batch", "minibatch": "batch", "batch_idx": "batch",
     "round": "round", "rounds": "round", "trial": "trial", "trials": "trial", "tree": "round", "trees": "round",
@@ -38,7 +39,7 @@ LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "ti
 LONE_WORDS = frozenset({
     "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
     "timestep", "timesteps", "generation", "gen", "episode", "globalstep", "tick",
-    "upd", "epoche", "schritt", "it",
+    "upd", "epoche", "schritt", "it", "nstep", "fra",
 })  # fmt: skip
 
 # Units whose number alone, without a maximum, is a counter if it goes on: `GEOMETRY OPTIMIZATION CYCLE  8`.
@@ -58,6 +59,7 @@ NOT_A_COUNTER = frozenset(
     " checkpoint each early stopping stop initial first offset from attempt retry until after next lr print stopped"
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
     " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown"
+    " fps sps tps"  # `fps step: 12345`
     " no"  # `No Iterations 6`: of a solver inside each step
     " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )
@@ -89,12 +91,12 @@ NOT_PROGRESS = lazy(
     r"|ratio|port|pod|pods|replica|replicas|version|volume|host|process|core|cores|cpu|cpus|layer|layers|head|heads"
     r"|partition|split|slot|slots|queue|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top"
     r"|wins?|win|solved|resolved|success|successes|healthy|ready|available|free|alive|no improvement|wait|strike\w*"
-    r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|ep_len\w*|world|stage|phase))"
+    r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|use|members?|seats?|ep_len\w*|world|stage|phase))"
     r"\W{0,6}$"
 )
 # A share of something, not of the work done: words near before it, or right behind it.
 _SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success\w*|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
-_PARTS = r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads)"
+_PARTS = r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads|seats)"
 NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
 NO_SHARE_AFTER = lazy(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z])")
 

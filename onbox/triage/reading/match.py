@@ -75,7 +75,7 @@ _SIGN_WORDS = (
     "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
     "|again|does not fit|batch size|early stop|objective"
     "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
-    "|passed|trying|retry|skip|fall|recover"
+    "|passed|built target|trying|retry|skip|fall|recover"
     "|ignor|replaced|reconnect|proceed|will be|warnings.warn(|saved|wrote|written|uploaded|stored|tests passed"
 )
 _WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|")})
@@ -111,6 +111,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         lambda trace: trace.mentions(CHECKPOINT_READ, last=5) and not trace.mentions(DATA_READ, last=3),
         "checkpoint-damaged",
     ),
+    (("exception",), ("OSError", "EOFError"), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
     (
         ("exception",),
         ("EOFError", "error"),
@@ -118,7 +119,6 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "checkpoint-damaged",
     ),
     (("exception",), ("EOFError", "error"), lambda trace: True, "record-damaged"),
-    (("exception",), ("OSError",), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
     (("connection-lost", "broken-pipe"), (), lambda trace: trace.mentions(_OWN_PIPE), "helper-gone"),
     (("broken-pipe",), ("BrokenPipeError",), lambda trace: not trace.mentions(_OVER_A_WIRE), "reader-gone"),
     (("no-such-file",), ("FileNotFoundError",), lambda trace: trace.mentions(_LOADING), "record-damaged"),
@@ -179,7 +179,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return WEAK
     if named:
         return _severity_of_named(said, text)
-    if signs.is_handled(text) or (said.level is None and trace is None and _is_hedged(row, text)):
+    if signs.is_set_aside(text) or (said.level is None and trace is None and _is_hedged(row, text)):
         return WEAK
     if row.fatal and not _is_quoted(row, text):
         return PROVEN
@@ -221,12 +221,15 @@ def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRo
     name = named[0].rsplit(".", 1)[-1] if named else ""
     is_vague = row.id in VAGUE_ROWS or (row.id == "defect" and name in _SPEAKING)
     is_setting = row.id in ("bad-setting", "solver-failed")
-    if not (is_vague or is_setting):
+    is_count = row.id == "launcher"
+    if not (is_vague or is_setting or is_count):
         return row
-    enough = meaning.CLEAR if is_setting else meaning.SURE
+    enough = meaning.CLEAR if is_setting or is_count else meaning.SURE
     found = meaning.meaning_of(named[1] if named else said, name, enough=enough)
     if found is None or (row.id == "bad-setting" and found.failure_class not in _OF_THE_BOX):
         return row
+    if is_count and found.failure_class == "nccl_or_distributed":
+        return row  # which rank ended is all that it says
     return meaning.row_of(found)
 
 

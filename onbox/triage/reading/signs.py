@@ -37,7 +37,9 @@ NOT_PROGRESS = lazy(
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
     r"|\boom when|\berr(?:or)?:? -?\d+(?![\d.])|\berror (?:code|number|no\.?)\b|\brecords (?:in|out)\b"
     r"|\bbytes\b.{0,40}\bcopied\b"
-    r"|nccl (?:info|warn)|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*|\brepeated \d+x across",
+    r"|\b(?:cannot|could not|can't|unable to)\b|^\W{0,3}done\. |\bat \S{1,200} line \d|nccl (?:info|warn)"
+    r"|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*"
+    r"|\brepeated \d+x across",
     re.IGNORECASE,
 )
 # A bar counts whatever its description says ("eval_error: 12%|"), but not one of things being fetched.
@@ -69,7 +71,8 @@ SUCCESS = lazy(
     r"|^(?:best|final|optimal) (?:objective|solution|value|score)\b.{0,40}\d"
     r"|\ball (?:checks|tests|scenarios|cases) passed\b"
     r"|\ball (?:\w{1,24} ){1,3}(?:processed|written|converted|succeeded|uploaded)\b.{0,20}$"
-    r"|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final|target))\w{0,24}|final (?:model"
+    r"|^\[100%\] Built target\b|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final"
+    r"|target))\w{0,24}|final (?:model"
     r"|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
     r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
     re.IGNORECASE,
@@ -85,14 +88,15 @@ STOPPED = lazy(r"\^C|\binterrupt(?:ed)?\b|\bcancel(?:led|ed)\b|\b(?:stopped|kill
 SAVED = lazy(r"\b(?:saved|wrote|written|uploaded|stored|synced|exported|committed)\b", re.IGNORECASE)
 FAILED = lazy(r"\b(?:fail\w*|could not|cannot|unable|not|error|lost|partial\w*|0 of)\b", re.IGNORECASE)
 NOT_SUCCESS = lazy(
-    r"\b(?:not|never|un|in|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
+    r"\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
     r"|epoch \d+ (?:finished|done|complete)|steps? \d+ (?:finished|done|complete)",
     re.IGNORECASE,
 )
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 HANDLED = lazy(
-    r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|trying again|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b"
+    r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again|trying again"
+    r"|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
     r"|backing off|\bwaiting for\b.{0,80}\b(?:refused|failed to connect|not (?:ready|up)|unavailable)\b"
@@ -123,6 +127,7 @@ SET_ASIDE = lazy(
     r"[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
     r"|\(?\bas (?:it should|expected|intended|designed)\b.{0,20}$"
+    r"|[;,(:]\s{0,8}(?:score|reward|grade|scored|rewarded|graded|counted)\b.{0,12}\d\S{0,8}$"
     r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying"
     r"|skipp\w{1,4}"
     r"|re-?(?:start|queu|submit|connect|sett?)\w{0,4})\b.{0,80}$"
@@ -242,6 +247,11 @@ def is_success(text: str) -> bool:
 def is_handled(text: str) -> bool:
     """Whether the line says that the program went on in spite of it."""
     return bool(HANDLED.search(text)) and not EXHAUSTED.search(text)
+
+
+def is_set_aside(text: str) -> bool:
+    """Whether the line says that the program went on, in a sentence or in the remark behind the trouble."""
+    return is_handled(text) or bool(SET_ASIDE.search(text) and not EXHAUSTED.search(text))
 
 
 def lost_loss(text: str) -> bool:

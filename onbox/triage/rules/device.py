@@ -10,7 +10,8 @@ HARDWARE: tuple[RuleRow, ...] = (
         "gpu_hardware",
         CAUSE,
         "xid|amdgpu",
-        r"\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:48|61|62|63|64|74|79|92|94|95|109|119|120|122|123|124|13[6-9]|14\d)\b"
+        r"\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:48|61|62|63|64|74|79|92|94|95|109|119|120|122|123|124|13[6-9]"
+        r"|14\d)\b"
         r"|\bxid\b.{0,80}(?:fallen off|double bit|uncorrectable|gsp|row remap|nvlink)"
         r"|\bamdgpu\b.{0,120}(?:uncorrectable|fatal|poison)",
         "NVIDIA driver, kernel log",

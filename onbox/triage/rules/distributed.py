@@ -188,7 +188,8 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "code_error",
         DEATH - 5,
         "abort|terminate called|sigabrt|core dumped|exit|signal",
-        r"^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?aborted\b|terminate called|\bSIGABRT\b|core dumped|(?:exit(?:ed"
+        r"^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?(?:aborted\b|abort trap: \d)|terminate called|\bSIGABRT\b"
+        r"|core dumped|(?:exit(?:ed"
         r"|s)?(?: ?code)?|return code|status)\b[^\d-]{0,20}(?:-6|134)(?![\d.])|signal[ :=]{1,3}6\b",
         "glibc, C++, shells",
         "terminate called after throwing an instance of 'std::runtime_error'",

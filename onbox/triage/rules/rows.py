@@ -26,7 +26,8 @@ class RuleRow(NamedTuple):
     separated by `|`, one of which every matching line holds (lines without any are never looked at closely, so a
     missing literal loses matches). pattern: regular expression, searched in one line without regard to case. source:
     who words it so. example: a line that this row, and none before it, matches. fatal: the line is proof of a death
-    wherever it stands, whatever its log level.
+    wherever it stands, whatever its log level. rivals: the classes between which the line does not decide; the
+    row's own class is `unknown` then.
     """
 
     id: str
@@ -37,6 +38,7 @@ class RuleRow(NamedTuple):
     source: str
     example: str
     fatal: bool = False
+    rivals: tuple[str, ...] = ()
 
 
 class UserRow(NamedTuple):

@@ -46,7 +46,8 @@ SPACE: tuple[RuleRow, ...] = (
         "|insufficient disk|insufficient space|filesystem full|file system full|ran out of space"
         "|device is full|out of space"
         "|insufficient free|disk space|storage full|volume is full|no free space|low on disk",
-        r"no space left on|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b|not enough (?:free )?(?:disk )?space"
+        r"no space left on|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b|not enough (?:free )?(?:disk )?space\b"
+        r"(?! .{0,16}\b(?:buffer|arena|pool|context|queue|stack|heap|table|workspace)\b)"
         r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b|out of space)"
         r"|out of disk(?: space)?"
         r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w{1,40}_)"
@@ -250,7 +251,7 @@ DATA: tuple[RuleRow, ...] = (
         CAUSE,
         "input/output error|stale file handle|errno|remote i/o|transport endpoint|stale nfs",
         r"input/output error|errno 5\b|stale (?:nfs )?file handle|errno 116\b|remote i/o error|errno 121\b"
-        r"|transport endpoint is not connected",
+        r"|transport endpoint (?:is not connected|shutdown)|errno 10[78]\b.{0,80}['\"]/",
         "Linux EIO, ESTALE",
         "OSError: [Errno 5] Input/output error: '/mnt/nfs/shard-1.tar'",
     ),

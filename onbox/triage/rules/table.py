@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.triage.rules import device, distributed, memory, network, python, scheduler, storage
+from onbox.triage.rules import device, distributed, memory, network, python, scheduler, storage, undecided
 
 if TYPE_CHECKING:
     from onbox.triage.rules.rows import RuleRow
@@ -43,6 +43,7 @@ ROWS: tuple[RuleRow, ...] = (
     *python.SETTINGS,
     *distributed.LAUNCHERS,
     *network.NETWORK[1:],
+    *undecided.UNDECIDED,
     *device.ENVIRONMENT[2:],
     *python.DEFECTS,
     *distributed.UNKNOWN_LEVEL,

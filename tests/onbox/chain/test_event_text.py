@@ -221,6 +221,11 @@ def test_the_live_line_says_where_the_chain_is() -> None:
     assert line == "05:11:20 train        running · 1m00s · 1/2 · epoch 3"
 
 
+def test_a_run_of_one_stage_has_no_place_in_a_chain() -> None:
+    line = live_line({"stage": "SWEEP", "state": "done", "stages_total": 1}, "05:11:20", 120)
+    assert line == "05:11:20 SWEEP        done"
+
+
 def test_the_live_line_of_an_empty_status_is_a_line() -> None:
     assert live_line({}, "05:11:20", 120) == "05:11:20 chain        None · ?/?"
 

@@ -85,6 +85,10 @@ def test_the_exception_prints_one_line_per_error() -> None:
             "[[triage]]\nregex = 'x'\nclass = 'y'\nremdy = 'z'",
             'triage[0].remdy: "remdy" is not a known key; did you mean "remedy"?',
         ),
+        (
+            "[stages.s]\ncmd = 'x'\nsample_every = '5s'",
+            'stages.s.sample_every: "sample_every" is not a known key; it is a key of [run]',
+        ),
         ("[progress]\nregx = 'x'", 'progress.regx: "regx" is not a known key; did you mean "regex"?'),
     ],
 )

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.chain.observe.resume_pairs import ResumePairs
 from onbox.logs.progress import ProgressReader
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from onbox.contract.progress import Progress
 
 
@@ -42,3 +45,28 @@ def test_half_a_loss_is_not_read() -> None:
     reader = ProgressReader()
     reader.feed(b"step 1 loss 0.5123\nstep 2 loss 0.4")
     assert reader.readings()["loss"].value == 0.5123
+
+
+LOGS = {
+    "lines": b"step 1/9 loss 12.5 grad_norm 1.5e-3 lr 1e-05\nstep 2/9 loss 0.0125 grad_norm 2.5e+2 lr 1e-04\n",
+    "a bar": b"\r 10%|# | 1/9 [loss=12.5]\r 20%|## | 2/9 [loss=1.25e-1]\r 30%| | 3/9 [0:03, loss=0.5]\n",
+}
+
+
+@pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
+def test_wherever_a_log_is_cut_no_reading_is_half_a_number(log: bytes) -> None:
+    """A reading enters the series for ever, and is what the detectors judge."""
+    shown = {12.5, 1.5e-3, 1e-05, 0.0125, 250.0, 1e-04, 0.125, 0.5}
+    for cut in range(len(log) + 1):
+        reader = ProgressReader()
+        reader.feed(log[:cut])
+        assert {one.value for one in reader.readings().values()} <= shown, log[:cut]
+
+
+def test_half_a_loss_of_a_killed_attempt_is_not_compared(tmp_path: Path) -> None:
+    old, new = tmp_path / "train.1.log", tmp_path / "train.2.log"
+    old.write_bytes(b"step 1 loss 12.5\nstep 2 loss 12.4\nstep 3 loss 1")
+    new.write_bytes(b"step 2 loss 12.4\nstep 3 loss 12.3\n")
+    pairs = ResumePairs(str(old), str(new))
+    pairs.look()
+    assert [(one.before, one.now) for one in pairs.pairs] == [(12.4, 12.4)]

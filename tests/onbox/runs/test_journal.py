@@ -38,7 +38,7 @@ def test_what_has_happened_to_the_chain() -> None:
     assert (facts.is_open, facts.launch, facts.launches, facts.end) == (True, 2, 1, None)
     assert (facts.stage, facts.attempt, facts.retries) == ("train", 3, 1)
     assert facts.jobs.of["train"].job_id == "7"
-    assert facts.repeated.times == 1
+    assert facts.repeated(None).times == 1
     facts.apply(END)
     assert (facts.is_open, facts.end) == (False, END)
     assert facts.newest_event == Event.CHAIN_FAILED

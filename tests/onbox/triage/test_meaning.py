@@ -49,6 +49,16 @@ def test_where_two_classes_are_named_alike_both_are_told() -> None:
     assert [finding.failure_class for finding in verdict.secondary] == ["network_blip", "nccl_or_distributed"]
 
 
+def test_where_a_library_gives_no_reason_both_candidates_are_told() -> None:
+    log = (
+        b'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    y = lin(x)\n'
+        b"RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`\n"
+    )
+    verdict = classify(log, Evidence(log_age_seconds=30.0))
+    assert (verdict.failure_class, verdict.confidence) == ("unknown", "low")
+    assert [finding.failure_class for finding in verdict.secondary] == ["cuda_oom", "cuda_env"]
+
+
 def test_themes_are_of_known_classes_and_unique() -> None:
     assert {theme.failure_class for theme in THEMES} <= CLASS_KEYS
     assert len(ROWS) == len(THEMES)

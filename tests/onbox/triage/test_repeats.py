@@ -72,7 +72,16 @@ CASES: tuple[tuple[str, tuple[Record, ...], tuple[int, float | None]], ...] = (
 
 @pytest.mark.parametrize(("records", "told"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_an_end_that_came_before_is_known(records: tuple[Record, ...], told: tuple[int, float | None]) -> None:
-    assert after(*records) == told
+    assert after(*records)[:2] == told
+
+
+def test_the_distance_of_two_ends_can_be_said_in_steps() -> None:
+    known: Any = reduce(repeats.take_in, (killed(1, 4600.0), killed(2, 4640.0)), repeats.NOTHING)
+    ends = repeats.ends_of(known)
+    assert repeats.repeated(ends).times == 1
+    assert repeats.repeated(ends, 39).times == 1
+    assert str(repeats.repeated(ends, 40)) == "2 ends within 40 steps of each other (4600, 4640)"
+    assert str(repeats.repeated(ends[-1:] * 2, 0)) == "2 ends at the same step (4640)"
 
 
 def test_a_journal_of_any_length_is_a_small_fold() -> None:

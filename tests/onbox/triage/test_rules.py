@@ -13,7 +13,7 @@ from onbox.triage.rules.rows import RuleRow, compiled
 from onbox.triage.rules.table import ROWS
 
 # These are told by evidence, silence or the lack of a fault, not by a line.
-WITHOUT_ROWS = {"success_healthy", "hang_stall", "false_success", "not_started", "unknown"}
+WITHOUT_ROWS = {"success_healthy", "hang_stall", "false_success", "not_started"}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.id for row in ROWS])
@@ -32,6 +32,13 @@ def test_ids_are_unique() -> None:
 
 def test_every_class_is_reached() -> None:
     assert {row.failure_class for row in ROWS} == CLASS_KEYS - WITHOUT_ROWS
+
+
+def test_a_row_without_a_class_names_those_it_may_be() -> None:
+    undecided = [row for row in ROWS if row.failure_class == "unknown"]
+    assert undecided
+    assert all(len(row.rivals) > 1 and set(row.rivals) <= CLASS_KEYS - {"unknown"} for row in undecided)
+    assert not any(row.rivals for row in ROWS if row.failure_class != "unknown")
 
 
 def test_needs_are_small_letters() -> None:

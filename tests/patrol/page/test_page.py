@@ -166,3 +166,12 @@ def test_a_project_that_nobody_looked_at_yet_has_a_page(tmp_path: Path) -> None:
     page = Reader(page_of(gather(make_project(tmp_path, [], NOW), NOW, 0.0)))
     assert "No run is known yet. Type patrol tick" in page.text()
     assert "No tick has run yet" in page.text()
+
+
+def test_a_next_tick_is_named_where_something_fires_it() -> None:
+    standing = Standing(NOW, NOW, NOW + 600, 1800.0)
+    by_hand, by_timer = (
+        Reader(page_of(History("x", "x", 0.0, standing._replace(timed=timed), ()))).text() for timed in (False, True)
+    )
+    assert ("next due" in by_hand, "no timer is known" in by_hand) == (False, True)
+    assert ("next due" in by_timer, "no timer is known" in by_timer) == (True, False)
