@@ -142,10 +142,14 @@ def _tell_all(args: Options) -> int:
     if not rows:
         print("no run of this user is known on this machine; start one: onbox chain 'train=python train.py'")
     for project in dict.fromkeys(data["project"] for data in rows):
-        print(f"{safe_line(project)}:")
-        for data in rows:
-            if data["project"] == project:
-                print(clip(f"  {run_line(data)}", WIDTH))
+        print(f"{safe_line(project)}:", flush=True)
+        of_project = [data for data in rows if data["project"] == project]
+        if shows_tables(sys.stdout, os.environ):
+            from onbox.commands.show.status_screen import print_runs  # noqa: PLC0415 - only on such a terminal
+
+            print_runs(sys.stdout, of_project, "  ")
+        else:
+            print("\n".join(clip(f"  {run_line(data)}", WIDTH) for data in of_project))
     return Exit.DONE
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from onbox.model.units import format_duration
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from onbox.model.sweep import SweepSettings
     from onbox.sweep.board import Board
 
-FAILED_SHOWN = 20
+FAILED_SHOWN, RUNNING_SHOWN = 20, 16
 
 
 def progress_of(board: Board, running: int, settings: SweepSettings, held: str | None) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def progress_of(board: Board, running: int, settings: SweepSettings, held: str |
             **counts,
             "classes": classes_of(board),
             "best": best or None,
-            "text": progress["text"],
+            "text": text_of(board, running, None),  # the time left is told once, by the progress
             "rows": list(_rows(board)),
         },
         "waiting_for": held,
@@ -44,22 +45,24 @@ def progress_of(board: Board, running: int, settings: SweepSettings, held: str |
 
 
 def _rows(board: Board) -> Iterator[list[str]]:
-    """What a page shows of single cells: the best ones, and the first that failed; name, state, metric or class."""
+    """Single cells, for a page: the best, the first that failed, those at work; name, state, metric or class."""
     for value, number in board.top:
         yield [board.name(number), "done", f"{value:.6g}"]
     for number in sorted(board.failures)[:FAILED_SHOWN]:
         yield [board.name(number), "failed", board.failures[number].failure_class]
+    for number in islice(board.all(SweepStanding.RUNNING), RUNNING_SHOWN):
+        yield [board.name(number), "running", ""]
 
 
 def text_of(board: Board, running: int, eta: float | None) -> str:
-    """`17/20, 2 running, 1 failed: cuda_oom · best 0.967 cell lr=1e-3,seed=2 · eta 3h00m`."""
+    """`17/20, 2 running, 1 failed: cuda_oom · eta 3h00m · best 0.967 cell lr=1e-3,seed=2`."""
     counts = board.counts
     words = [f"{counts[SweepStanding.DONE]}/{len(board)}"]
     words += [f"{running} running"] if running else []
     failed = counts[SweepStanding.FAILED]
     words += [f"{failed} failed: {_classes(board)}"] if failed else []
     words += [f"{counts[SweepStanding.SKIPPED]} skipped"] if counts[SweepStanding.SKIPPED] else []
-    parts = [", ".join(words), best_text(board), "" if eta is None else f"eta {format_duration(eta)}"]
+    parts = [", ".join(words), "" if eta is None else f"eta {format_duration(eta)}", best_text(board)]
     return " · ".join(filter(None, parts))
 
 

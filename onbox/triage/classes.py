@@ -142,6 +142,15 @@ CLASS_KEYS = frozenset(REMEDIES)
 NEVER = {row.key: row.never for row in CLASSES}
 
 
+def about_stall(stacks: str | None) -> dict[str, str]:
+    """What to do about a stage that stands still. stacks: the file with the stacks of its processes."""
+    if stacks is None:
+        return {"remedy": REMEDIES["hang_stall"]}
+    name = stacks.rpartition("/")[2]
+    remedy = f"See in {name}, beside its log, where it stands; if that does not move, stop and resume."
+    return {"remedy": remedy, "stacks": stacks}
+
+
 def may_repeat(failure_class: str, *, own_word: bool | None = None) -> bool:
     """Whether the same configuration may run again by itself after such a failure.
 

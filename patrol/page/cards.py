@@ -12,7 +12,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
 from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
-from patrol.page.charts import GB
+from patrol.page.charts import GB, units_of
 from patrol.page.forecast import forecast_of
 
 if TYPE_CHECKING:
@@ -65,8 +65,10 @@ def cards_of(run: RunHistory, charts: dict[str, Chart], cadence_seconds: float) 
         if chart is None and key in _OF_SERIES:
             continue
         latest, note = look(run)
-        if key == "throughput" and latest.kind != SEEN and chart is not None:
-            latest = _newest(chart) or latest
+        if key == "throughput" and chart is not None:
+            latest, note = _throughput_of_line(chart, latest)
+        if key == "progress" and latest.kind == ABSENT and (step := _last_step(run)) is not None:
+            latest, note = step, "as its series ends"
         if key == "memory" and chart is not None and chart.table.name == "series":
             latest = _memory_of_series(run, chart)
         if key == "disk" and (full := forecast_of(run, cadence_seconds)) is not None:
@@ -82,7 +84,26 @@ def _newest(chart: Chart) -> Reading | None:
     values = chart.lines[0].values
     known = next((value for value in reversed(values[-2:]) if value is not None), None)
     by = ", from look to look" if chart.table.name == "ticks" else ""
-    return None if known is None else Reading(SEEN, f"{known:.3g} {chart.unit}{by}")
+    return None if known is None else Reading(SEEN, f"{_plain(known)} {chart.unit}{by}")
+
+
+def _plain(value: float) -> str:
+    """Three digits, and never fewer than the whole number has: `1163`, not `1.16e+03`."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _throughput_of_line(chart: Chart, told: Reading) -> tuple[Reading, str]:
+    """What the line ends with; beside it what its runner reckons with, which is smoothed."""
+    newest = _newest(chart)
+    if newest is None:
+        return told, ""
+    return newest, f"by its runner's readings lately {told.text}" if told.kind == SEEN else ""
+
+
+def _last_step(run: RunHistory) -> Reading | None:
+    """Of a run whose log shows no counter any more: where its series ends."""
+    step = next((point.step for point in reversed(run.series) if point.step is not None), None)
+    return None if step is None else Reading(SEEN, f"{step:.12g}")
 
 
 def _memory_of_series(run: RunHistory, chart: Chart) -> Reading:
@@ -140,10 +161,9 @@ def _throughput(look: RunLook) -> _Seen:
     if pace is None or pace <= 0:
         return reading(look.steps_per_second if pace is None else Absent("it does not move")), ""
     progress = observed(look.progress)
-    unit = progress.unit if progress is not None and progress.unit else "step"
-    return Reading(
-        SEEN, f"{pace:.3g} {unit}s per second" if pace >= 1 else f"one {unit} in {format_duration(1 / pace)}"
-    ), ""
+    units = units_of(progress)
+    slow = f"one {units.removesuffix('s')} in {format_duration(1 / pace)}"
+    return Reading(SEEN, f"{_plain(pace)} {units} per second" if pace >= 1 else slow), ""
 
 
 def _memory(box: BoxLook) -> _Seen:

@@ -22,6 +22,7 @@ from patrol.page.rates import rates_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from onbox.contract.progress import Progress
     from patrol.page.axis import Column
     from patrol.page.model import RunHistory
 
@@ -161,8 +162,7 @@ def _progress(source: Source) -> Chart:
         eta, at = progress.eta_seconds, run.seen_at or source.now
         if run.seen_now and eta and progress.current is not None and eta <= AHEAD_LIMIT_SECONDS:
             ahead = [(at, progress.current), (at + eta, float(progress.exact_max))]
-    unit = f"{safe_line(progress.unit, 12)}s" if progress is not None and progress.unit else "steps"
-    return Chart("progress", table, unit, [Line("progress", values, ahead)], limit)
+    return Chart("progress", table, units_of(progress), [Line("progress", values, ahead)], limit)
 
 
 def _loss(source: Source) -> Chart:
@@ -188,7 +188,13 @@ def _throughput(source: Source) -> Chart:
 
 def _unit(run: RunHistory) -> str:
     progress = observed(run.look.progress) if run.look else None
-    return f"{safe_line(progress.unit, 12)}s" if progress is not None and progress.unit else "steps"
+    return units_of(progress)
+
+
+def units_of(progress: Progress | None) -> str:
+    """What it counts, as more than one: `steps`; a sweep's unit comes as `cells` already."""
+    unit = safe_line(progress.unit, 12) if progress is not None and progress.unit else "step"
+    return unit if unit.endswith("s") else f"{unit}s"
 
 
 def _memory(source: Source) -> Chart:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_whole
-from onbox.model.units import format_size
+from onbox.model.units import counted, format_size
 from onbox.system.clock import parse_utc
 
 if TYPE_CHECKING:
     from onbox.series.point import Point as SeriesPoint
     from patrol.page.model import RunHistory
 
-FILES, CHECKPOINTS = 40, 20
+FILES, CHECKPOINTS = 40, 8
 
 
 class Written(NamedTuple):
@@ -28,6 +28,14 @@ class Written(NamedTuple):
 def written_by(run: RunHistory) -> tuple[Written, ...]:
     """Checkpoints first, newest first; then files, in the order of the stages."""
     return (*_checkpoints(run), *_files(run))
+
+
+def still_there(run: RunHistory) -> str:
+    """A training removes most of what it saves: how many of its checkpoints are left."""
+    newest = next((point for point in reversed(run.series) if point.checkpoint_at is not None), None)
+    if newest is None or newest.checkpoints is None:
+        return ""
+    return f"the newest that were saved; {counted(newest.checkpoints, 'checkpoint')} on the disk at the last reading"
 
 
 def _checkpoints(run: RunHistory) -> list[Written]:

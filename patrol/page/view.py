@@ -26,13 +26,14 @@ from patrol.page.cards import (
     reading,
 )
 from patrol.page.charts import data_of, numbers_of
-from patrol.page.files import Written, written_by
+from patrol.page.files import Written, still_there, written_by
 from patrol.page.sparkline import Sparkline, sparkline
 from patrol.page.timeline import Timeline, timeline_of
 from patrol.report.short import said
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
     from patrol.page.model import History, RunHistory
     from patrol.snapshot import RunLook
     from patrol.verdict import Verdict
@@ -93,6 +94,7 @@ class Part(NamedTuple):
     cards: tuple[Card, ...]
     timeline: Timeline
     files: tuple[Written, ...]
+    files_note: str
     results: tuple[tuple[str, str, bool], ...]
     cells: tuple[tuple[str, ...], ...]
     tail: tuple[str, ...]
@@ -207,6 +209,7 @@ def _part(number: int, run: RunHistory, history: History) -> Part:
         cards=cards,
         timeline=timeline_of(run, numbers.holes),
         files=written_by(run),
+        files_note=still_there(run),
         results=tuple((one.path, one.text, one.whole) for one in look.results) if look is not None else (),
         cells=_cells(run),
         tail=run.tail,
@@ -270,7 +273,7 @@ def _way(run: RunHistory) -> tuple[Bar | None, Reading, float | None]:
     cells, progress = observed(run.look.cells), observed(run.look.progress)
     if cells is not None and cells.total:
         whole = Bar(100.0 * cells.done / cells.total, f"{cells.done} of {counted(cells.total, 'cell')}")
-        return whole, Reading(ABSENT, "of a sweep it is not told"), None
+        return whole, *_time_left(run, sound(progress) if progress is not None else None)
     done = run.verdict is not None and run.verdict.state is RunState.DONE
     if done and run.look.stages_total and (progress is None or progress.current is None):
         stages = Bar(100.0 * run.look.stages_done / run.look.stages_total, _stages_words(run.look))
@@ -285,10 +288,14 @@ def _way(run: RunHistory) -> tuple[Bar | None, Reading, float | None]:
     if percent is not None:
         percent = math.floor(max(0.0, min(100.0, percent)) * 10) / 10  # 100% is said at the end only
     bar = Bar(percent, words.counter) if words.counter else None
-    eta = progress.eta_seconds
-    if eta is None or progress.finished or not run.seen_now:
-        return bar, Reading(ABSENT, "nothing moves, or its pace is not known"), None
-    return bar, Reading(SEEN, format_duration(eta)), (run.seen_at or 0.0) + eta
+    return bar, *_time_left(run, progress)
+
+
+def _time_left(run: RunHistory, progress: Progress | None) -> tuple[Reading, float | None]:
+    eta = progress.eta_seconds if progress is not None and not progress.finished and run.seen_now else None
+    if eta is None:
+        return Reading(ABSENT, "nothing moves, or its pace is not known"), None
+    return Reading(SEEN, format_duration(eta)), (run.seen_at or 0.0) + eta
 
 
 def _losses(run: RunHistory) -> list[float | None]:

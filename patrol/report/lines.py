@@ -19,7 +19,7 @@ from patrol.cost import cost_of, cost_words, idle_words
 from patrol.decide.phrases import ago, clean, quote, sound, word
 from patrol.decide.rule_context import gpu_percent, share
 from patrol.memory.update_history import attempt_id
-from patrol.report.short import said
+from patrol.report.short import said, words_of_cells
 from patrol.snapshot import BoxLook
 from patrol.verdict import Finding, Severity, Verdict
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from patrol.snapshot import DiskLook, ResultFile, RunLook, Snapshot
 
 LINE_LIMIT = 199  # of the wide form
-CELLS_LIMIT = 110  # characters of how a sweep's cells stand
 RESULT_LINES = 50  # of each file, as of a traceback; --json has all that was sent
 REASON_LEAST, REASON_LIMIT = 40, 90
 TOLD_ALSO_WHEN_WELL = frozenset({"capacity-wait", "unconfirmed"})  # what it waits for; who says that it runs
@@ -128,7 +127,7 @@ def _columns(look: RunLook, snapshot: Snapshot | None, before: Before | None) ->
     box = snapshot if isinstance(snapshot, BoxLook) else None
     progress, cells = observed(look.progress), observed(look.cells)
     return [
-        clean(cells.text, CELLS_LIMIT)
+        words_of_cells(cells, words_of_progress(sound(progress)).eta if progress is not None else "")
         if cells
         else " ".join(filter(None, (_stage(look), _progress(look.progress, before, attempt_id(look))))),
         f"loss {_loss(progress)}",

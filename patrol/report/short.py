@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.contract.progress import Progress
-    from patrol.snapshot import Failure, RunLook
+    from patrol.snapshot import Cells, Failure, RunLook
     from patrol.verdict import Finding, Verdict
 
 QUIET_SECONDS = 120.0  # a log that is older is worth a word
@@ -82,14 +82,20 @@ def _flags(verdict: Verdict) -> list[str]:
 def _where(look: RunLook, *, moves: bool) -> str:
     """`train ~4600/5155 (89%) eta 1h12m`; where it ended, `train ~2076/5000`; of a sweep, how its cells stand."""
     cells = observed(look.cells)
-    if cells is not None:
-        return clean(cells.text, CAUSE_LIMIT)
     progress = _progress(look)
     words = None if progress is None else words_of_progress(progress)
+    if cells is not None:
+        return words_of_cells(cells, words.eta if words is not None and moves else "")
     stage = word(observed(look.stage) or "", 20)
     if words is None or not words.counter:
         return stage
     return " ".join(filter(None, (stage, words.counter, *((words.share, words.eta) if moves else ()))))
+
+
+def words_of_cells(cells: Cells, eta: str) -> str:
+    """`17/20, 2 running · eta 3h00m · best 0.967 cell lr=1e-3`: the time left stands before what a narrow line cuts."""
+    counts, between, rest = clean(cells.text, CAUSE_LIMIT).partition(" · ")
+    return " · ".join(filter(None, (counts, eta))) + between + rest
 
 
 def _progress(look: RunLook) -> Progress | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PROGRAM = os.environ.get("ONBOX_TEST_BROWSER", "")
 AXE = os.environ.get("ONBOX_TEST_AXE", "")
+pytest.importorskip("jinja2", reason="needs jinja2, of the extra onbox[report]")
 pytestmark = pytest.mark.skipif(not PROGRAM, reason="ONBOX_TEST_BROWSER names no Chromium")
 
 SIZES = [{"width": width, "phone": width < 500} for width in (375, 760, 1170, 1400)]

@@ -65,6 +65,7 @@ def here(tmp_path: Path) -> Iterator[Here]:
 
 
 def test_every_job_has_its_line(here: Here) -> None:
+    pytest.importorskip("jinja2", reason="needs jinja2, of the extra onbox[report]")
     head = here.serve(fake_ray(a=RUNS, a_logs=LOGS, b="ray_api_job_bad.json", b_logs="ray_api_logs_bad.json"))
     here.configure("ray", head.url, "a", "b", "gone")
     said = here.tick()

@@ -124,6 +124,7 @@ def test_metrics_are_whole_and_readable_for_others(place: Patrolled) -> None:
 
 
 def test_the_history_is_one_page(place: Patrolled) -> None:
+    pytest.importorskip("jinja2", reason="needs jinja2, of the extra onbox[report]")
     running(place)
     for _ in range(3):
         place.tick()
@@ -139,6 +140,7 @@ def test_the_history_is_one_page(place: Patrolled) -> None:
 
 def test_a_page_that_is_asked_for_is_made_at_each_tick(place: Patrolled) -> None:
     """It cannot be written, then nothing else goes wrong; a file of somebody else stays."""
+    pytest.importorskip("jinja2", reason="needs jinja2, of the extra onbox[report]")
     place.head = '[patrol]\nreport = "report.html"\n'
     page = place.local / "report.html"
     running(place)
@@ -162,6 +164,7 @@ def test_a_page_that_is_asked_for_is_made_at_each_tick(place: Patrolled) -> None
 
 
 def test_a_page_is_made_anew_while_it_is_watched(place: Patrolled) -> None:
+    pytest.importorskip("jinja2", reason="needs jinja2, of the extra onbox[report]")
     running(place)
     place.tick()
     page = place.folder / "page.html"

@@ -34,6 +34,13 @@ def samples(box: Box) -> list[dict[str, Any]]:
     return found
 
 
+def test_memory_that_came_and_went_between_two_samples_is_in_the_peak(box: Box) -> None:
+    hold = python("b = bytearray(200 << 20)")
+    assert box.onbox("chain", f"train=sleep 1; {hold}").returncode == 0
+    resources = box.marker("train_DONE")["resources"]
+    assert resources["peak_tree_rss_bytes"] >= 200 << 20, resources
+
+
 def test_peaks_of_a_stage_are_in_its_marker(box: Box) -> None:
     hold = python("import os, time; b = bytearray(200 << 20)\nwhile not os.path.exists('go'): time.sleep(0.05)")
     (box.project / "train.sh").write_text(f"exec {hold}\n")

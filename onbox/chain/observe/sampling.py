@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from onbox.model.manifest import Stage
     from onbox.system.process import Identity
 
+OWN_RSS_BYTES = 64 << 20  # up to this `max_rss_bytes` may be the runner's own
+
 
 class Sampler:
     """One stage at a time: `baseline` before it starts, `begin`, `take` at every beat, `finish`."""
@@ -133,6 +135,9 @@ class Sampler:
             "oom_kills": observed(kills) if not isinstance(kills, Unseen) else plain(kills),
             **self._peaks.data,
         }
+        seen, counted = data.get("peak_tree_rss_bytes"), ended.max_rss_bytes
+        if isinstance(seen, int) and counted is not None and counted > max(seen, OWN_RSS_BYTES):
+            data["peak_tree_rss_bytes"] = counted  # it came and went between two samples: the tree held that at least
         return {key: value for key, value in data.items() if value is not None}
 
 

@@ -220,11 +220,11 @@ class _Watch:
     def _about_stall(self) -> dict[str, Any]:
         """What to do about it, and where the stacks of its Python processes will lie."""
         from onbox.chain.observe.stack_dump import start_dump  # noqa: PLC0415 - only when something hangs
-        from onbox.triage.classes import REMEDIES  # noqa: PLC0415
+        from onbox.triage.classes import about_stall  # noqa: PLC0415
 
         path = self.ctx.paths.stacks(self.stage.name, self.live.number)
         stacks = start_dump(path, self.live.keeper, self.assignment, self.ctx.environ)
-        return {"remedy": REMEDIES["hang_stall"], **({"stacks": path} if stacks else {})}
+        return about_stall(path if stacks else None)
 
     def _quiet_before(self, now: float) -> str:
         """For how long it had shown no sign of life, where that was looked at and is worth a word."""

@@ -86,6 +86,7 @@ class Runner:
         *,
         listen: Callable[[Record], None] | None = None,
         bell_fd: int | None = None,
+        beat: Callable[[dict[str, Any]], None] | None = None,
         only: str | None = None,
     ) -> None:
         """Read the frozen definition and the journal. Raises StateNotWritten, OSError, ValueError.
@@ -114,6 +115,7 @@ class Runner:
             courier=self.courier,
             renewal=Renewal(head.project, paths.root, environ),
         )
+        recorder.beat = beat
         signals = Signals()
         if job is not None:
             signals.warned_by_signal()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.command.environment import runner_environment
 from onbox.chain.state.lock_owner import write_holder
@@ -105,6 +105,7 @@ def run_chain(
     *,
     bell_fd: int | None = None,
     listen: Callable[[Record], None] | None = None,
+    beat: Callable[[dict[str, Any]], None] | None = None,
     only: str | None = None,
     words: tuple[str, ...] | None = None,
 ) -> int:
@@ -119,7 +120,7 @@ def run_chain(
 
     try:
         words = words or resume_words(paths.root, only)
-        runner = Runner(paths, words, listen=listen, bell_fd=bell_fd, only=only)
+        runner = Runner(paths, words, listen=listen, bell_fd=bell_fd, beat=beat, only=only)
         remove_file(paths.stop_request)  # an old one; whoever reads the holder from here on may leave a new one
         write_holder(lock_fd, runner.holder())
         code = int(runner.run())

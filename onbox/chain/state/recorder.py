@@ -26,7 +26,8 @@ STATUS_SCHEMA = 1
 class Recorder:
     """The run's journal and its status. `listen` gets every record after it was journaled (the inline narration);
     `bell_fd` gets a byte then (the viewer that started this runner); None: nobody there. `courier` puts notices into
-    the outbox before any of these hear of it; None: nobody is to be told. `renewal` renews this box's handbook.
+    the outbox before any of these hear of it; None: nobody is to be told. `renewal` renews this box's handbook. `beat`
+    hears of every status.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Recorder:
         self._bell_fd = bell_fd
         self._courier = courier
         self._renewal = renewal
+        self.beat: Callable[[dict[str, Any]], None] | None = None
         self._notices_held = False
         self._untold: list[Record] = []
         self._state: dict[str, Any] = {}
@@ -115,3 +117,5 @@ class Recorder:
         status = {"schema": STATUS_SCHEMA, "at": utc_text(wall()), **self._about, **self._state}
         with suppress(StateNotWritten):
             replace_file(self.paths.status, json.dumps(status).encode("ascii") + b"\n", durable=False)
+        if self.beat is not None:
+            self.beat(status)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LAST_LINE_COLUMNS = 60
 BAR_COLUMNS = 8
+LAST_LINE_LEAST = 16  # less of it says nothing beside the progress
 NEARLY_FULL_PERCENT = 85.0
 
 
@@ -187,20 +188,28 @@ def live_line(status: dict[str, Any], now_text: str, width: int, *, bars: bool =
     """The line that is renewed while a person watches: where the chain is, what is nearly full, and what the stage said
     last. bars: whether the terminal can draw them.
     """
-    parts = [f"{now_text} {status.get('stage') or 'chain':<12} {status.get('stage_state') or status.get('state')}"]
-    if status.get("elapsed"):
-        parts.append(str(status["elapsed"]))
-    if status.get("stages_total") != 1:
-        parts.append(f"{status.get('position', '?')}/{status.get('stages_total', '?')}")
-    progress = status.get("progress")
-    if isinstance(progress, dict) and progress.get("text"):
-        percent = percent_of(progress) if bars else None
-        drawn = "" if percent is None else f"{bar(percent / 100, BAR_COLUMNS)} "
-        parts.append(f"{drawn}{progress['text']}")
-    parts += _nearly_full(status.get("resources"))
-    if status.get("last_line"):
-        parts.append(str(status["last_line"]))
-    return clip(safe_line(" · ".join(parts)), max(1, width - 1))
+    width = max(1, width - 1)
+    name, state = str(status.get("stage") or "chain"), status.get("stage_state") or status.get("state")
+    elapsed = str(status.get("elapsed") or "")
+    total = status.get("stages_total", "?")
+    stages = "" if total == 1 else f"{status.get('position', '?')}/{total}"
+    told = status.get("progress")
+    progress = told if isinstance(told, dict) and told.get("text") else {}
+    text, percent = str(progress.get("text") or ""), percent_of(progress) if bars else None
+    drawn = "" if percent is None else f"{bar(percent / 100, BAR_COLUMNS)} "
+    ways = (
+        (f"{name:<12} {state}", elapsed, stages, f"{drawn}{text}"),
+        (f"{name:<12} {state}", elapsed, stages, text),
+        (f"{name} {state}", elapsed, stages, text),
+        (f"{name} {state}", elapsed, text),
+        (f"{name} {state}", text),
+    )  # the time left and the loss go before what a person knows without them
+    full = _nearly_full(status.get("resources"))
+    lines = [safe_line(f"{now_text} " + " · ".join(filter(None, (*way, *full)))) for way in ways]
+    line = next((one for one in lines if len(one) <= width), lines[-1])
+    has_room = not text or width - len(line) >= LAST_LINE_LEAST
+    last = f" · {safe_line(str(status['last_line']))}" if status.get("last_line") and has_room else ""
+    return clip(line + last, width)
 
 
 def _nearly_full(sample: object) -> list[str]:

@@ -19,14 +19,14 @@ from onbox.chain.state.replay import replay
 from onbox.chain.state.status_file import read_status
 from onbox.chain.state.stop_request import StopRequest, write_request
 from onbox.chain.viewer.colour import coloured
-from onbox.chain.viewer.event_text import live_line, narrate, percent_of, progress_line
-from onbox.chain.viewer.progress_pace import ProgressPace
+from onbox.chain.viewer.event_text import live_line, narrate
+from onbox.chain.viewer.progress_lines import ProgressLines, with_elapsed
 from onbox.contract.events import CHAIN_ENDS, Unreadable, parse_events
 from onbox.contract.exits import Exit
 from onbox.logs.tail import look_at_log
 from onbox.model.units import format_duration
 from onbox.outside import safe_text
-from onbox.system.clock import monotonic, parse_utc, wall
+from onbox.system.clock import monotonic
 from onbox.system.files import LINE_LIMIT_BYTES, StateNotWritten, open_plain
 from onbox.system.journal import read_lines
 from onbox.system.process import Identity, has_open, is_alive, open_pidfd
@@ -49,7 +49,6 @@ _WAYS = {
 }
 LIVE_LINE_SECONDS = 1.0
 PROGRESS_LOOK_SECONDS = 5.0  # whether it is time for a line; a look costs the new bytes of the log
-SAID_STATES = ("running", "stalled", "waiting")
 BREATH_SECONDS = 0.02  # a chain of very short stages shall not wait for who watches it
 LOOK_SECONDS = 0.5  # for a viewer that joined later and has no bell to wait on
 
@@ -103,7 +102,7 @@ class Viewer:
         self.last_words = b""
         self.asked_to_stop = 0
         self._progress: ProgressNow | None = None
-        self._pace = ProgressPace(monotonic()) if says_progress and not self.live else None
+        self._lines = ProgressLines() if says_progress and not self.live else None
 
     def watch(self, begin: Callable[[], None] = _nothing) -> int:
         """To the runner's end, or until the person at the terminal has seen enough: the exit code. begin: called once
@@ -157,8 +156,10 @@ class Viewer:
             reached = reached or (until is not None and until(record))
         if self.live and not reached:
             self._draw_live_line()
-        if self._pace is not None and not reached:
-            self._say_progress(self._pace)
+        if self._lines is not None and not reached and (status := self._status_now()) is not None:
+            line = self._lines.due(status)
+            if line is not None:
+                self._print(line + "\n")
         return reached
 
     def _wait(self, deadline: float | None, interrupts: Interrupts, keys: int | None) -> None:
@@ -171,7 +172,7 @@ class Viewer:
             poller.register(pidfd, select.POLLIN)
         if self.bell_fd is not None:
             poller.register(self.bell_fd, select.POLLIN)
-        seconds = [LIVE_LINE_SECONDS] if self.live else [PROGRESS_LOOK_SECONDS] if self._pace is not None else []
+        seconds = [LIVE_LINE_SECONDS] if self.live else [PROGRESS_LOOK_SECONDS] if self._lines is not None else []
         if pidfd is None:
             seconds.append(LOOK_SECONDS if is_alive(self.runner) else 0.0)
         elif self.bell_fd is None:
@@ -208,25 +209,12 @@ class Viewer:
             now = time.strftime("%H:%M:%S", time.gmtime())
             self._print("\r\x1b[K" + live_line(status, now, width, bars=bars))
 
-    def _say_progress(self, pace: ProgressPace) -> None:
-        """The line for a log, when it is time for one."""
-        status = self._status_now()
-        if status is None or status.get("stage_state") not in SAID_STATES:
-            return
-        progress, now = status.get("progress"), monotonic()
-        percent = percent_of(progress) if isinstance(progress, dict) else None
-        if pace.is_due(now, str(status.get("stage")), percent):
-            pace.said(now, percent)
-            self._print(progress_line(status, time.strftime("%H:%M:%S", time.gmtime())) + "\n")
-
     def _status_now(self) -> dict[str, Any] | None:
         """The heartbeat of the runner that is watched, with what the stage's log says at this moment."""
         status = read_status(self.paths)
         if status is None or status.get("runner", {}).get("pid") != self.runner.pid:
             return None
-        began = parse_utc(str(status.get("attempt_began_at", "")))
-        if began is not None:
-            status["elapsed"] = format_duration(max(0.0, wall() - began))
+        status = with_elapsed(status)
         log = look_at_log(str(status["log"])) if status.get("log") else None
         if log is not None:
             status["last_line"] = log.last_line

@@ -13,6 +13,7 @@ from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.replay import replay
 from onbox.chain.state.run_lock import HolderUnknown, Taken, take_lock
 from onbox.chain.state.run_owner import refuse_foreign_run
+from onbox.commands.shared.echo import beater
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
@@ -47,7 +48,7 @@ def run_frozen(args: Options, listen: Callable[[Record], None]) -> int:
     if only is not None and only not in names:
         raise Trouble(Exit.USAGE, f"no stage {only!r} in this run; there are: {', '.join(names[:20])}")
     lock = _wait_for_lock(paths)
-    code = run_chain(paths, lock.lock_fd, listen=listen, only=only)
+    code = run_chain(paths, lock.lock_fd, listen=listen, beat=beater(args), only=only)
     if code == Exit.STOPPED and only is not None:
         _requeue(paths, only)
     return code

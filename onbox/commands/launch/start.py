@@ -20,7 +20,7 @@ from onbox.chain.state.run_registry import note_run
 from onbox.commands.launch.changes import tell_changed_results, tell_code_changes
 from onbox.commands.launch.conflicts import describe_conflicts, difference_lines
 from onbox.commands.launch.follow import attach, follow_launch, say, size_of, teller
-from onbox.commands.shared.echo import listener
+from onbox.commands.shared.echo import beater, listener
 from onbox.commands.shared.project import removed_under_it
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
@@ -167,4 +167,4 @@ def _tell_what_later_stages_miss(args: Options, definition: Definition) -> None:
 def _run_inline(args: Options, definition: Definition, lock: Taken) -> int:
     prepare(definition, ResultWishes(args.accept_done, args.redo), _announcer(args))
     freeze_git(definition.paths, str(definition.head["project"]))
-    return run_chain(definition.paths, lock.lock_fd, listen=listener(teller(args)))
+    return run_chain(definition.paths, lock.lock_fd, listen=listener(teller(args)), beat=beater(args))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onbox.cli.command import Options
     from onbox.contract.events import Record
 
 
@@ -22,6 +23,15 @@ def say(text: str | None) -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
         os.close(null)
+
+
+def beater(args: Options) -> Callable[[dict[str, Any]], None] | None:
+    """What says now and then how far an inline run is; None: for programs."""
+    if args.json:
+        return None
+    from onbox.chain.viewer.progress_lines import beats  # noqa: PLC0415 - loaded only where a run is told
+
+    return beats(say)
 
 
 def listener(tell: Callable[[Record], str | None]) -> Callable[[Record], None]:

@@ -25,7 +25,7 @@ from onbox.outside import safe_line
 from onbox.runs.journal import result_of
 from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
 from onbox.system.clock import parse_utc, utc_text, wall
-from onbox.triage.classes import REMEDIES, may_repeat
+from onbox.triage.classes import about_stall, may_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -218,7 +218,7 @@ def _stall(paths: RunPaths, view: RunView) -> dict[str, str] | None:
         return None
     attempt = next((stage.attempts for stage in view.stages if stage.name == view.current), 0)
     path = paths.stacks(view.current, attempt)
-    return {"remedy": REMEDIES["hang_stall"], **({"stacks": path} if os.path.exists(path) else {})}
+    return about_stall(path if os.path.exists(path) else None)
 
 
 def _detected(view: RunView) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from rich.text import Text
@@ -18,6 +19,7 @@ from onbox.commands.show.status_text import (
     what_is_wrong,
 )
 from onbox.contract.json_text import as_number
+from onbox.model.screen import clip
 from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
 from onbox.runs.journal import StageResult, result_words
@@ -66,18 +68,18 @@ def print_status(
         console.print(Text(line, palette.FAINT, no_wrap=True, overflow="ellipsis"))
     _print_stages(console, data)
     facts = [(label, Text(text)) for label, text in around(view, data, wide=False) if label != "box"]
-    facts += [*_loss_curve(points, data["stage"]), *_gauges(data["resources"] or {}, samples)]
+    facts += [*_loss_curve(points, data), *_gauges(data["resources"] or {}, samples)]
     if facts:
         console.print(facts_table(facts))
     for line in [*log_lines(data, wide=False), *next_lines(data, wide=False)]:
         _print_line(console, line)
 
 
-def print_runs(stream: TextIO, rows: Sequence[Mapping[str, Any]]) -> None:
+def print_runs(stream: TextIO, rows: Sequence[Mapping[str, Any]], indent: str = "") -> None:
     """One line each, as in the plain form, with the colour of its state."""
     console = console_of(stream)
     for data in rows:
-        line = Text(run_line(data), no_wrap=True, overflow="ellipsis")
+        line = Text(clip(indent + run_line(data), console.width), no_wrap=True, overflow="ellipsis")
         line.highlight_words([str(data["state"]).upper()], palette.of_state(str(data["state"])))
         console.print(line)
 
@@ -159,11 +161,14 @@ def _remark(stage: Mapping[str, Any]) -> str:
     )
 
 
-def _loss_curve(points: Sequence[Point], stage: object) -> Iterator[tuple[str, Text]]:
-    """Of the stage at work, else of the last one that had any."""
+def _loss_curve(points: Sequence[Point], data: Mapping[str, Any]) -> Iterator[tuple[str, Text]]:
+    """Of the stage at work, else of the last one that had any. It ends with the loss that the table shows."""
     shown = [point for point in points if finite(point.loss) is not None]
-    stage = stage or (shown[-1].stage if shown else None)
+    stage = data["stage"] or (shown[-1].stage if shown else None)
     losses = [value for point in shown if point.stage == stage and (value := finite(point.loss)) is not None]
+    now = (data["progress"] or {}).get("loss") if data["stage"] else None
+    if losses and isinstance(now, float) and math.isfinite(now) and now != losses[-1]:
+        losses.append(now)
     if len(losses) >= CURVE_LEAST:
         text = f"  {losses[0]:.4g} → {losses[-1]:.4g}, lowest {min(losses):.4g}, {len(losses)} readings"
         yield "loss", Text.assemble((sparkline(losses, LOSS_CURVE), palette.MOVES), text)

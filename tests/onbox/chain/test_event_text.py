@@ -238,6 +238,14 @@ def test_the_live_line_is_never_longer_than_its_width(width: int, last: str) -> 
     assert line.isprintable()
 
 
+def test_the_time_left_and_the_loss_go_before_bar_and_times_on_a_narrow_terminal() -> None:
+    progress = {"text": "~20400/1020000 (2%) eta 44m06s loss 0.0401", "current": 20400, "exact_max": 1020000}
+    for width in (80, 100):
+        line = live_line({**STATUS, "progress": progress, "last_line": "epoch 6"}, "05:11:20", width, bars=True)
+        assert str(progress["text"]) in line
+        assert line.startswith("05:11:20 train ")
+
+
 def test_the_live_line_masks_secrets() -> None:
     assert SECRET not in live_line({**STATUS, "last_line": f"login {SECRET}"}, "05:11:20", 120)
 

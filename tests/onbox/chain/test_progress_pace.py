@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
+from onbox.chain.viewer import progress_lines
 from onbox.chain.viewer.progress_pace import ProgressPace
+
+if TYPE_CHECKING:
+    import pytest
 
 HOUR = 3600.0
 
@@ -49,3 +54,17 @@ def test_a_stage_that_begins_has_its_own_first_word() -> None:
     pace.said(1015.0, 91.0)
     assert not pace.is_due(1020.0, "eval", 0.0)
     assert not pace.is_due(1031.0, "train", 92.0)
+
+
+def test_a_runners_heartbeats_become_lines_of_its_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `onbox chain --inline` prints them."""
+    now: list[float] = [0.0]
+    said: list[str] = []
+    monkeypatch.setattr(progress_lines, "monotonic", lambda: now[0])
+    beat = progress_lines.beats(lambda line: said.append(line) if line else None)
+    status: dict[str, Any] = {"stage": "train", "stage_state": "running", "progress": {"text": "~4/100 (4%) eta 8m00s"}}
+    for now[0] in range(0, 31, 5):
+        beat(status)
+    beat({"stage": "train", "stage_state": "done"})
+    assert len(said) == 1
+    assert said[0].endswith("train        running      ~4/100 (4%) eta 8m00s")

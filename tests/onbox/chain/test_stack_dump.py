@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from onbox.chain.observe import stack_dump
+from onbox.triage.classes import about_stall
 from tests.box import wait_until
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ def test_the_stacks_of_python_processes_are_written_and_bounded(
     assert f"== pid {hung.pid}\nThread 0x1 (idle): asked for dump --pid {hung.pid}" in told
     assert str(shell.pid) not in told
     assert len(told) <= stack_dump.LIMIT_BYTES
+
+
+def test_nobody_is_asked_to_dump_what_is_dumped() -> None:
+    assert "train.1.stacks" in about_stall("/box/logs/train.1.stacks")["remedy"]
+    assert "take a stack dump" in about_stall(None)["remedy"]
 
 
 def test_without_py_spy_there_is_none(tmp_path: Path) -> None:

@@ -61,8 +61,10 @@ def test_how_far_it_is_in_one_line() -> None:
         {"event": Event.CELL_STARTED, "n": 3},
     )
     shown = progress_of(board, 1, SweepSettings(), None)
-    assert text_of(board, 1, 60.0) == "1/4, 1 running, 1 failed: cuda_oom · best 0.9 cell n=1 · eta 1m00s"
+    assert text_of(board, 1, 60.0) == "1/4, 1 running, 1 failed: cuda_oom · eta 1m00s · best 0.9 cell n=1"
     assert shown["sweep"]["open"] == 1
+    assert shown["sweep"]["rows"] == [["n=1", "done", "0.9"], ["n=2", "failed", "cuda_oom"], ["n=3", "running", ""]]
+    assert "eta" not in shown["sweep"]["text"], "the time left is told once"
     assert summary(board) == "1 of 4 done, 2 not run, 1 failed: cuda_oom 1"
 
 

@@ -95,7 +95,7 @@ def cases() -> list[Case]:
         Case("lost-7", None),
         Case("l40-1", done(progress=_progress(50_000, 0.0388)._replace(finished=True))),
         Case("cpu-9", quiet._replace(progress=_progress(9000, 0.52)), _no_gpu),
-        Case("grid-2", run(progress=Absent("no progress shown"), cells=sweep)),
+        Case("grid-2", run(progress=_progress(12, None, 5400.0, 20)._replace(unit="cells"), cells=sweep)),
         Case("h100-c", run(progress=_progress(4410, "nan", 61_000.0))),
         Case("h100-d", run(progress=_progress(20_100, 0.12, 41_000.0), timeout_seconds=90_000.0), _blind),
     ]  # fmt: skip

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.contract.readings import Absent
 from onbox.series.point import Point as SeriesPoint
 from patrol.memory.rows import LastWord, Point
 from patrol.page.axis import ROWS_LIMIT, holes_in, thinned
+from patrol.page.cards import cards_of
 from patrol.page.charts import data_of, numbers_of
+from patrol.page.files import CHECKPOINTS, still_there, written_by
 from patrol.page.model import RunHistory
 from patrol.page.rates import rates_of
 from patrol.page.sparkline import sparkline
@@ -160,3 +163,36 @@ def test_the_runs_own_series_is_drawn_where_there_is_one() -> None:
     assert data["charts"]["loss"]["lines"][0]["y"][:3] == [1, None, 0.33333]
     assert data["charts"]["grad_norm"]["lines"][0]["y"][5] is None
     json.dumps(data, allow_nan=False)
+
+
+def test_a_unit_that_is_told_as_more_than_one_gets_no_second_s() -> None:
+    look = run(progress=HEALTHY_PROGRESS._replace(unit="cells"))
+    charts = numbers_of(history(told([0.0, 3.0, 6.0]), look), NOW, TICK).charts
+    assert (charts["progress"].unit, charts["throughput"].unit) == ("cells", "cells/h")
+
+
+def test_the_head_of_a_chart_says_what_its_line_ends_with() -> None:
+    series = tuple(
+        SeriesPoint(NOW - 60 + at, "train", 1, step=at * 1163.0, steps_per_second=1163.0) for at in range(0, 60, 20)
+    )
+    seen = history(told([1.0, 2.0]), run(steps_per_second=822.0))._replace(series=series)
+    cards = {card.key: card for card in cards_of(seen, numbers_of(seen, NOW, TICK).charts, TICK)}
+    assert cards["throughput"].latest.text == "1163 steps/s"
+    assert "822 steps per second" in cards["throughput"].note
+
+
+def test_of_a_run_that_is_done_the_progress_is_where_its_series_ends() -> None:
+    series = (SeriesPoint(NOW - 60, "train", 1, step=13_600.0),)
+    seen = history(told([None]), run(progress=Absent("no progress shown")))._replace(series=series)
+    (progress, *_) = cards_of(seen, numbers_of(seen, NOW, TICK).charts, TICK)
+    assert (progress.latest.kind, progress.latest.text) == ("seen", "13600")
+
+
+def test_it_is_said_how_many_checkpoints_are_left() -> None:
+    series = tuple(
+        SeriesPoint(NOW - 60, "train", 1, checkpoint_step=step, checkpoint_at=NOW - 60 + step, checkpoints=3)
+        for step in range(12)
+    )
+    seen = history(told([1.0]))._replace(series=series)
+    assert "3 checkpoints on the disk" in still_there(seen)
+    assert len(written_by(seen)) == CHECKPOINTS

@@ -22,6 +22,8 @@ from tests.patrol.page.hostile import SECRET, hostile_history
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytest.importorskip("jinja2", reason="needs jinja2, of the extra onbox[report]")
+
 VOID = {"meta", "link", "input", "br", "img"}
 
 
@@ -84,7 +86,7 @@ def test_the_overview_says_of_each_run_how_it_is_and_what_to_type(page: Reader) 
     text = page.text()
     assert len(page.all("progress")) == 9
     assert len(page.all("details", class_="run")) == 9
-    for said in ("✕ failed", "? unreachable", "▶ running", "✓ done", "4h15m", "302.40 USD", "12 of 20 cells"):
+    for said in ("✕ failed", "? unreachable", "▶ running", "✓ done", "4h15m", "302.40 USD", "12 of 20 cells", "1h30m"):
         assert said in text, said
     copied = {one["data-copy"] for one in page.all("button", class_="copy")}
     assert "patrol check lost-7" in copied

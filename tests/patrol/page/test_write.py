@@ -5,6 +5,8 @@ from __future__ import annotations
 import stat
 from typing import TYPE_CHECKING
 
+import pytest
+
 from patrol.page import write
 from patrol.page.write import path_of, renew_page
 from tests.patrol.makers import NOW
@@ -13,9 +15,9 @@ from tests.patrol.page.fleet import make_project
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     from patrol.config.settings import Settings
+
+pytest.importorskip("jinja2", reason="needs jinja2, of the extra onbox[report]")
 
 
 def asked_for(folder: Path, name: str = "report.html") -> Settings:
