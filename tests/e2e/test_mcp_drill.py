@@ -202,7 +202,7 @@ LIVE = ("running", "stalled", "unknown")
 ACTS = {
     "resume": ("onbox resume -d", (*ENDED, *LIVE), "nothing to resume"),
     "stop": ("onbox stop", LIVE, "nothing to stop"),
-    "prune": ("", (), "`checkpoints`"),
+    "prune": ("onbox prune --dry-run", (*ENDED, *LIVE, "done"), "onbox did not start it"),
     "acknowledge": ("patrol ack", (*ENDED, *LIVE, "done"), ""),
 }
 
