@@ -387,12 +387,15 @@ def test_client_whose_child_keeps_the_pipe(tmp_path: Path, monkeypatch: pytest.M
     os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
 
 
-def test_all_clients_are_killed_when_the_patrol_is_told_to_end(sshd: Sshd) -> None:
+def test_all_clients_are_killed_when_the_patrol_is_told_to_end(sshd: Sshd, tmp_path: Path) -> None:
+    script = ': >"$1"; sleep 200'
+    begun = [tmp_path / f"begun-{at}" for at in "123"]
     with ThreadPoolExecutor() as pool:
         asked = [
-            pool.submit(put, sshd.target(f"gpu{at}"), "echo begin; sleep 200", deadline_seconds=100) for at in "123"
+            pool.submit(put, sshd.target(f"gpu{at}"), script, str(mark), deadline_seconds=100)
+            for at, mark in zip("123", begun, strict=True)
         ]
-        wait_until(lambda: len(local_clients()) == 3, "three clients")
+        wait_until(lambda: all(mark.exists() for mark in begun), "three clients that talk")
         kill_all()
         assert [reason_of(each.result()) for each in asked] == ["cut"] * 3
 
