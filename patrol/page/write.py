@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from typing import TYPE_CHECKING
 
+from onbox.system import own_file
 from onbox.system.clock import wall
-from onbox.system.files import StateNotWritten, read_file, replace_file
+from onbox.system.files import StateNotWritten, replace_file
 from patrol.defects import note_defect
 from patrol.memory.rows import MemoryTrouble
 from patrol.page.gather import gather
@@ -61,12 +61,4 @@ def renew_page(settings: Settings, *, timed: bool | None = None) -> list[str]:
 
 def why_not_ours(path: str) -> str | None:
     """Why the file there must stay as it is: something else wrote it. None: it is ours, or there is none."""
-    try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            return "is not a file"
-        start = read_file(path, len(_START)) or b""
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return f"cannot be read ({error.strerror})"
-    return None if start == _START or not start else "holds something else than a page of a patrol"
+    return own_file.why_not_ours(path, _START, "a page of a patrol")

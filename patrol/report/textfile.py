@@ -6,14 +6,13 @@ Only what was observed becomes a metric: an absent or unseen value is left out, 
 from __future__ import annotations
 
 import math
-import os
-import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.contract.metrics import metric_head, metric_line
 from onbox.contract.readings import observed
 from onbox.outside import safe_line
-from onbox.system.files import read_file, replace_file
+from onbox.system import own_file
+from onbox.system.files import replace_file
 from patrol.decide.rule_context import share
 from patrol.report.short import MOVING
 from patrol.snapshot import BoxLook
@@ -132,15 +131,7 @@ def render(samples: Iterable[Sample]) -> str:
 
 def why_not_ours(path: str) -> str | None:
     """Why the file there must stay as it is: something else wrote it. None: it is ours, or there is none."""
-    try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            return "is not a file"
-        start = read_file(path, len(_START)) or b""
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return f"cannot be read ({error.strerror})"
-    return None if start == _START or not start else "holds something else than metrics of a patrol"
+    return own_file.why_not_ours(path, _START, "metrics of a patrol")
 
 
 def write(path: str, text: str) -> None:

@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.saved import CONFIG
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.box import Box
-
-CONFIG = """
-[run]
-name = "digits"
-[stages.train]
-cmd = "echo from=$ONBOX_CHECKPOINT; test -e go"
-artifacts = [{ glob = "ckpt/step-*/metadata.json" }]
-"""
 
 
 def save(folder: Path, **more: object) -> None:
