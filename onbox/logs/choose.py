@@ -94,12 +94,17 @@ def _pick(scene: Scene) -> Pick | None:
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
                          (("bare",), counters), (("moving",), counters),
                          (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
-        pick = _pick_of(track, [c for c in among if c.kind == "outer" or (c.kind in kinds and counts(c, scene))])
+        pick = _pick_of(track, [c for c in among if c.kind == "outer" or (_kind(c) in kinds and counts(c, scene))])
         if pick is not None:
             return pick
     repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
     last = max(repeated, key=lambda counter: counter.last, default=None)
     return None if last is None else Pick(last, last.maximum)
+
+
+def _kind(counter: Counter) -> str:
+    """A remark that goes on and on is a counter like any other."""
+    return "train" if counter.kind == "bare" and counter.advances > MOVES else counter.kind
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
@@ -118,7 +123,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     inner = max(inside, key=lambda counter: counter.last) if inside else None
     if inner is not None and epoch is not None and inner.last < epoch.changed:
         inner = None
-    whole = [counter for counter in whole if not _is_earlier_stage(counter, whole + epochs)]
+    whole = [counter for counter in whole if not _is_earlier_stage(track, counter, whole + epochs)]
     bounded = [counter for counter in whole if _maximum(track, counter) is not None]
     if bounded:
         best = max(bounded, key=lambda counter: _rank(track, counter, bounded))
@@ -152,8 +157,12 @@ def _goes_on_around(counter: Counter, inner: Counter) -> bool:
 
 def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, bool, bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
-    complete = counter.maximum is not None and counter.current >= counter.maximum
-    followed = any(_is_open(other) and other.first > counter.last for other in others)
+    most = _maximum(track, counter)
+    complete = most is not None and counter.current >= most
+    followed = any(_is_open(other) and other.first > counter.last for other in others) or any(
+        most is not None and other.last > counter.last and other.current < most == _maximum(track, other)
+        for other in others
+    )
     done = complete and (followed or track.line - counter.last > 3)
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
     own = counter.maximum is not None or counter.current > counter.minimum  # not a number that was named once
@@ -175,7 +184,8 @@ def _maximum(track: Track, counter: Counter) -> int | None:
     if counter.maximum is not None:
         return counter.maximum
     units = sorted(STEP_UNITS - {"batch", "timestep"}) if counter.unit in STEP_UNITS - {"timestep"} else [counter.unit]
-    for unit in (counter.unit, *units):
+    taken = {other.unit for other in track.counters.values() if other.unit != counter.unit}
+    for unit in (counter.unit, *(other for other in units if other not in taken)):
         most = track.maxima.get(unit)
         if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
             return most
@@ -239,8 +249,12 @@ def _is_around(counter: Counter, epoch: Counter) -> bool:
     )
 
 
-def _is_earlier_stage(counter: Counter, others: list[Counter]) -> bool:
-    """Whether a counter of things (samples, files) was complete before the counter of the work itself began."""
+def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> bool:
+    """Whether a counter of things (samples, files) was complete before the counter of the work itself began; or one
+    whose end was only told when it was there, and another goes on.
+    """
+    if counter.maximum is None and counter.current == _maximum(track, counter):
+        return any(other.first > counter.last and other.advances >= MOVES for other in others)
     if counter.unit in LONE_UNITS or counter.maximum is None or counter.current < counter.maximum:
         return False
     return any(other.unit in LONE_UNITS and other.first > counter.last for other in others)

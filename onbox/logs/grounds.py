@@ -25,7 +25,7 @@ _DRAWN = frozenset({
 })  # fmt: skip
 _MEASURED = frozenset({
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",
-    "stamped-bracket", "bare-leading", "epoch-inner", "states", "rsync",
+    "stamped-bracket", "bare-leading", "epoch-inner", "states", "rsync", "saved",
 })  # fmt: skip
 _TOLD_ONCE = frozenset({"done-of", "fraction-unit", "fraction-percent", "percent-fraction"})
 
@@ -65,7 +65,17 @@ def _says_little(counter: Counter, _: Scene) -> bool:
     return counter.kind in ("bare", "moving", "done")
 
 
+def _is_last_word(counter: Counter, scene: Scene) -> bool:
+    return counter.last == scene.track.ended and counter.kind in ("bare", "done")
+
+
+def _is_settled(counter: Counter, scene: Scene) -> bool:
+    return counter.kind == "setting" and (counter.seen > 1 or scene.behind(counter) > 0)
+
+
 def _stands_still(counter: Counter, scene: Scene) -> bool:
+    if counter.unit in LONE_UNITS or counter.rule in _DRAWN:
+        return False
     moves = _moved(counter, scene) or counter.stretched
     return counter.seen >= LOOKS and not moves and counter.current != counter.maximum
 
@@ -111,11 +121,11 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(2, "its word is one of work: epoch, step, round", lambda c, _: c.unit in LONE_UNITS),
     Ground(2, "it has gone on", _moved),
     Ground(2, "it is the log's newest line", _is_newest),
-    Ground(6, "it stands in the log's word of the end", lambda c, s: c.last == s.track.ended and c.kind in ("bare", "done")),
+    Ground(6, "it stands in the log's word of the end", _is_last_word),
     Ground(9, "the user's own expression names it", lambda c, _: c.kind == "own"),
     Ground(-6, "a remark, any n of m: unless it goes on", lambda c, s: _says_little(c, s) and not _moved(c, s)),
-    Ground(-4, "it was looked at several times, and stands still", lambda c, s: _stands_still(c, s) and c.unit not in LONE_UNITS and c.rule not in _DRAWN),
-    Ground(NEVER, "a setting that was told again", lambda c, s: c.kind == "setting" and (c.seen > 1 or s.behind(c) > 0)),
+    Ground(-4, "it was looked at several times, and stands still", _stands_still),
+    Ground(NEVER, "a setting that was told again, or before", _is_settled),
     Ground(NEVER, "several writers tell it, each of its own work", lambda c, _: c.apart > 1),
     Ground(NEVER, "told once of things, and the log went on", _is_left_behind),
     Ground(NEVER, "full when it was first seen, and the log went on", _was_full_at_once),

@@ -73,6 +73,8 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return inner.made and inner.resets > 0 and outer.unit in COUNTED_UNITS and _go_together(outer, inner)
     if outer.inner or outer.kind in ("bare", "done", "moving", "aux", "val"):
         return False
+    if _is_drawn_around(outer, inner):
+        return True
     if outer.advances and (inner.resets or _is_over(inner, outer)):
         return _go_together(outer, inner) and (repeats or outer.first < inner.first or left)
     if not repeats or inner.resets or inner.kind not in ("train", "outer") or inner.unit in REPEATED_UNITS:
@@ -81,6 +83,14 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return True
     went_on = inner.first < outer.changed < inner.changed  # through a step of the outer one, without beginning again
     return outer.first + (outer.kind != "outer") <= inner.first and not went_on
+
+
+def _is_drawn_around(outer: Counter, inner: Counter) -> bool:
+    """Whether a bar was begun while another one stood open: a bar that is over is full."""
+    bars = outer.rule == inner.rule == "tqdm" and outer.kind == inner.kind == "train"
+    if not bars or outer.maximum is None or outer.maximum == inner.maximum:
+        return False
+    return not outer.advances and outer.current < outer.maximum and outer.first < inner.first
 
 
 def _go_together(outer: Counter, inner: Counter) -> bool:

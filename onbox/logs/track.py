@@ -115,6 +115,7 @@ class Track:
         self.text = ""  # of the line that is looked at
         self.heading = ""  # the line before, where it showed nothing that counts
         self.head: list[int] = []  # checksums of the letters of the first lines, up to the first counter
+        self.head_seen = 0  # number of the last line that was like the first
         self.started = 0  # number of the last line that starts a run
         self.ended = 0
         self.ended_form = 0  # checksum of the letters of the last line that tells of an end
@@ -137,6 +138,7 @@ class Track:
         plain = {name: value for name, value in vars(self).items() if name not in ("counters", "table", "text")}
         return {
             **plain,
+            "fields": len(Counter._fields),
             "counters": [list(c) for c in self.counters.values()],
             "table": self.table and list(self.table),
         }
@@ -144,8 +146,11 @@ class Track:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Track:
         track = cls()
+        if state.get("fields") != len(Counter._fields):
+            raise ValueError("a state of another version")
         for name, value in state.items():
-            setattr(track, name, value)
+            if name != "fields":
+                setattr(track, name, value)
         track.counters = {row[0]: Counter(*row) for row in state["counters"]}
         track.maxima, track.raised = dict(state["maxima"]), dict(state.get("raised", {}))
         track.table = TableHead(*state["table"]) if state["table"] else None
@@ -211,7 +216,14 @@ class Track:
             self.readings[name] = [value, self.place, called]
 
     def _head_again(self, text: str) -> str | None:
-        """`started`, if one of the log's first lines stands here once more, after an end: the program runs again."""
+        """`started`, if one of the log's first lines stands here once more, after an end: the program runs again. The
+        first two, one behind the other, tell it alone.
+        """
+        if len(self.head) > 1 and self.counters and _form(text) == self.head[0] != self.head[1]:
+            self.head_seen = self.line
+            return None
+        if self.head_seen and self.head_seen == self.line - 1 and _form(text) == self.head[1]:
+            return "started"
         if not self.head or max(self.ended, self.crashed) <= self.started or _form(text) not in self.head:
             return None
         return "started" if self._has_ended() else None

@@ -40,6 +40,11 @@ _OF_EARLIER = lazy(
     r"(?i)(?<![a-z])(?:load(?:ed|ing)?|restor\w{1,4}|resum\w{1,4}|recover\w{0,4}|pretrained|best)(?![a-z])"
 )
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
+_CONNECTED = lazy(r"(?i)\b(?:every|each|per|after|for|of|in|from|last|next|best|until|total|max|first)\W{0,3}$|/\s?$")
+_ORDINAL = lazy(
+    r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
+    r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?=.{0,80}\d\.\d)"
+)
 _ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
@@ -66,6 +71,9 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
                 "labelled",
             )
         )
+    ordinal = None if sights else _ordinal(text)
+    if ordinal is not None:
+        return [ordinal], maxima
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -86,6 +94,17 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         if role == "counter":
             sights.extend(_word_sights(text, match, unit, before, count))
     return sights, maxima
+
+
+def _ordinal(text: str) -> CounterSight | None:
+    """`12 epoch, loss: 0.0094`: the number before its word."""
+    found = _ORDINAL.search(text)
+    if found is None or _CONNECTED.search(text, 0, found.start()):
+        return None
+    unit = UNITS[found["word"].lower()]
+    kind = "val" if EVALUATION.search(text, 0, found.start()) else "train"
+    key = unit if kind == "train" else f"{kind}:{unit}"
+    return CounterSight(key, unit, kind, int(found["current"]), None, False, "labelled", measured=True)
 
 
 def _is_named_metric(before: str, word: str) -> bool:
