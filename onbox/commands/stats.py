@@ -13,9 +13,8 @@ import click
 from onbox.chain.observe.sample_file import read_samples
 from onbox.chain.observe.sampling import touched_paths
 from onbox.chain.run_status import look_at_run
-from onbox.chain.runner.start_attempt import find_keeper
 from onbox.chain.state.frozen_run import read_stages
-from onbox.chain.state.slots import read_slot
+from onbox.chain.state.slots import find_keeper, read_slot
 from onbox.cli.command import argument, command, config_option, json_option
 from onbox.collectors.gpu_watch import read_once
 from onbox.collectors.remote_disk import look_once
