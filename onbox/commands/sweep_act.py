@@ -17,9 +17,9 @@ from onbox.contract.exits import Exit
 from onbox.did_you_mean import meant
 from onbox.errors import Trouble
 from onbox.outside import safe_line
-from onbox.sweep import orders
-from onbox.sweep.board import SweepStanding
 from onbox.sweep.launch import read_known, reopen, skip
+from onbox.sweep.state import orders
+from onbox.sweep.state.board import SweepStanding
 from onbox.system.process import has_open, is_alive
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
-    from onbox.sweep.board import Board
+    from onbox.sweep.state.board import Board
 
 
 def stop_sweep(args: Options) -> int:

@@ -10,7 +10,7 @@ from onbox.commands.shared.project import load_project_to_read, run_names
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import DamagedRunfile
 from onbox.errors import Trouble
-from onbox.sweep.freeze import read_definition
+from onbox.sweep.state.frozen_sweep import read_definition
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options

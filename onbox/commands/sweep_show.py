@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from onbox.commands.sweep_named import sweep_paths
 from onbox.contract.exits import Exit
 from onbox.outside import safe_line
-from onbox.sweep.freeze import read_definition
 from onbox.sweep.look import SweepView, look_at_sweep
-from onbox.sweep.table import ResultsTable, read_table
+from onbox.sweep.results import ResultsTable, read_table
+from onbox.sweep.state.frozen_sweep import read_definition
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options

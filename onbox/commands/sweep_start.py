@@ -31,13 +31,13 @@ from onbox.errors import Trouble
 from onbox.model.manifest import Retry, Stage
 from onbox.model.sweep import Frozen, SweepSettings, cell_name
 from onbox.outside import safe_line
-from onbox.sweep.board import read_board
-from onbox.sweep.cells import BadCell, Draft, axis_of, check_name, from_table, grid, numbered, text_of, values_of
-from onbox.sweep.freeze import read_definition
+from onbox.sweep.cells.drafts import BadCell, Draft, axis_of, check_name, from_table, grid, numbered, text_of, values_of
+from onbox.sweep.cells.queue_file import read_queue
+from onbox.sweep.cells.template import problems_of, shared_places, stage_of_cell, wanted_by
 from onbox.sweep.launch import NothingToDo, OtherCommands, SharedPaths, SweepLaunched, WantedSweep, prepare, start
-from onbox.sweep.queue_file import read_queue
-from onbox.sweep.room import cards_missing
-from onbox.sweep.template import problems_of, shared_places, stage_of_cell, wanted_by
+from onbox.sweep.runner.room import cards_missing
+from onbox.sweep.state.board import read_board
+from onbox.sweep.state.frozen_sweep import read_definition
 from onbox.system.process import Identity, look_up
 from onbox.triage.classes import CLASSES, NEVER
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from onbox.commands.shared.project import Project
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
-    from onbox.sweep.cells import Axis
+    from onbox.sweep.cells.drafts import Axis
 
 SHOWN = 20
 COMMANDS = ("start", "status", "stop", "resume", "retry-failed", "skip", "table")
@@ -345,7 +345,7 @@ def _run(args: Options, paths: RunPaths, lock_fd: int) -> int:
     if args.inline:
         from onbox.commands.launch.follow import teller  # noqa: PLC0415
         from onbox.commands.shared.echo import listener  # noqa: PLC0415 - only then
-        from onbox.sweep.process_main import run_sweep  # noqa: PLC0415
+        from onbox.sweep.runner.runner_process import run_sweep  # noqa: PLC0415
 
         return run_sweep(paths, lock_fd, listen=listener(teller(args)))
     offset = size_of(paths.journal)

@@ -32,7 +32,7 @@ def say(args: Options, data: dict[str, Any], text: str) -> None:
 
 def teller(args: Options) -> Any:
     """What makes a line of a record: JSON for programs, else words."""
-    from onbox.sweep.narrate import narrate  # noqa: PLC0415 - loaded while the first stage starts
+    from onbox.sweep.state.event_text import narrate  # noqa: PLC0415 - loaded while the first stage starts
 
     return json.dumps if args.json else narrate
 

@@ -6,7 +6,7 @@ import pytest
 
 from onbox.collectors.gpu import GpuCard, GpuProcess, LostGpu
 from onbox.contract.readings import Absent, Unseen
-from onbox.sweep.room import Cards, RoomRefused, choose
+from onbox.sweep.runner.room import Cards, RoomRefused, choose
 
 NOT_TOLD = Absent("not supported here")
 

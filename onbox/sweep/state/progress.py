@@ -6,13 +6,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from onbox.model.units import format_duration
-from onbox.sweep.board import SweepStanding, classes_of, counts_of
+from onbox.sweep.state.board import SweepStanding, classes_of, counts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.model.sweep import SweepSettings
-    from onbox.sweep.board import Board
+    from onbox.sweep.state.board import Board
 
 FAILED_SHOWN, RUNNING_SHOWN = 20, 16
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.sweep.cells import BadCell, from_line, missing_in
+from onbox.sweep.cells.drafts import BadCell, from_line, missing_in
 from onbox.system.clock import wall
 from onbox.system.files import open_plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from onbox.sweep.cells import Draft
+    from onbox.sweep.cells.drafts import Draft
 
 QUIET_SECONDS = 2.0
 SIZE_LIMIT_BYTES = 1 << 26

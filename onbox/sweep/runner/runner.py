@@ -29,17 +29,18 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import CHAIN, SWEEP
 from onbox.contract.states import RunState
 from onbox.model.manifest import folder_of
-from onbox.sweep import cell_run, orders, restart
-from onbox.sweep.board import Board, SweepStanding, cells_folder, read_board, read_cell, summary
-from onbox.sweep.freeze import read_definition
-from onbox.sweep.intake import Intake
-from onbox.sweep.live import Gone, LiveCell, LiveCells, stop_cell
-from onbox.sweep.metrics import read_metrics
-from onbox.sweep.narrate import narrate
-from onbox.sweep.plan import CellAction, CellEvidence, plan_next
-from onbox.sweep.progress import progress_of
-from onbox.sweep.room import Cards, RoomRefused, check_room, find_cards, hold, release
-from onbox.sweep.template import stage_of_cell
+from onbox.sweep.cells.template import stage_of_cell
+from onbox.sweep.runner import cell_run, restart
+from onbox.sweep.runner.cell_metrics import read_metrics
+from onbox.sweep.runner.intake import Intake
+from onbox.sweep.runner.live import Gone, LiveCell, LiveCells, stop_cell
+from onbox.sweep.runner.plan import CellAction, CellEvidence, plan_next
+from onbox.sweep.runner.room import Cards, RoomRefused, check_room, find_cards, hold, release
+from onbox.sweep.state import orders
+from onbox.sweep.state.board import Board, SweepStanding, cells_folder, read_board, read_cell, summary
+from onbox.sweep.state.event_text import narrate
+from onbox.sweep.state.frozen_sweep import read_definition
+from onbox.sweep.state.progress import progress_of
 from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.files import StateNotWritten, append_line, link_newest, remove_file
 from onbox.system.journal import Journal, read_lines

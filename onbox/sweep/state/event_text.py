@@ -10,7 +10,7 @@ from onbox.contract.json_text import as_number
 from onbox.contract.paths import SWEEP
 from onbox.model.units import format_duration
 from onbox.outside import safe_line
-from onbox.sweep.board import known_metrics
+from onbox.sweep.state.board import known_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onbox.sweep.board import Streak
+    from onbox.sweep.state.board import Streak
 
 
 class CellAction(Enum):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import as_number, parse_object
 from onbox.model.manifest import folder_of
-from onbox.sweep.outputs import values_for
-from onbox.sweep.template import fill, stage_of_cell
+from onbox.sweep.cells.outputs import values_for
+from onbox.sweep.cells.template import fill, stage_of_cell
 from onbox.system.files import read_file, read_tail
 from onbox.system.time_limit import TooLong, time_limit
 

@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.model.sweep import PARAMETER, Cell, Values, cell_name
-from onbox.sweep.template import LINE, OWN
+from onbox.sweep.cells.template import LINE, OWN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

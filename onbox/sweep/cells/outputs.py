@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.model.manifest import folder_of
-from onbox.sweep.template import fill, stage_of_cell
+from onbox.sweep.cells.template import fill, stage_of_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,7 +15,7 @@ from onbox.system.lock import LockUnsupported, is_locked
 from onbox.system.process import Files, high, start_orphan
 from onbox.system.self_exec import bare_child_words
 
-MODULE = "onbox.sweep.process_main"
+MODULE = "onbox.sweep.runner.runner_process"
 CELL_VARIABLE, SWEEP_VARIABLE = "ONBOX_CELL", "ONBOX_SWEEP_DIR"
 
 

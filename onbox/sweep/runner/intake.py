@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 from onbox.model.sweep import cell_to_dict
-from onbox.sweep.board import cells_file, read_cells
-from onbox.sweep.cells import numbered
-from onbox.sweep.outputs import Outputs
-from onbox.sweep.queue_file import PROBLEMS_KEPT, Queue, read_queue, stamp_of
-from onbox.sweep.template import wanted_by
+from onbox.sweep.cells.drafts import numbered
+from onbox.sweep.cells.outputs import Outputs
+from onbox.sweep.cells.queue_file import PROBLEMS_KEPT, Queue, read_queue, stamp_of
+from onbox.sweep.cells.template import wanted_by
+from onbox.sweep.state.board import cells_file, read_cells
 from onbox.system.files import StateNotWritten
 from onbox.system.journal import Journal
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import RunHead
     from onbox.model.sweep import Cell, Frozen
-    from onbox.sweep.board import Board
+    from onbox.sweep.state.board import Board
 
 
 def add_cells(paths: RunPaths, cells: Iterable[Cell], board: Board) -> int:

@@ -11,7 +11,7 @@ from onbox.chain.runner.runner_process import BELL_FD, LOCK_FD
 from onbox.chain.state.lock_owner import write_holder
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
-from onbox.sweep.restart import report, revive
+from onbox.sweep.runner.restart import report, revive
 from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.lock import LockUnsupported
 from onbox.system.process import close_others
@@ -41,7 +41,7 @@ def run_sweep(
     paths: RunPaths, lock_fd: int, *, bell_fd: int | None = None, listen: Callable[[Record], None] | None = None
 ) -> int:
     """Run the sweep in this process and turn what goes wrong into a line in runner.log and an exit code."""
-    from onbox.sweep.runner import SweepRunner  # noqa: PLC0415 - after the process has its name
+    from onbox.sweep.runner.runner import SweepRunner  # noqa: PLC0415 - after the process has its name
 
     try:
         runner = SweepRunner(paths, listen=listen, bell_fd=bell_fd)

@@ -18,8 +18,8 @@ from onbox.contract.json_text import as_number
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.runfile import parse_head, render_runfile
-from onbox.sweep.board import UNKNOWN, cells_folder
-from onbox.sweep.template import stage_of_cell
+from onbox.sweep.cells.template import stage_of_cell
+from onbox.sweep.state.board import UNKNOWN, cells_folder
 from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.system.files import LINE_LIMIT_BYTES, StateNotWritten, make_folders, open_plain, replace_file
 from onbox.system.lock import try_lock

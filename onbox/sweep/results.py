@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.contract.json_text import as_number, as_whole
-from onbox.sweep.board import known_metrics, read_cells
 from onbox.sweep.launch import read_known
+from onbox.sweep.state.board import known_metrics, read_cells
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
