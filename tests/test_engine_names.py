@@ -28,7 +28,7 @@ EXCEPTIONS = {
     "onbox/logs/model/": "reads the prefixes that launchers put before a line",
     "onbox/backends/log_signs.py": "reads the words of programs, too, and names where they come from",
     "onbox/preflight/session.py": "names the scheduler whose job this shell is part of, not a back end",
-    "onbox/commands/sweep_start.py": "names the engine's own way to run many jobs",
+    "onbox/commands/sweeps/start.py": "names the engine's own way to run many jobs",
     "onbox/commands/chain.py": "an example in its help",
     "onbox/commands/check.py": "an example in its help",
     "patrol/commands/add.py": "an example in its help",

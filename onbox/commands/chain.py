@@ -278,7 +278,7 @@ def run_resume_command(args: Options) -> int:
             paths, head, frozen_stages, config.stages, config.contract, code, as_json=args.json
         )
     if is_sweep(head):
-        from onbox.commands.sweep_start import resume_at  # noqa: PLC0415 - only for a sweep
+        from onbox.commands.sweeps.start import resume_at  # noqa: PLC0415 - only for a sweep
 
         return resume_at(args, paths)
     if not args.any_checkpoint:

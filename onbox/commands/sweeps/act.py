@@ -11,8 +11,8 @@ from onbox.chain.state.lock_owner import Holder
 from onbox.commands.launch.follow import say
 from onbox.commands.launch.start import lock_of
 from onbox.commands.stop import stop_run
-from onbox.commands.sweep_named import sweep_paths
-from onbox.commands.sweep_start import resume_at
+from onbox.commands.sweeps.named import sweep_paths
+from onbox.commands.sweeps.start import resume_at
 from onbox.contract.exits import Exit
 from onbox.did_you_mean import meant
 from onbox.errors import Trouble

@@ -17,7 +17,7 @@ from onbox.commands.launch.definition import check_run_name, define, refuse_othe
 from onbox.commands.launch.follow import say, size_of
 from onbox.commands.launch.start import lock_of
 from onbox.commands.shared.project import load_project, removed_under_it
-from onbox.commands.sweep_named import sweep_names, sweep_paths
+from onbox.commands.sweeps.named import sweep_names, sweep_paths
 from onbox.config import values
 from onbox.config.fields import Unwanted
 from onbox.config.tables.sweep import sort_key

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onbox.commands.sweep_named import sweep_paths
+from onbox.commands.sweeps.named import sweep_paths
 from onbox.contract.exits import Exit
 from onbox.outside import safe_line
 from onbox.sweep.look import SweepView, look_at_sweep
