@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from onbox.backends import ray_text as text
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import ClusterJob, ClusterLook, JobLog, NoLook, Questions, bad_answer
 from onbox.backends.log_signs import WORDS, signs_in
-from onbox.backends.ray import default_address as default_address  # noqa: PLC0414 - part of this module, see `table.Look`
-from onbox.backends.ray import default_token as default_token  # noqa: PLC0414
+from onbox.backends.ray import text
+from onbox.backends.ray.backend import default_address as default_address  # noqa: PLC0414 - part of this module, see `table.Look`
+from onbox.backends.ray.backend import default_token as default_token  # noqa: PLC0414
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Unseen
 from onbox.outside import printable, safe_line

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.backends.base import EngineRefused, Job, Order, Submitted
-from onbox.backends.slurm_states import job_from, shell_code, wait_code
+from onbox.backends.slurm.states import job_from, shell_code, wait_code
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.outside import safe_words
 

@@ -6,8 +6,8 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from onbox.backends import ray_text as text
 from onbox.backends.base import QUERY_SECONDS, Done, EngineRefused, Job, Order, Submitted
+from onbox.backends.ray import text
 from onbox.backends.secrets import bearer, find_token, read_token_file
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.system.http import NoReply, Question, Reply, ask

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from onbox.backends import iris_text as text
 from onbox.backends.base import Job, JobState, Submitted
 from onbox.backends.cluster import ClusterJob, ClusterLook, JobLog, NoLook, Questions, bad_answer
+from onbox.backends.iris import text
 from onbox.backends.log_signs import WORDS, signs_in
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Unseen

@@ -6,8 +6,8 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from onbox.backends import iris_text as text
 from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, EngineRefused, Job, JobState, Order, Submitted
+from onbox.backends.iris import text
 from onbox.backends.secrets import bearer, find_token
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.system.command import Finished, NotRun, run_command

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.backends import slurm_text as text
-from onbox.backends.slurm_states import job_from
+from onbox.backends.slurm import text
+from onbox.backends.slurm.states import job_from
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.outside import safe_line
 

@@ -6,8 +6,8 @@ import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from onbox.backends import slurm_text as text
 from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, EngineRefused, Job, Order, Submitted
+from onbox.backends.slurm import text
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.system.command import Finished, NotRun, run_command
 
