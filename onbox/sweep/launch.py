@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
-from onbox.chain.state.run_lock import StillAlive
+from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.state.slots import read_marker
 from onbox.contract.differences import Side, find_differences
 from onbox.contract.events import Event, Unreadable, parse_events, render_event

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onbox.chain.state.lock_owner import read_holder
+from onbox.chain.lock.lock_owner import read_holder
 from onbox.chain.state.status_file import read_status
 from onbox.contract.events import Event
 from onbox.contract.states import RunState

@@ -18,7 +18,7 @@ from onbox.system.process import Identity, look_up
 
 if TYPE_CHECKING:
     from onbox.chain.launch import Definition, Launched
-    from onbox.chain.state.lock_owner import Holder
+    from onbox.chain.lock.lock_owner import Holder
     from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
 

@@ -7,7 +7,7 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from onbox.chain.state.lock_owner import Holder
+from onbox.chain.lock.lock_owner import Holder
 from onbox.commands.launch.follow import say
 from onbox.commands.launch.start import lock_of
 from onbox.commands.stop import stop_run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from onbox.chain.state.run_owner import refuse_foreign_run
+from onbox.chain.lock.run_owner import refuse_foreign_run
 from onbox.commands.shared.project import load_project_to_read, run_names
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import DamagedRunfile

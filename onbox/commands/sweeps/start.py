@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from onbox.chain.artifacts.claims import Claimed
 from onbox.chain.command.code_identity import freeze_git
 from onbox.chain.command.environment import frozen_environment
-from onbox.chain.state.lock_owner import Holder
-from onbox.chain.state.run_lock import StillAlive
+from onbox.chain.lock.lock_owner import Holder
+from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.state.run_registry import note_run
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project

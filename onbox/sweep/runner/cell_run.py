@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox.chain.command.environment import runner_environment
+from onbox.chain.lock.lock_owner import clear_holder, read_holder
 from onbox.chain.runner.runner_process import LOCK_FD, run_chain
-from onbox.chain.state.lock_owner import clear_holder, read_holder
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit

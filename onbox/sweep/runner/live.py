@@ -7,7 +7,7 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.chain.state.lock_owner import read_holder
+from onbox.chain.lock.lock_owner import read_holder
 from onbox.chain.state.stop_request import StopRequest, write_request
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import is_locked

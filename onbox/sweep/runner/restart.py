@@ -66,7 +66,7 @@ def _is_open(paths: RunPaths) -> bool:
 
 
 def _start_anew(paths: RunPaths) -> int:
-    from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock  # noqa: PLC0415 - only here
+    from onbox.chain.lock.run_lock import HolderUnknown, StillAlive, Taken, take_lock  # noqa: PLC0415 - only here
 
     try:
         lock = take_lock(paths)

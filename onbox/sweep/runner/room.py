@@ -16,7 +16,7 @@ from onbox.system.process import high
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from onbox.collectors.gpu import GpuCard, LostGpu
+    from onbox.collectors.gpu.nvml import GpuCard, LostGpu
     from onbox.contract.readings import Maybe
     from onbox.model.manifest import Stage
 
@@ -65,8 +65,8 @@ def find_cards(
     """Free cards, by a look at them now. taken: those of cells that run. environ: CUDA_VISIBLE_DEVICES says which are
     ours at all.
     """
-    from onbox.collectors.gpu import visible  # noqa: PLC0415 - only where cells get cards
-    from onbox.collectors.gpu_watch import read_once  # noqa: PLC0415
+    from onbox.collectors.gpu.nvml import visible  # noqa: PLC0415 - only where cells get cards
+    from onbox.collectors.gpu.watch import read_once  # noqa: PLC0415
 
     reading = read_once()
     ours = (
@@ -102,8 +102,8 @@ def release(cards: Cards) -> None:
 
 def cards_missing(count: int, environ: Mapping[str, str]) -> RoomRefused | None:
     """Why no cell can ever get so many cards here; None: they are here, free or not."""
-    from onbox.collectors.gpu import LostGpu, visible  # noqa: PLC0415 - as above
-    from onbox.collectors.gpu_watch import read_once  # noqa: PLC0415
+    from onbox.collectors.gpu.nvml import LostGpu, visible  # noqa: PLC0415 - as above
+    from onbox.collectors.gpu.watch import read_once  # noqa: PLC0415
 
     reading = read_once()
     if isinstance(reading, Absent | Unseen):
@@ -133,7 +133,7 @@ def choose(
 
 def _why_not(card: GpuCard | LostGpu, max_used_mib: int) -> str:
     """Why a card is not free; "": it is."""
-    from onbox.collectors.gpu import LostGpu  # noqa: PLC0415 - as above
+    from onbox.collectors.gpu.nvml import LostGpu  # noqa: PLC0415 - as above
 
     if isinstance(card, LostGpu):
         return f"cannot be looked at ({card.why})"

@@ -16,10 +16,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onbox import __version__
+from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.runner.handbook_hook import Renewal
 from onbox.chain.runner.runner import courier_of
 from onbox.chain.runner.signals import Signals
-from onbox.chain.state.lock_owner import Holder
 from onbox.chain.state.recorder import Recorder
 from onbox.chain.state.replay import History
 from onbox.chain.state.slots import land_marker, reserve_slot

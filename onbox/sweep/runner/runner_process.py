@@ -7,8 +7,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from onbox.chain.lock.lock_owner import write_holder
 from onbox.chain.runner.runner_process import BELL_FD, LOCK_FD
-from onbox.chain.state.lock_owner import write_holder
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
 from onbox.sweep.runner.restart import report, revive

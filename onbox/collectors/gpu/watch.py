@@ -9,7 +9,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onbox.collectors.gpu import NO_DEVICE, GpuCard, GpuProcess, GpuReading, LostGpu, may_have_gpu, read_gpus
+from onbox.collectors.gpu.nvml import NO_DEVICE, GpuCard, GpuProcess, GpuReading, LostGpu, may_have_gpu, read_gpus
 from onbox.contract.readings import Absent, Unseen, plain, unplain
 from onbox.system.child_query import ChildQuery, Silence
 from onbox.system.self_exec import PACKAGE_ROOT
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FIRST_ANSWER_SECONDS = 12.0  # a driver without persistence mode takes some seconds to wake its cards up
 NO_BINDING = Unseen("the Python package nvidia-ml-py is not installed beside onbox: pip install nvidia-ml-py")
 
-_BOOT = "import sys; sys.path.append(sys.argv[1]); from onbox.collectors import gpu_watch as m; m.serve()"
+_BOOT = "import sys; sys.path.append(sys.argv[1]); from onbox.collectors.gpu.watch import serve; serve()"
 
 
 def gpu_words() -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """GPUs as NVML tells them. Every field may be absent (not supported by this card) or unseen, each with its reason.
 
 Source: NVIDIA NVML API reference; the binding is nvidia-ml-py (`import pynvml`; PyPI's `pynvml` is another).
-`nvml` is that module, or a stand-in. Call it in a process of its own only (`gpu_watch.py`): a sick card can hang or
+`nvml` is that module, or a stand-in. Call it in a process of its own only (`watch.py`): a sick card can hang or
 crash whoever asks.
 """
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onbox.outside import safe_line
-from patrol.transfer.scripts import END
+from patrol.transfer.stream.scripts import END
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from patrol.transfer.talk import Talk
+    from patrol.transfer.stream.talk import Talk
 
 BLOCK = 512
 LONG_LIMIT_BYTES = 1 << 16  # of a long name, or of an extended header

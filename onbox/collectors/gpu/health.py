@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from onbox.collectors.gpu import THROTTLE_REASONS, GpuCard, LostGpu
+from onbox.collectors.gpu.nvml import THROTTLE_REASONS, GpuCard, LostGpu
 from onbox.contract.readings import Unseen, observed
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from onbox.chain.lock.lock_owner import Holder, clear_holder, read_holder
+from onbox.chain.lock.run_owner import refuse_foreign_run
 from onbox.chain.state.folders import make_run_folders
-from onbox.chain.state.lock_owner import Holder, clear_holder, read_holder
-from onbox.chain.state.run_owner import refuse_foreign_run
 from onbox.chain.state.status_file import read_status
 from onbox.system.clock import pause
 from onbox.system.lock import try_lock

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.system.clock import monotonic
 from patrol.ssh.client import Connection, NoAnswer, script_with_values
 from patrol.ssh.unreachable_reasons import BY_KEY
-from patrol.transfer.scripts import END, READY
+from patrol.transfer.stream.scripts import END, READY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
