@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+
+from onbox.named_tuple import NamedTuple
 
 MASK = "***"
 LONG_LINE = 60

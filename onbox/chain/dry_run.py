@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.on_disk import find_files
 from onbox.chain.artifacts.small_results import ResultText, read_results
@@ -23,6 +23,7 @@ from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
 from onbox.contract.runfile import is_apart
 from onbox.model.manifest import Artifact
 from onbox.model.origin import Origin
+from onbox.named_tuple import NamedTuple
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
 

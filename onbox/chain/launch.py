@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
 from onbox.chain.command.code_identity import look_at_git
@@ -24,6 +24,7 @@ from onbox.contract.events import parse_events
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
 from onbox.contract.runfile import FrozenStage, is_apart, render_runfile
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.files import replace_file
 from onbox.system.journal import read_lines

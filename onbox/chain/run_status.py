@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.lock.lock_owner import Holder, read_holder
 from onbox.chain.runner.start_attempt import find_keeper
@@ -16,6 +16,7 @@ from onbox.contract.markers import Invalid, Marker
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import look_at_log
 from onbox.model.detect import detect_from_dict
+from onbox.named_tuple import NamedTuple
 from onbox.runs.state import state_of
 from onbox.system.clock import parse_utc, wall
 from onbox.system.journal import read_lines

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,6 +29,7 @@ from onbox.commands.show.stats_text import render_picture
 from onbox.contract.exits import Exit
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc, utc_text
 from onbox.terminal.capable import obeys, shows_tables
 

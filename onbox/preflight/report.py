@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.command import run_command
 from onbox.system.http import ask
 

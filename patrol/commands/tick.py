@@ -6,12 +6,13 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from onbox.cli.command import command
 from onbox.model.units import counted
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import pause, wall
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings

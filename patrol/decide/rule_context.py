@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import whole_seconds
 from onbox.triage.repeats import AttemptEnd, Repeated, repeated
 from patrol.cost import Cost, cost_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.files import write_all
 from patrol.transfer.staging import CHUNK_BYTES

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import stat
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.transfer.names import checked, local_name
 from patrol.transfer.stream.scripts import LIST, STAT

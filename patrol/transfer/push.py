@@ -6,10 +6,11 @@ import hashlib
 import os
 import stat
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from patrol.transfer.compare import Compared, compare
 from patrol.transfer.fetch import parse_digest_line
 from patrol.transfer.names import Refused, checked

@@ -5,11 +5,12 @@ bytes come.
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import format_duration, format_size
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, pause, wall
 from onbox.system.files import NO_ROOM
 from patrol.memory.transfers import Register, Transfer

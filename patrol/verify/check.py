@@ -8,9 +8,10 @@ import os
 import shlex
 import stat
 import subprocess
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.model.units import format_size
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.files import lines_of, open_plain
 from patrol.transfer.manifest import parse

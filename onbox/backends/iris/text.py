@@ -7,11 +7,12 @@ packs the workspace, is left to the command. Sources: captures of marin-iris 0.2
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import EngineRefused, Job, JobState, Order, Submitted
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

@@ -7,12 +7,13 @@ Source: `ray/dashboard/modules/job/` of Ray 2.60 and answers captured from it. T
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from onbox.backends.base import EngineRefused, Job, JobState, Order, Submitted
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

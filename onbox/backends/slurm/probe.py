@@ -8,11 +8,12 @@ ids as positional arguments (never put into the text), print framed answers, and
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.backends.slurm import text
 from onbox.backends.slurm.states import job_from
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ reason after `scontrol requeuehold` and FAILED/JobLaunchFailure for a killed bat
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from onbox.backends.base import Job, JobState
+from onbox.named_tuple import NamedTuple
 
 NEVER = "DependencyNeverSatisfied"
 

@@ -7,11 +7,12 @@ that have nothing else. Every parser takes what the command printed on its two s
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.backends.base import EngineRefused, Job, Order, Submitted
 from onbox.backends.slurm.states import job_from, shell_code, wait_code
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_words
 
 if TYPE_CHECKING:

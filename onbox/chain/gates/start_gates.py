@@ -6,11 +6,12 @@ A gate that could not look refuses, and says so: what is not known to be free is
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.chain.gates.success_gate import GateFinding
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import format_size
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

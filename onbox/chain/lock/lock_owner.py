@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from typing import NamedTuple
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import pwrite_all, read_file
 from onbox.system.process import Identity
 

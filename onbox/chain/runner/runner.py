@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox import __version__
 from onbox.chain.command.environment import JOB_VARIABLE
@@ -37,6 +37,7 @@ from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.contract.states import RunState
 from onbox.model.detect import detect_from_dict
+from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import result_words, whole_seconds
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, remove_file

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.command.environment import ATTEMPT_VARIABLE, VariableMissing, attempt_id, stage_environment
 from onbox.chain.command.keeper import (
@@ -26,6 +26,7 @@ from onbox.chain.command.keeper import (
 )
 from onbox.chain.gates.success_gate import Ended
 from onbox.chain.state.slots import reserve_slot
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import NO_ROOM, StateNotWritten, link_newest
 from onbox.system.process import Files, Identity, high_pipe, holder_of, is_alive, look_up, nameless_file, start_detached

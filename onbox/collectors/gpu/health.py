@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.collectors.gpu.nvml import THROTTLE_REASONS, GpuCard, LostGpu
 from onbox.contract.readings import Unseen, observed
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

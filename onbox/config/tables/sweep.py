@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
 from onbox.config.keys import Key, Keys, ListKey, OwnKey
 from onbox.model.sweep import SAME_FAILURES, SweepSettings
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,8 +4,9 @@ header. What else a stream may hold (links, devices, global headers) is passed o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.transfer.stream.scripts import END
 
