@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.on_disk import find_files
 from onbox.chain.artifacts.small_results import ResultText, read_results
+from onbox.chain.lock.lock_owner import Holder, read_holder
 from onbox.chain.resume_source import lineage_terms
 from onbox.chain.state.earlier_results import ResultsPlace, ResultWishes, find_conflicts
-from onbox.chain.state.lock_owner import Holder, read_holder
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.replay import replay
 from onbox.chain.state.slots import read_marker

@@ -16,7 +16,7 @@ from onbox.chain.run_status import look_at_run
 from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import find_keeper, read_slot
 from onbox.cli.command import argument, command, config_option, json_option
-from onbox.collectors.gpu_watch import read_once
+from onbox.collectors.gpu.watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
@@ -35,7 +35,7 @@ from onbox.terminal.capable import obeys, shows_tables
 if TYPE_CHECKING:
     from onbox.chain.run_status import RunView
     from onbox.cli.command import Options
-    from onbox.collectors.gpu import GpuReading
+    from onbox.collectors.gpu.nvml import GpuReading
     from onbox.contract.paths import RunPaths
     from onbox.contract.readings import Maybe
     from onbox.contract.samples import Sample

@@ -18,8 +18,8 @@ from patrol.transfer.meter import Meter
 from patrol.transfer.names import Refused
 from patrol.transfer.pull import Found, Pulled, PullJob, begun, bring, find
 from patrol.transfer.staging import InUse, Staging
-from patrol.transfer.talk import LinkLost
-from patrol.transfer.tar_stream import Odd
+from patrol.transfer.stream.talk import LinkLost
+from patrol.transfer.stream.tar_read import Odd
 
 if TYPE_CHECKING:
     from collections.abc import Callable

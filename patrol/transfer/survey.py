@@ -14,8 +14,8 @@ from onbox.errors import Trouble
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import parse_utc
-from patrol.transfer.scripts import SURVEY
-from patrol.transfer.talk import Talk
+from patrol.transfer.stream.scripts import SURVEY
+from patrol.transfer.stream.talk import Talk
 
 if TYPE_CHECKING:
     from onbox.model.manifest import Stage

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from onbox.collectors.disk import Disk, Room
-    from onbox.collectors.gpu import GpuCard, LostGpu
+    from onbox.collectors.gpu.nvml import GpuCard, LostGpu
     from onbox.collectors.memory import MemoryReading
     from onbox.contract.readings import Maybe
     from onbox.model.manifest import Amount, CheckpointGate, Gates, GpuGate
@@ -121,7 +121,7 @@ def judge_gpus(gate: GpuGate, gpus: Maybe[Sequence[GpuCard | LostGpu]]) -> list[
 
 
 def _is_free(gpu: GpuCard | LostGpu, max_used_mib: int | None) -> bool:
-    from onbox.collectors.gpu import LostGpu  # noqa: PLC0415 - only where there is such a gate
+    from onbox.collectors.gpu.nvml import LostGpu  # noqa: PLC0415 - only where there is such a gate
 
     if isinstance(gpu, LostGpu):
         return False

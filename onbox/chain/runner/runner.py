@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from onbox import __version__
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.gates.success_gate import haste_warning
+from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.observe.detect_watch import DetectWatch
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.observe.sampling import Sampler
@@ -22,7 +23,6 @@ from onbox.chain.runner.context import Context
 from onbox.chain.runner.handbook_hook import Renewal
 from onbox.chain.runner.signals import Signals
 from onbox.chain.runner.stage_run import StageLeaves, StageRun
-from onbox.chain.state.lock_owner import Holder
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.recorder import Recorder
 from onbox.chain.state.replay import History, replay

@@ -1,4 +1,4 @@
-"""[sweep]: cells, how many at once, when to give up. Pure. What the cells mean is read in `onbox/sweep/cells.py`."""
+"""[sweep]: cells, how many at once, when to give up. Pure. What the cells mean is read in `onbox/sweep/cells/drafts.py`."""
 
 from __future__ import annotations
 
