@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
 from onbox.logs.grounds import Scene, counts
 from onbox.logs.line.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import outermost
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.logs.closing import ClosingLines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from binascii import crc32
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.logs.choose import choose
 from onbox.logs.closing import TAIL_BYTES, ClosingLines
@@ -16,6 +16,7 @@ from onbox.logs.cut_end import whole_part, without_cut_end
 from onbox.logs.line.percents import read_percent
 from onbox.logs.links import Links
 from onbox.logs.track import Track
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

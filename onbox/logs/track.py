@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from binascii import crc32
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.logs.line.displays import bar_kind
 from onbox.logs.line.numbers import COUNT, parse_count
@@ -16,6 +16,7 @@ from onbox.logs.line.tables import TableHead, read_header, read_table_row
 from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.model.lines import message
 from onbox.logs.model.writers import NOBODY, writer_of
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from onbox.logs.line.numbers import parse_clock
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 _BOOST = lazy(

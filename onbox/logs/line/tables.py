@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from onbox.logs.line.numbers import parse_clock
 from onbox.logs.line.sights import CounterSight, SeenOnLine
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 # A column's name -> what it counts. `E` and `#` are spaCy's.
