@@ -35,13 +35,13 @@ exactly, and `no progress shown` where there is none.
 - `[progress]` in onbox.toml: `regex` (named groups `current`, `max`) for a form of your own, `max` for the exact
   maximum.
 
-- A smaller number that another kind of line tells (`Best model found at step 1200`) is not believed before the next line
-  goes on from there.
+- A smaller number that another kind of line tells (`Best model found at step 1200`) is not believed before the next
+  line goes on from there.
 
 ## What counts
 
-A number that the log shows is one of the run's if these points add up to NEEDED or more. Which of them is the run's own is
-told above.
+A number that the log shows is one of the run's if these points add up to NEEDED or more. Which of them is the run's own
+is told above.
 
 | points | ground |
 | --- | --- |
