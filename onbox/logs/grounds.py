@@ -5,9 +5,10 @@ One table decides. A number counts that has `NEEDED` points; what it counts, and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.logs.line.words import LONE_UNITS
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
