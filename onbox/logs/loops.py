@@ -70,7 +70,12 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return False
     repeats = outer.kind == "outer" or outer.unit in REPEATED_UNITS
     if outer.maximum is None:
-        return inner.made and inner.resets > 0 and outer.unit in COUNTED_UNITS and _go_together(outer, inner)
+        return (
+            (inner.made or inner.maximum is not None)
+            and inner.resets > 0
+            and outer.unit in COUNTED_UNITS
+            and _go_together(outer, inner)
+        )
     if outer.inner or outer.kind in ("bare", "done", "moving", "aux", "val"):
         return False
     if _is_drawn_around(outer, inner):
