@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
+from onbox.triage.around import told_around
 from onbox.triage.claims import is_meant, outlives_success
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import last_words, reason_before, told_after
@@ -85,6 +86,8 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
     if below is None:
         below = _told_beside(ranked[0], complaint(attempt, record.tail), live) or told_after(ranked[0], record.tail)
+    if below is None:
+        below = told_around(ranked[0], attempt, record.tail)
     cause = _over(below, ranked[0]) if below else _to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)

@@ -19,6 +19,7 @@ from onbox.triage.reading.match import (
     BAD_LEVELS,
     BY_ID,
     PROGRESS_MAY_SAY,
+    TRACKER,
     by_meaning,
     by_words,
     holds_a_word,
@@ -317,7 +318,7 @@ class Scanner:
         )
         if row is None and named and (trace or "." in named[0]):
             row = BY_ID["exception"]
-        if row is None and said.level in BAD_LEVELS and not handled:
+        if row is None and said.level in BAD_LEVELS and not handled and not TRACKER.match(text):
             row = by_words(said.text)
         if row is None:
             return

@@ -47,7 +47,7 @@ SPACE: tuple[RuleRow, ...] = (
         "|device is full|out of space"
         "|insufficient free|disk space|storage full|volume is full|no free space|low on disk",
         r"no space left on|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b|not enough (?:free )?(?:disk )?space\b"
-        r"(?! .{0,16}\b(?:buffer|arena|pool|context|queue|stack|heap|table|workspace)\b)"
+        r"(?! .{0,16}\b(?:buffer|arena|pool|context|queue|stack|heap|table|workspace|allocate)\b)"
         r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b|out of space)"
         r"|out of disk(?: space)?"
         r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w{1,40}_)"
@@ -75,10 +75,10 @@ SPACE: tuple[RuleRow, ...] = (
         CAUSE - 1,  # a line that states the reason goes before it
         "write error|requested and|failed to write|failed writing|unable to write|can't write|errno"
         "|could not write|cannot write|write failed|fwrite"
-        "|short write|unable to flush|driver write|wrote only",
+        "|short write|unable to flush|driver write|wrote only|instead of ",
         r"(?:errno 5\b|input/output error).{0,120}(?:\.pt|\.ckpt|\.bin|\.safetensors|checkpoint|sav)"
         r"|unable to flush file"
-        r"|short write|driver write request failed|wrote only \d+ of \d+|\d{1,20} requested and \d+ written"
+        r"|short write|\bwrite -?\d{1,20} instead of \d|driver write request failed|wrote only \d+ of \d+|\d{1,20} requested and \d+ written"
         r"|unable to synchronously (?:flush|extend)"
         r"|file write failed|(?:error|failed|failure) (?:while )?(?:writing|saving).{0,60}(?:errno 5\b|i/o error)",
         "HDF5, NumPy, C library",
