@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BEFORE, AFTER = 12, 25  # lines
 WARNED = 4  # lines before: so near, a warning that a rule knows is the reason
-EMPTY_ROWS = (*VAGUE_ROWS, "other-languages", "launcher", "aborted", "crash-signal", "fortran")
+EMPTY_ROWS = (*VAGUE_ROWS, "other-languages", "launcher", "aborted", "crash-signal")
 _COMPLAINS = lazy(
     r"\b(?:errors?|fatal|fail\w*|cannot|can't|couldn't|could not|unable|invalid|unknown|missing|denied|refused"
     r"|exceed\w*|no|bad|illegal|unexpected|expected|mismatch\w*|undefined|undeclared|killed|syntax|unsupported"
@@ -74,7 +74,9 @@ def _told(near: list[SeenLine], cause: Fault) -> Iterable[_Told]:
             continue
         yield from _meant(said.text, line, warned=warned)
     for one in paragraphs(near):
-        if len(one.lines) > 1 and one.level not in ("INFO", "DEBUG", "NOTICE", "WARNING"):
+        if len(one.lines) < 2 or one.level in ("INFO", "DEBUG", "NOTICE", "WARNING"):
+            continue
+        if one.boxed or _COMPLAINS.search(one.lines[0].text):
             yield from _meant(one.text, one.lines[0], warned=False)
 
 

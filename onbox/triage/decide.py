@@ -16,7 +16,7 @@ from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt,
 from onbox.triage.reading.series import series_fault
 from onbox.triage.reading.signs import lost_loss
 from onbox.triage.reading.tracebacks import SHUTDOWN
-from onbox.triage.rules.rows import ASKED, BUG, CONFIG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, RuleRow, compiled
+from onbox.triage.rules.rows import ASKED, BUG, CAUSE, CONFIG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, RuleRow, compiled
 from onbox.triage.rules.table import ROWS
 
 _BY_ID = {row.id: row for row in ROWS}
@@ -144,6 +144,8 @@ def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool, exit
         return False
     if attempt.success is not None and fault.number < attempt.success.number:
         return not outlives_success(fault, attempt)
+    if not dead and _is_worked_on(fault, attempt):
+        return True
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
     if attempt.success is not None and after <= 1 and not went_on:
         return _is_shutdown_noise(fault, well=well)
@@ -160,6 +162,16 @@ def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool, exit
     if fault.severity > WEAK and fault.progress_before and abs(fault.row.explains - ASKED) <= NEARLY_ASKED:
         return after >= SURVIVED_ASKED
     return after >= (SURVIVED_PROVEN if dead else 1)
+
+
+INFORMED = 3  # lines in which a logger tells what the program does next
+
+
+def _is_worked_on(fault: Fault, attempt: LogAttempt) -> bool:
+    """Whether the program did more after a bare complaint, which may have been a helper's or a tool's."""
+    if fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE or fault.row.explains <= ASKED:
+        return False
+    return attempt.informed - fault.informed_before >= INFORMED
 
 
 SURVIVED_BEFORE = 2  # times

@@ -72,7 +72,7 @@ THEMES: tuple[Theme, ...] = (
         r"brokers?|servers?|hosts?|endpoints?|services?|api|gateway|proxy|dns|sockets?|connect\w*|network"
         r"|remote|upstream|tracker|registry|mirror|hub|bucket|https?|urls?|grpc|amqps?|redis|kafka|rabbitmq"
         r"|mqtt|s3|gs|ssh|rsync|scp|sftp|client|tcp|request|response"
-        r"|download|upload|handshake|tls|ssl",
+        r"|download|upload|tries|retries|handshake|tls|ssl",
         r"unavailable|unreachable|refused|reset|time[ds]? ?out|timeout|lost|giving up|gave up|given up"
         r"|disconnect\w*|broken pipe|closed|down|no (?:answer|response|route|reply)"
         r"|not (?:respond\w*|reachable|answer\w*)"
@@ -178,9 +178,9 @@ THEMES: tuple[Theme, ...] = (
         r"|not enabled|not enough|is needed|are needed|not part of|too (?:small|short|long)|bad|syntax error"
         r"|not equal to|refers to",
         sayings=r"(?:unknown|unrecogni[sz]ed|undefined|unsupported|invalid|illegal|no such|bad)(?: \w+){0,1}"
-        r" (?:options?|commands?|sub ?commands?|keywords?|directives?|parameters?|arguments?|settings?|fields?|flags?"
+        r" (?:options?|commands?|sub ?commands?|keywords?|directives?|parameters?|settings?|fields?|flags?"
         r"|styles?|encoders?|decoders?|filters?|formats?|plugins?|methods?|sections?|switch(?:es)?|functional"
-        r"|basis set)|did you mean|bad line in|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
+        r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
         r"|no rule to make target|is not expected here|invalid choice|a bad value|cannot find module"
         r"|could not find or load main class|there is no package called|module \S+ (?:is )?not found",
     ),
@@ -230,7 +230,7 @@ THEMES: tuple[Theme, ...] = (
         "time_limit",
         r"\d+(?:\.\d+)?\s?h(?:\d{1,2}m)?|time (?:limit|budget)|wall ?time|wall ?clock|(?<!context )deadline|run ?time|allotted time"
         r"|max\w* (?:duration|hours)|time|hours|minutes",
-        r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used up|over (?:the|its) limit|past",
+        r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used|used up|over (?:the|its) limit|past",
     ),
     Theme(
         "divergence",
@@ -239,7 +239,7 @@ THEMES: tuple[Theme, ...] = (
         r"|pressure|temperature|objective|training|perplexity|optimi[sz]er|integrator|time ?step|z ?loss"
         r"|router|entropy|logits|likelihood|coordinates?|particles?|positions?|velocit\w+|forces?|atoms?",
         r"(?:not|no|never) converg\w+|(?:did not|failed to) converge"
-        r"|nans?|inf\w*|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"
+        r"|nans?|inf(?:inite|inity)?|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"
         r"|overflow\w*|spik\w+|above .{0,20}(?:for|limit|threshold)|too large|collapsed?|not a number"
         r"|out of bounds",
         1,
@@ -275,7 +275,7 @@ _SLIP = lazy(
     r"|event loop is closed|generator|coroutine|must be str|must be (?:an? )?\w+, not \w+"
     r"|object '[\w.]+' not found|object method|undefined (?:variable|symbol|function|reference|control|method)"
     r"|undeclared|syntax error in .{0,60}, line \d|not declared in this scope|syntax error: unexpected|nonconformant|sanitizer|buffer overflow"
-    r"|null ?pointer|segmentation|stack trace",
+    r"|too many open files|null ?pointer|segmentation|stack trace",
     re.IGNORECASE,
 )
 # Names that tell nothing: any failure may be raised as one of them.

@@ -81,6 +81,13 @@ SUCCESS = lazy(
     r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
     re.IGNORECASE,
 )
+# What a logger says while a program comes to its end, well or not.
+FAREWELL = lazy(
+    r"\b(?:shut\w*|stop\w*|clos\w+|exit\w*|clean\w*|clear\w*|delet\w+|remov\w+|terminat\w*|disconnect\w*|releas\w+"
+    r"|finali[sz]\w+|tear\w*|unregister\w*|flush\w*|sav\w+|bye|abort\w*|fail\w*|errors?|kill\w*|dump\w*|destroy\w*"
+    r"|total|elapsed|end\w*|summary)\b",
+    re.IGNORECASE,
+)
 # The one line that a test suite which provoked every error on its way ends with.
 TESTS_OK = lazy(
     r"^OK(?: \([\w=, ]{1,80}\))?$|^100% tests passed\b|^\[\s{0,4}PASSED\s{0,4}\] \d+ tests?|^test result: ok\b"
@@ -99,7 +106,7 @@ NOT_SUCCESS = lazy(
 )
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 HANDLED = lazy(
-    r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again|trying again"
+    r"^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again|trying again"
     r"|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"

@@ -86,7 +86,7 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         "code_error",
         BUG,
         "fortran runtime error|forrtl",
-        r"fortran runtime error: \S|forrtl: (?:severe|error) \(",
+        r"fortran runtime error: (?!.*no such file)\S|forrtl: (?:severe|error) \((?!17[0-9]\): sig)",
         "gfortran, ifort",
         "Fortran runtime error: Index '11' of dimension 1 of array 'u' above upper bound of 10",
         True,
