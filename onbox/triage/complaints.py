@@ -80,6 +80,8 @@ def _fault(said: Paragraph, attempt: LogAttempt, *, at_end: bool) -> Fault | Non
     if is_harmless(said.text, said.lines[0].text, loud=loud):
         return None
     row = _row_of(said, loud=loud, at_end=at_end)
+    if row is not None and row.id == "said-error" and attempt.reached_end:
+        return None
     if row is None:
         return None
     shown = _shown(said, row)

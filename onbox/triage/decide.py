@@ -16,7 +16,19 @@ from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt,
 from onbox.triage.reading.series import series_fault
 from onbox.triage.reading.signs import lost_loss
 from onbox.triage.reading.tracebacks import SHUTDOWN
-from onbox.triage.rules.rows import ASKED, BUG, CAUSE, CONFIG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, RuleRow, compiled
+from onbox.triage.rules.rows import (
+    ASKED,
+    BUG,
+    CAUSE,
+    CONFIG,
+    DEATH,
+    DIVERGED,
+    REASON,
+    SUMMARY,
+    VAGUE,
+    RuleRow,
+    compiled,
+)
 from onbox.triage.rules.table import ROWS
 
 _BY_ID = {row.id: row for row in ROWS}

@@ -41,7 +41,7 @@ _BROKEN = (
     r"|(?:got|found|received|read) .{0,30}expected|bad|invalid|not valid|garbage|zero bytes|0 bytes|empty"
     r"|unpickling|invalid argument|header|footer|out of range|not (?:readable|a valid|a zip)"
     r"|not an? (?:\w+ ){1,2}(?:image|file|archive|database|stream)|deserializ\w*"
-    r"|(?:found|have|has|had|got|read) .{0,60}but .{0,60}(?:has|have|had|expected|is|are|needs?|found)"
+    r"|(?:found|have|has|had|got|read) .{0,60}but .{0,60}(?:has|have|had|expected|found)"
     r"|did not have|too (?:short|long|few|many)"
     r"|decod\w+|undecodable"
 )
@@ -101,7 +101,7 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "disk_full",
-        r"disks?|space|volumes?|storage|file ?systems?|partitions?|scratch|bytes free|free bytes|mount",
+        r"disks?|space(?! (?:on|in|for) (?!device|disk|/))|volumes?|storage|file ?systems?|partitions?|scratch|bytes free|free bytes|mount",
         r"full|no (?:\w+ )?(?:left|free)|not enough|insufficient|ran out|out of|exhaust\w*"
         r"|needs? .{0,40}(?:but|only)|too little|low|used up|100 ?%",
         1,
@@ -274,7 +274,7 @@ _SLIP = lazy(
     r"|is not in list|bad operand|object cannot be|can only concatenate|cannot unpack|not supported between"
     r"|event loop is closed|generator|coroutine|must be str|must be (?:an? )?\w+, not \w+"
     r"|object '[\w.]+' not found|object method|undefined (?:variable|symbol|function|reference|control|method)"
-    r"|undeclared|syntax error in .{0,60}, line \d|not declared in this scope|syntax error: unexpected|nonconformant|sanitizer|buffer overflow"
+    r"|undeclared|syntax error in .{0,60}, line \d|not declared in this scope|syntax error:? (?:near )?unexpected|\w\.(?:c|cc|cpp|h|hpp):\d{1,6}: .{0,200}assertion|nonconformant|sanitizer|buffer overflow"
     r"|too many open files|null ?pointer|segmentation|stack trace",
     re.IGNORECASE,
 )

@@ -72,7 +72,7 @@ SUCCESS = lazy(
     r"|\ball (?:checks|tests|scenarios|cases) passed\b"
     r"|\ball (?:\w{1,24} ){1,3}(?:processed|written|converted|succeeded|uploaded)\b.{0,20}$"
     r"|\bbuild files have been written to\b|^\W{0,4}configuring done\b|\bbuild (?:succeeded|success(?:ful)?)\b"
-    r"|^\W{0,4}job done\b|\b(?:normal termination|terminated normally(?!, but)|normally terminated|ended normally)\b"
+    r"|^\W{0,4}(?:job|all) done\b|\b(?:normal termination|terminated normally(?!, but)|normally terminated|ended normally)\b"
     r"|^\s{0,8}finished .{0,40}\btarget\(s\) in\b|^output written on \S|\bready to accept connections\b"
     r"|^[\d: ./()-]{0,40}(?:[\d.]+ [KM]B/s\) - )?\S{1,200} saved \[(\d{1,20})/\2\]"
     r"|^\[100%\] Built target\b|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final"

@@ -221,7 +221,7 @@ DATA: tuple[RuleRow, ...] = (
         r"corrupted record|\bCorrupt\w{0,24}(?:Error|Exception)\b|\b(?:empty|broken|bad|unreadable"
         r"|invalid) (?:annotation|label|sample|record|shard"
         r"|example|image|audio)s?(?: file)?\b|DataLossError|DATA_LOSS|parquet magic bytes"
-        r"|parquet file size is 0|couldn't deserialize thrift|ArrowInvalid"
+        r"|parquet file size is 0|couldn't deserialize thrift|ArrowInvalid(?!.{0,80}(?:could not convert|did not recognize))"
         r"|error tokenizing data|JSONDecodeError|UnicodeDecodeError|DatasetGenerationError"
         r"|NonMatching\w{1,40}Error|pandas\.errors\.(?:Parser|EmptyData)Error"
         r"|(?:file|shard|sample|record|image|data|index|chunk|row|dataset|parquet|page|block"
