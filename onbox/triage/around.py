@@ -30,7 +30,8 @@ EMPTY_ROWS = (*VAGUE_ROWS, "other-languages", "launcher", "aborted", "crash-sign
 _COMPLAINS = lazy(
     r"\b(?:errors?|fatal|fail\w*|cannot|can't|couldn't|could not|unable|invalid|unknown|missing|denied|refused"
     r"|exceed\w*|no|bad|illegal|unexpected|expected|mismatch\w*|undefined|undeclared|killed|syntax|unsupported"
-    r"|incompatible|\w*converge\w*|diverg\w*|nan|not|out of|too|corrupt\w*|truncated|exception|caused by|unrecogni[sz]ed"
+    r"|incompatible|\w*converge\w*|diverg\w*|nan|not|out of|too|corrupt\w*|truncated|exception|caused by"
+    r"|unrecogni[sz]ed"
     r"|does(?:n't| not)|did(?:n't| not)|inconsisten\w*|duplicate|overflow|lost|abort\w*|stopp\w*|unresponsive"
     r"|insufficient|sick)\b",
     re.IGNORECASE,

@@ -28,14 +28,17 @@ if TYPE_CHECKING:
 _HEADLINE = lazy(
     r"^\W{0,6}(?:\S{1,60} ){0,2}?(?:error|fatal|abort|exception)\b(?!\s?(?:rate|bar|=|:? ?\d+\.\d))"
     r"|^\W{0,6}(?:\S{1,60} ){0,8}?error\s?:(?! ?[\d.]{1,20}\b)"
-    r"|^npm ERR!|^\W{0,6}(?:\S{1,60} ){0,6}?failed(?= (?:after|to|with|at|in|on|due|because)\b|\W{0,4}$|[.:!] )(?!\s?: ?\d)"
-    r"|^\W{0,6}(?:\S{1,60} ){0,3}?(?:failed\b(?!\s?: ?\d)|inconsistency|inconsistent|illegal|cannot|could not|unable to)\b"
+    r"|^npm ERR!|^\W{0,6}(?:\S{1,60} ){0,6}?failed(?= (?:after|to|with|at|in|on|due|because)\b|\W{0,4}$"
+    r"|[.:!] )(?!\s?: ?\d)"
+    r"|^\W{0,6}(?:\S{1,60} ){0,3}?(?:failed\b(?!\s?: ?\d)|inconsistency|inconsistent|illegal|cannot|could not"
+    r"|unable to)\b"
     r"|\b(?-i:[A-Z]\w{1,60}(?:Exception|Error))\b|\bNOT converged\b|^\W{0,4}(?:failed|stop)\b",
     re.IGNORECASE,
 )
 _LOUD = lazy(
     r"\b(?:ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b(?! 0\b)|[Ff]atal error"
-    r"|\bError [A-Za-z]|\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)|[Ee]rror\s?[:(]"
+    r"|\bError [A-Za-z]|\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)"
+    r"|[Ee]rror\s?[:(]"
     r"|^npm (?:error|ERR!)"
 )
 _REMARKS = lazy(r"^\W{0,6}(?:\S{1,40} ){0,2}(?:warn(?:ing)?|note|info|hint|tip|notice|debug)\b", re.IGNORECASE)

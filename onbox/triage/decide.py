@@ -205,6 +205,12 @@ def _is_habit(fault: Fault, attempt: LogAttempt) -> bool:
 def _was_overtaken(fault: Fault, attempt: LogAttempt) -> bool:
     """Whether what follows a program's last exception is only what had waited in the buffer of its standard output."""
     trace = fault.trace
+    if trace is None and fault.row.explains >= CAUSE and fault.severity > WEAK and not fault.handled:
+        end = attempt.last_progress.number if attempt.last_progress else 0
+        if end < fault.number:
+            return False
+        died = any(other.number > end and 0 < other.row.explains <= DEATH for other in attempt.faults)
+        return died and attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
     if trace is None or not trace.ends_program or fault.severity < PROVEN or fault.handled or attempt.reached_end:
         return False
     if _IMPORTS.match(trace.code[-1] if trace.code else ""):

@@ -7,6 +7,7 @@ lines count for more than the same words in the middle, but only if they name a 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
@@ -19,6 +20,8 @@ from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.rows import DEATH
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onbox.logs.model.lines import LogMessage
     from onbox.triage.reading.record import LogAttempt, SeenLine
     from onbox.triage.rules.rows import RuleRow
@@ -61,6 +64,7 @@ _OF_A_TOOL = lazy(
     r"|singular|infeasible|syntax error)\b)",
     re.IGNORECASE,
 )
+_WARNINGS = lazy(r"(?:^|: )warning messages?:\s{0,4}$|^\W{0,4}warnings?\W{0,4}$", re.IGNORECASE)
 _TROUBLE = lazy(
     r"\b(?:mismatch\w*|violat\w+|inconsisten\w+|corrupt\w*|abort\w*|fatal|panic\w*|diverged|fail(?:ed|ure|s)?|errors?"
     r"|exception|cannot|could not|unable to|invalid|illegal|unsupported|not found|no such|denied|refused"
@@ -97,7 +101,7 @@ _OF_CODE = {
 def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     """The complaint that the log ends with; None if it ends otherwise."""
     began = attempt.started.number if attempt.started else 0
-    tail = tuple(line for line in tail if line.number > began)
+    tail = _without_warnings(line for line in tail if line.number > began)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail)
     vague: Fault | None = None
@@ -173,6 +177,13 @@ def _ended_by_somebody(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault
         if found is not None and found.failure_class in ("user_interrupt", "preempted") and not found.rivals:
             return _fault(ROWS[found.failure_class], line, attempt)
     return None
+
+
+def _without_warnings(tail: Iterable[SeenLine]) -> tuple[SeenLine, ...]:
+    """Without the lines that stand below a headline of warnings."""
+    lines = tuple(tail)
+    warned = {line.number for above, line in pairwise(lines) if _WARNINGS.search(above.text)}
+    return tuple(line for line in lines if line.number not in warned)
 
 
 def _is_new_trouble(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:

@@ -74,22 +74,25 @@ THEMES: tuple[Theme, ...] = (
         r"|mqtt|s3|gs|ssh|rsync|scp|sftp|client|tcp|request|response"
         r"|download|upload|tries|retries|handshake|tls|ssl",
         r"unavailable|unreachable|refused|reset|time[ds]? ?out|timeout|lost|giving up|gave up|given up"
-        r"|disconnect\w*|broken pipe|closed|down|no (?:answer|response|route|reply)"
+        r"|disconnect\w*|broken pipe|closed|(?<!shut )(?<!shutting )(?<!going )down|no (?:answer|response|route|reply)"
         r"|not (?:respond\w*|reachable|answer\w*)"
         r"|(?:could not|cannot|failed to|unable to) (?:reach|connect|resolve|fetch|download|contact)"
         r"|overloaded|throttl\w+|rate limit\w*|too many requests|50[0234]|fail(?:ed|ure|s)?|exhausted|retry limit",
-        sayings=r"context deadline exceeded|dial tcp|(?:unknown|no such) host|no route to host"
+        sayings=r"no (?:\w+ )?(?:brokers?|servers?|hosts?|endpoints?|upstreams?) (?:are |is )?available"
+        r"|context deadline exceeded|dial tcp|(?:unknown|no such) host|no route to host"
         r"|network is (?:unreachable|down)|name or service not known|(?:could not|cannot) resolve (?:host\w*|address)"
         r"|all (?:\w+ ){1,3}(?:are |is )?(?:unresponsive|unreachable)|connection (?:refused|timed out|reset)",
     ),
     Theme(
         "auth_error",
         r"credentials?|tokens?|api keys?|secrets?|logins?|passwords?|passphrase|auth\w*|roles?|identity"
-        r"|licen[sc](?:es?|ed)|hostid|access|iam|signature|account|vault|certificate|kerberos|tickets?|scope|subscription"
+        r"|licen[sc](?:es?|ed)|hostid|access|iam|signature|account|vault|certificate|kerberos|tickets?|scope"
+        r"|subscription"
         r"|seats?|users|permission",
         r"expired|refus\w+|den(?:y|ied)|reject\w+|revoked|forbidden|not allowed|may not|unauthori[sz]ed"
         r"|unauthenticated|not authori[sz]ed|invalid|no valid|not valid|not logged|required|wrong|incorrect"
-        r"|(?:licen[sc]e|host ?id) mismatch|checkout failed|no .{0,24}(?:seats|licen[sc]es?)|maximum number of (?:users|seats)"
+        r"|(?:licen[sc]e|host ?id) mismatch|checkout failed|no .{0,24}(?:seats|licen[sc]es?)"
+        r"|maximum number of (?:users|seats)"
         r"|missing|insufficient scope|40[13]",
         1,
     ),
@@ -101,7 +104,8 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "disk_full",
-        r"disks?|space(?! (?:on|in|for) (?!device|disk|/))|volumes?|storage|file ?systems?|partitions?|scratch|bytes free|free bytes|mount",
+        r"disks?|space(?! (?:on|in|for) (?!device|disk|/))|volumes?|storage|file ?systems?|partitions?|scratch"
+        r"|bytes free|free bytes|mount",
         r"full|no (?:\w+ )?(?:left|free)|not enough|insufficient|ran out|out of|exhaust\w*"
         r"|needs? .{0,40}(?:but|only)|too little|low|used up|100 ?%",
         1,
@@ -159,7 +163,8 @@ THEMES: tuple[Theme, ...] = (
         r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb"
         r"|xml)",
         rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|nan|non numeric|incompatible|unsupported|ambiguous"
-        r"|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images|files|labels|utterances|documents|sequences"
+        r"|0 (?:samples?|rows|records|images|files)\b|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images"
+        r"|files|labels|utterances|documents|sequences"
         r"|columns?)",
     ),
     Theme(
@@ -179,8 +184,9 @@ THEMES: tuple[Theme, ...] = (
         r"|not equal to|refers to",
         sayings=r"(?:unknown|unrecogni[sz]ed|undefined|unsupported|invalid|illegal|no such|bad)(?: \w+){0,1}"
         r" (?:options?|commands?|sub ?commands?|keywords?|directives?|parameters?|settings?|fields?|flags?"
-        r"|styles?|encoders?|decoders?|filters?|formats?|plugins?|methods?|sections?|switch(?:es)?|functional"
-        r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
+        r"|styles?|encoders?|decoders?|filters?|plugins?|methods?|sections?|switch(?:es)?|functional"
+        r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in"
+        r"|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
         r"|no rule to make target|is not expected here|invalid choice|a bad value|cannot find module"
         r"|could not find or load main class|there is no package called|module \S+ (?:is )?not found",
     ),
@@ -228,9 +234,12 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "time_limit",
-        r"\d+(?:\.\d+)?\s?h(?:\d{1,2}m)?|time (?:limit|budget)|wall ?time|wall ?clock|(?<!context )deadline|run ?time|allotted time"
+        r"\d+(?:\.\d+)?\s?h(?:\d{1,2}m)?|time (?:limit|budget)|wall ?time|wall ?clock|(?<!context )deadline"
+        r"|run ?time|allotted time"
         r"|max\w* (?:duration|hours)|time|hours|minutes",
-        r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used|used up|over (?:the|its) limit|past",
+        r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used|used up"
+        r"|over (?:the|its) limit|past",
+        sayings=r"command .{0,200} timed out after \d+(?:\.\d+)? (?:seconds|minutes|hours)",
     ),
     Theme(
         "divergence",
@@ -253,7 +262,8 @@ THEMES: tuple[Theme, ...] = (
     Theme(
         "port_in_use",
         r"ports?|address|bind|sockets?|listen\w*",
-        r"(?:fail\w*|cannot|could not|unable) to (?:bind|listen)|failed (?:binding|listening)|cannot bind|in use|taken|occupied|already|busy|bound|held by",
+        r"(?:fail\w*|cannot|could not|unable) to (?:bind|listen)|failed (?:binding|listening)|cannot bind|in use"
+        r"|taken|occupied|already|busy|bound|held by",
         2,
     ),
     Theme(
@@ -274,8 +284,10 @@ _SLIP = lazy(
     r"|is not in list|bad operand|object cannot be|can only concatenate|cannot unpack|not supported between"
     r"|event loop is closed|generator|coroutine|must be str|must be (?:an? )?\w+, not \w+"
     r"|object '[\w.]+' not found|object method|undefined (?:variable|symbol|function|reference|control|method)"
-    r"|undeclared|syntax error in .{0,60}, line \d|not declared in this scope|syntax error:? (?:near )?unexpected|\w\.(?:c|cc|cpp|h|hpp):\d{1,6}: .{0,200}assertion|nonconformant|sanitizer|buffer overflow"
-    r"|too many open files|null ?pointer|segmentation|stack trace",
+    r"|undeclared|syntax error in .{0,60}, line \d|not declared in this scope|syntax error:? (?:near )?unexpected"
+    r"|\w\.(?:c|cc|cpp|h|hpp):\d{1,6}: .{0,200}assertion|nonconformant|sanitizer|buffer overflow"
+    r"|no registered .{0,60}opkernel|unsupported operations|not (?:currently |yet )?implemented|too many open files"
+    r"|null ?pointer|segmentation|stack trace",
     re.IGNORECASE,
 )
 # Names that tell nothing: any failure may be raised as one of them.

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from onbox.logs.model.lines import Gap
     from onbox.triage.rules.rows import UserRow
 
-# What is known of a form: look closely, it is progress, its loss is a number, or none, it sums up the run, a logger says
-# what the program does now.
+# What is known of a form: look closely, it is progress, its loss is a number, or none, it sums up the run, a logger
+# says what the program does now.
 CLOSE, PROGRESS, LOSS, LOST, SUMS_UP, INFORMS = 1, 2, 4, 8, 16, 32
 FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
@@ -109,10 +109,9 @@ class Scanner:
                 self._note_progress(number, line, look)
             elif not look & ~INFORMS and len(self.loops) < FORMS_KEPT:
                 self._look_for_loop(form, line)
+            self.attempt.informed += look & INFORMS > 0
             if look & LOST:
                 self._note_loss(number, line)
-            if look & INFORMS:
-                self.attempt.informed += 1
             if look & CLOSE or self.traces or self.awaited is not None:
                 self._look_closely(number, line, form, look)
             if line:
