@@ -16,8 +16,7 @@ from onbox.errors import Trouble
 from onbox.outside import safe_text
 from onbox.system.files import StateNotWritten, whose
 from onbox.system.lock import LockUnsupported
-
-GC_ALLOCATIONS = 20_000  # what a command imports is no garbage: to look for some every 700 objects costs 5% of a start
+from onbox.system.self_exec import GC_ALLOCATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
