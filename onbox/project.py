@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.config.parse import Config, ConfigErrors, parse_config, run_name_from
 from onbox.config.trust_keys import without
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR, RunPaths
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.files import has_name, read_file
 from onbox.system.ownership import is_ours, why_not_ours

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.model.engines import CLUSTERS
 from onbox.model.tracker import Intent
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, wall
 from patrol.config.ssh_target import target_of
 from patrol.defects import note_defect

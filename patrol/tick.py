@@ -13,13 +13,14 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.config.fields import ConfigErrors
 from onbox.contract.exits import Exit
 from onbox.cron.schedule import BadSchedule, cadence_seconds, parse_schedule
 from onbox.errors import Trouble
 from onbox.local.locks import take
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
 from onbox.system.clock import wall

@@ -16,7 +16,8 @@ from onbox.errors import Trouble
 from onbox.outside import safe_text
 from onbox.system.files import StateNotWritten, whose
 from onbox.system.lock import LockUnsupported
-from onbox.system.self_exec import GC_ALLOCATIONS
+
+GC_ALLOCATIONS = 100_000  # what a command imports is no garbage: to look for some every 700 objects costs 5% of a start
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,18 +6,17 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from onbox.chain.observe.sample_file import read_samples
 from onbox.chain.observe.sampling import touched_paths
 from onbox.chain.run_status import look_at_run
-from onbox.chain.runner.start_attempt import find_keeper
 from onbox.chain.state.frozen_run import read_stages
-from onbox.chain.state.slots import read_slot
+from onbox.chain.state.slots import find_keeper, read_slot
 from onbox.cli.command import argument, command, config_option, json_option
-from onbox.collectors.gpu_watch import read_once
+from onbox.collectors.gpu.watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
@@ -29,13 +28,14 @@ from onbox.commands.show.stats_text import render_picture
 from onbox.contract.exits import Exit
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc, utc_text
 from onbox.terminal.capable import obeys, shows_tables
 
 if TYPE_CHECKING:
     from onbox.chain.run_status import RunView
     from onbox.cli.command import Options
-    from onbox.collectors.gpu import GpuReading
+    from onbox.collectors.gpu.nvml import GpuReading
     from onbox.contract.paths import RunPaths
     from onbox.contract.readings import Maybe
     from onbox.contract.samples import Sample

@@ -10,10 +10,11 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.config.tables.engines import PARTS
 from onbox.model.engines import ENGINES
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

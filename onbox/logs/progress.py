@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from binascii import crc32
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.logs.choose import choose
 from onbox.logs.closing import TAIL_BYTES, ClosingLines
@@ -16,6 +16,7 @@ from onbox.logs.cut_end import whole_part, without_cut_end
 from onbox.logs.line.percents import read_percent
 from onbox.logs.links import Links
 from onbox.logs.track import Track
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _TRACES = (
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"it 0", b"terminat", b"cycle", b"sweep", b"draw",
     b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ",
     b"0> ", b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",
-    b"|   ", b"#  ",
+    b"|   ", b"#  ", *(word.encode() for word in ("完成", "结束", "結束", "完了", "완료", "종료")),
 )  # fmt: skip
 _ROW = lazy(rb"[ |\t\xe2\x94\x82]*0")
 _DIGITS = b"0123456789"

@@ -6,9 +6,10 @@ Records are `NamedTuple`s: the runner loads this module at every start.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.model.manifest import stage_from_dict, stage_to_dict
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,13 +6,14 @@ and go on from there. What only the runner needs of each stage is folded beside 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import CHAIN_ENDS, ROLLBACKS, Event, Unreadable
 from onbox.contract.json_text import as_number, as_whole
 from onbox.logs.metric import LIMIT as METRIC_LIMIT
 from onbox.logs.metric import metric_in
 from onbox.model.tracker import identity_from_record
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.jobs import Jobs, KnownJob
 from onbox.triage import repeats

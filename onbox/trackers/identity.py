@@ -7,9 +7,10 @@ made of it: the stage itself may be well.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.model.tracker import TEXT_LIMIT, Intent, TrackerIdentity
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import observed
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten
 from patrol.act import resume as actions

@@ -24,7 +24,7 @@ from patrol.memory.transfers import Register, Transfer
 from patrol.transfer.compare import compared_line
 from patrol.transfer.meter import Meter
 from patrol.transfer.push import Copy, look, send
-from patrol.transfer.talk import LinkLost
+from patrol.transfer.stream.talk import LinkLost
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:

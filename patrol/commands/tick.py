@@ -6,21 +6,22 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from onbox.cli.command import command
 from onbox.model.units import counted
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import pause, wall
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
-from patrol.handbook_hook import renew_handbook
 from patrol.known_projects import in_each_project
 from patrol.report.lines import details
 from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
 from patrol.snapshot import Unreachable
+from patrol.tell.handbook_hook import renew_handbook
 from patrol.tick import Busy, TickWishes, tick, warn
 from patrol.verdict import Severity
 

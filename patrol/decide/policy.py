@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.config import values
 from onbox.config.fields import ConfigErrors, Table, Unwanted
 from onbox.did_you_mean import did_you_mean
+from onbox.named_tuple import NamedTuple
 from patrol.decide.cadence import cadence_of
 from patrol.decide.phrases import clean
 from patrol.decide.table import BOX_FLAGS, BOX_RULES, LAST_NAMES, LINK_RULES, NAMES, RUN_FLAGS, RUN_RULES

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.files import read_file
 

@@ -12,9 +12,10 @@ import json
 import os
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import parse_object
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import try_lock
 from patrol.transfer.names import OWN_FOLDER

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from onbox.chain.gates.success_gate import Ended
     from onbox.collectors.disk import Room
-    from onbox.collectors.gpu import GpuReading
-    from onbox.collectors.gpu_watch import GpuWatch
+    from onbox.collectors.gpu.nvml import GpuReading
+    from onbox.collectors.gpu.watch import GpuWatch
     from onbox.collectors.groups import ControlGroup
     from onbox.collectors.remote_disk import RemoteDisks
     from onbox.collectors.snapshot import Groups, Snapshot
@@ -79,7 +79,7 @@ class Sampler:
 
     def ask(self) -> None:
         """Put the question to the GPUs, whose answer `take` will want. Costs nothing where there are none."""
-        from onbox.collectors.gpu_watch import GpuWatch  # noqa: PLC0415 - loaded with the first sample
+        from onbox.collectors.gpu.watch import GpuWatch  # noqa: PLC0415 - loaded with the first sample
 
         if self._gpus is None:
             self._gpus = GpuWatch()

@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.command.environment import runner_environment
-from onbox.chain.state.lock_owner import write_holder
+from onbox.chain.lock.lock_owner import write_holder
+from onbox.chain.lock.run_lock import HolderUnknown, StillAlive, Taken, take_lock
 from onbox.chain.state.replay import replay
-from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.on_disk import StopAsked, picture
 from onbox.chain.command.command_files import SCRIPTS
@@ -31,6 +31,7 @@ from onbox.chain.state.stage_records import StageLedger
 from onbox.contract.events import Event
 from onbox.contract.readings import observed
 from onbox.model.manifest import Gates
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.process import end_tree

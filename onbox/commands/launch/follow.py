@@ -18,7 +18,7 @@ from onbox.system.process import Identity, look_up
 
 if TYPE_CHECKING:
     from onbox.chain.launch import Definition, Launched
-    from onbox.chain.state.lock_owner import Holder
+    from onbox.chain.lock.lock_owner import Holder
     from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
 
@@ -32,7 +32,7 @@ def say(args: Options, data: dict[str, Any], text: str) -> None:
 
 def teller(args: Options) -> Any:
     """What makes a line of a record: JSON for programs, else words."""
-    from onbox.sweep.narrate import narrate  # noqa: PLC0415 - loaded while the first stage starts
+    from onbox.sweep.state.event_text import narrate  # noqa: PLC0415 - loaded while the first stage starts
 
     return json.dumps if args.json else narrate
 

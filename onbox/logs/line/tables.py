@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from onbox.logs.line.numbers import parse_clock
 from onbox.logs.line.sights import CounterSight, SeenOnLine
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 # A column's name -> what it counts. `E` and `#` are spaCy's.
@@ -16,7 +16,7 @@ COLUMNS = {
     "generation": "generation", "episode": "episode",
     "update": "update",
 }  # fmt: skip
-_COUNTING = lazy(r"(?:n[_ ]|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
+_COUNTING = lazy(r"(?:n[_ ]?|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
 _UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
 _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import random
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from onbox.named_tuple import NamedTuple
 from onbox.notify.mask import mask_url
 from onbox.notify.queue.coalesce import HoldUntil, Send, next_step
 from onbox.notify.queue.delivery_lock import nobody_asks
