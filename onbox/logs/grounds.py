@@ -5,9 +5,10 @@ One table decides. A number counts that has `NEEDED` points; what it counts, and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.logs.line.words import LONE_UNITS
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,7 @@ LOOKS = 3  # at a number that has not moved: it names one of several
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = frozenset({
     "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
-    "fraction-percent", "two-brackets", "pass-document", "epoch-of-epochs", "current-total",
+    "fraction-percent", "two-brackets", "pass-document", "epoch-of-epochs", "current-total", "drawn",
 })  # fmt: skip
 _MEASURED = frozenset({
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",
@@ -54,6 +55,8 @@ def is_full(counter: Counter) -> bool:
 
 
 def _moved(counter: Counter, _: Scene) -> bool:
+    if counter.rule == "weak":
+        return counter.advances >= LOOKS
     return counter.current > counter.minimum
 
 

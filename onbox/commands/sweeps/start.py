@@ -14,8 +14,9 @@ from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.state.run_registry import note_run
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project
-from onbox.commands.launch.follow import say, size_of
+from onbox.commands.launch.follow import say, size_of, teller, watch_holder
 from onbox.commands.launch.start import lock_of
+from onbox.commands.shared.echo import listener
 from onbox.commands.shared.project import load_project, removed_under_it
 from onbox.commands.sweeps.named import sweep_names, sweep_paths
 from onbox.config import values
@@ -40,6 +41,7 @@ from onbox.sweep.state.board import read_board
 from onbox.sweep.state.frozen_sweep import read_definition
 from onbox.system.process import Identity, look_up
 from onbox.triage.classes import CLASSES, NEVER
+from onbox.trust import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,8 +112,6 @@ def resume_at(args: Options, paths: RunPaths) -> int:
 
 def _load(args: Options, *, own_command: bool) -> Project:
     """As for `onbox chain`: who types it runs the file's stages; whose command stands here is asked for the rest."""
-    from onbox.trust import require  # noqa: PLC0415 - 5 ms
-
     given = frozenset() if own_command else frozenset({TELL, CHAIN})
     found = load_project(args.config, given=given)
     uses = frozenset({TELL, CHAIN}) - given
@@ -343,8 +343,6 @@ def _run(args: Options, paths: RunPaths, lock_fd: int) -> int:
     """The runner: in this process, or detached and watched."""
     note_run(paths, os.environ)
     if args.inline:
-        from onbox.commands.launch.follow import teller  # noqa: PLC0415
-        from onbox.commands.shared.echo import listener  # noqa: PLC0415 - only then
         from onbox.sweep.runner.runner_process import run_sweep  # noqa: PLC0415
 
         return run_sweep(paths, lock_fd, listen=listener(teller(args)))
@@ -412,8 +410,6 @@ def _has_new_cells(wanted: WantedSweep) -> bool:
 
 
 def _attach(args: Options, paths: RunPaths, holder: Holder) -> int:
-    from onbox.commands.launch.follow import watch_holder  # noqa: PLC0415 - only then
-
     if holder.host != os.uname().nodename:
         raise Trouble(Exit.ANOTHER_RUNNER, f"this sweep runs on another host: {holder.host}, pid {holder.pid}")
     if args.detach:
@@ -424,7 +420,6 @@ def _attach(args: Options, paths: RunPaths, holder: Holder) -> int:
 
 def _follow(args: Options, paths: RunPaths, started: SweepLaunched, offset: int) -> int:
     from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415 - loaded while the first cell starts
-    from onbox.commands.launch.follow import teller  # noqa: PLC0415
 
     entry = look_up(started.pid)
     who = entry.identity if entry else Identity(started.pid, 0)

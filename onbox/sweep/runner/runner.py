@@ -13,7 +13,7 @@ import os
 import signal
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox import __version__
 from onbox.chain.lock.lock_owner import Holder
@@ -29,6 +29,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import CHAIN, SWEEP
 from onbox.contract.states import RunState
 from onbox.model.manifest import folder_of
+from onbox.named_tuple import NamedTuple
 from onbox.sweep.cells.template import stage_of_cell
 from onbox.sweep.runner import cell_run, restart
 from onbox.sweep.runner.cell_metrics import read_metrics
