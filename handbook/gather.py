@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from handbook.box.cache import KeptRun, Store, load, save
 from handbook.box.fetch import fetch_all
@@ -25,6 +25,7 @@ from onbox.cron.daemon import cron_runs
 from onbox.cron.schedule import next_due, parse_schedule
 from onbox.errors import Trouble
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten
 from patrol.decide.remote_command import way_to
 from patrol.memory.codec import look_from_text, verdict_from_text

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from handbook.page.phrases import safe
 from onbox.contract.readings import Maybe, Unseen
 from onbox.local.processes import running_of_user
+from onbox.named_tuple import NamedTuple
 from patrol.memory.transfers import Register as Transfers
 from patrol.memory.transfers import transfer_line
 from sentinels.register import WaitRegister, register_folder, standing_of

@@ -12,13 +12,14 @@ import os
 import stat
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.cli.consent import agrees
 from onbox.config.trust_keys import find_delicate, hash_of
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_object, parse_object
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.redact import MASK
 from onbox.system.clock import wall

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.model.engines import CLUSTERS
 from onbox.model.tracker import Intent
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, wall
 from patrol.config.ssh_target import target_of
 from patrol.defects import note_defect
@@ -15,6 +16,7 @@ from patrol.probe.trackers import with_intent
 from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh.client import CONNECT_SECONDS, ask
 from patrol.ssh.run_parallel import Limits, Visit, find_gates, visit_all
+from patrol.tracker_server import server_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,7 +108,6 @@ def _tracker_server(settings: Settings, known: Memories) -> Server | None:
     """The tracker's server with this box's questions put; None where it is not to be asked."""
     if settings.config.tracker.key is None:
         return None
-    from patrol.tracker_server import server_for  # noqa: PLC0415 - only where a key is named
 
     server = server_for(settings.config.tracker, settings.folder)
     server.ask(known.runs)

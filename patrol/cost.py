@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.model.boxes import Billing

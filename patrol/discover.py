@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.names import run_name_from
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.ssh.client import NoAnswer, script_with_values
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
+from onbox.named_tuple import NamedTuple
 from patrol.config.run_entry import is_asked_for, origin_of
 from patrol.cost import cost_of
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run

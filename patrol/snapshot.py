@@ -6,9 +6,10 @@ and why). Ages are by the box's own clock, so that a wrong clock on either side 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, Union
 
 from onbox.contract.readings import Absent, Maybe
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress

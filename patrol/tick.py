@@ -13,13 +13,14 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.config.fields import ConfigErrors
 from onbox.contract.exits import Exit
 from onbox.cron.schedule import BadSchedule, cadence_seconds, parse_schedule
 from onbox.errors import Trouble
 from onbox.local.locks import take
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line, safe_text
 from onbox.project import error_lines
 from onbox.system.clock import wall
@@ -33,6 +34,8 @@ from patrol.judge import Frame, box_note, judge, may_act, run_note, undelivered
 from patrol.memory.rows import MemoryTrouble, Past, TickNote, must_be_text
 from patrol.memory.store import Memory
 from patrol.memory.transfers import Register
+from patrol.page.write import renew_page
+from patrol.tell.publish import ping_watcher, write_metrics
 from patrol.timer.claims import claim_or_tell
 from patrol.timer.heartbeat import CADENCES, Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.verdict import Severity, worst_severity
@@ -335,14 +338,11 @@ class _Tick:
 
     def _tell(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
         if self.settings.patrol.report is not None:
-            from patrol.page.write import renew_page  # noqa: PLC0415 - only where a page is asked for
-
             heartbeat = read_heartbeat(self.settings.state)
             by_timer = heartbeat is not None and heartbeat.timer_at is not None
             self.troubles += renew_page(self.settings, timed=by_timer or None)
         if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:
             return
-        from patrol.tell.publish import ping_watcher, write_metrics  # noqa: PLC0415 - only where they are asked for
 
         if self.settings.patrol.textfile is not None:
             self.troubles += write_metrics(self.settings, judged, began, now)

@@ -11,9 +11,10 @@ import json
 import os
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.local.locks import take
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, pause, wall
 from onbox.system.files import StateNotWritten, read_file, remove_file, replace_file
 from onbox.system.lock import LockUnsupported

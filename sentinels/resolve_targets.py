@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.config.fields import Unwanted
 from onbox.config.tables.engines import job_id as read_id
@@ -13,6 +13,7 @@ from onbox.contract.names import name_problem
 from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.model.boxes import BoxSettings
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten
 from patrol.engines.endpoint import how_to_name_it, of_cluster, of_run
 from patrol.engines.watched import current_job

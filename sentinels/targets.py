@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.names import name_problem
 from onbox.model.units import parse_duration, parse_size
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

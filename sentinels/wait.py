@@ -10,9 +10,10 @@ import os
 import selectors
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, wall
 from sentinels.judge.outcome import Outcome, WaitFinding, combine
 from sentinels.link.channel import LOCAL, last_contact

@@ -28,7 +28,7 @@ EXCEPTIONS = {
     "onbox/logs/model/": "reads the prefixes that launchers put before a line",
     "onbox/backends/log_signs.py": "reads the words of programs, too, and names where they come from",
     "onbox/preflight/session.py": "names the scheduler whose job this shell is part of, not a back end",
-    "onbox/commands/sweep_start.py": "names the engine's own way to run many jobs",
+    "onbox/commands/sweeps/start.py": "names the engine's own way to run many jobs",
     "onbox/commands/chain.py": "an example in its help",
     "onbox/commands/check.py": "an example in its help",
     "patrol/commands/add.py": "an example in its help",
@@ -51,8 +51,8 @@ def names_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def is_own(path: Path) -> bool:
-    """Whether it is a module of one engine: then its file has the engine's name in it."""
-    return bool(_WORD.search(path.stem))
+    """Whether it is a module of one engine: then its file or its folder has the engine's name."""
+    return bool(_WORD.search(path.stem) or path.parent.name in NAMES)
 
 
 def naming() -> dict[str, list[tuple[int, str]]]:
@@ -78,7 +78,7 @@ def test_no_exception_is_left_over() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ['if backend == "slurm": pass', 'x = {"ray": 1}', "from onbox.backends import iris_text", "x = b'\"slurm\"'"],
+    ['if backend == "slurm": pass', 'x = {"ray": 1}', "from onbox.backends.iris import text", "x = b'\"slurm\"'"],
 )
 def test_a_name_in_code_is_seen(source: str) -> None:
     assert list(names_in(ast.parse(source)))

@@ -54,7 +54,12 @@ def test_the_patterns_are_found() -> None:
 def test_no_pattern_hides_in_a_call() -> None:
     """What a running function hands to `re` is the user's own, has a time limit, or is a row's that is found above."""
     users = {"onbox.config.values", "onbox.logs.progress", "onbox.logs.tail", "onbox.triage.reading.scan"}
-    users |= {"patrol.probe.watched", "sentinels.box.lookout_items", "sentinels.targets", "onbox.sweep.metrics"}
+    users |= {
+        "patrol.probe.watched",
+        "sentinels.box.lookout_items",
+        "sentinels.targets",
+        "onbox.sweep.runner.cell_metrics",
+    }
     of_rows = {"onbox.redact", "onbox.regex", "onbox.triage.rules.rows"}
     plain = {
         "onbox.logs.line.tables",

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from handbook.box.records import RawRecords
 from onbox.contract.names import name_problem
 from onbox.contract.readings import plain
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import read_file, replace_file
 from onbox.system.ownership import make_own_folder
 from patrol.memory.codec import run_look_from_data

@@ -6,13 +6,14 @@ One POSIX-sh script brings, for each wanted run, run.json, the newest lines of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Unreadable, parse_events
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Invalid, Marker, parse_marker
 from onbox.contract.names import name_problem
 from onbox.contract.runfile import DamagedRunfile, RunHead, parse_head, parse_stages
+from onbox.named_tuple import NamedTuple
 from patrol.memory.scrub import scrub_lines
 from patrol.ssh.box_program import FUNCTIONS
 from patrol.ssh.client import script_with_values

@@ -4,7 +4,7 @@ box sent.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from handbook.box.end_facts import passed_over, progress_words, results, stage_end, tracker_facts
 from handbook.page.facts import FailureFacts, IdentityFacts, LaunchFacts, MarkerFacts, ResumeFacts, RunFacts, StageFacts
@@ -19,6 +19,7 @@ from onbox.contract.runfile import NOT_LOOKED_YET
 from onbox.contract.states import RunState
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.model.units import format_duration, format_size
+from onbox.named_tuple import NamedTuple
 from patrol.snapshot import RunLook
 from patrol.verdict import Finding, Severity, Verdict
 

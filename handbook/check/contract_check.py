@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from handbook.page.phrases import safe
 from onbox.checkpoints.select import step_of
 from onbox.contract.differences import command_text, commit_text
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from handbook.check.contract_check import NO_TRACKER
 from handbook.page.facts import DoneStage
@@ -12,6 +12,7 @@ from handbook.page.phrases import safe
 from handbook.page.render_run import maybe
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

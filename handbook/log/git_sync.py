@@ -7,10 +7,11 @@ made, nothing is forced, merged or fetched, and no remote is chosen: whatever is
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from handbook.log.entry import parse_logbook
 from handbook.page.phrases import safe
+from onbox.named_tuple import NamedTuple
 from onbox.system.command import NotRun, run_command
 from onbox.system.files import read_file
 from onbox.system.git import ITS_OWN_TREE

@@ -11,7 +11,7 @@ import errno
 import json
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from handbook.log.entry import Damage, Logbook, LogEntry, lacks, parse_logbook, place, render_entry, render_head
 from handbook.page.publish import LOCK_SECONDS, refuse_link
@@ -20,6 +20,7 @@ from onbox.contract.json_text import parse_object
 from onbox.contract.names import name_problem
 from onbox.errors import Trouble
 from onbox.local.locks import LOOK_SECONDS
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, pause
 from onbox.system.files import (

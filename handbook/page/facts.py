@@ -6,9 +6,10 @@ Times are seconds since the epoch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from patrol.decide.remote_command import Way

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from handbook.page.markdown import Markdown, box_name, box_path, box_words, code, md
 from handbook.page.phrases import clock
@@ -11,6 +11,7 @@ from handbook.page.render_run import maybe, state_word
 from onbox.contract.readings import observed
 from onbox.fence import fence, fence_name
 from onbox.model.units import counted
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from handbook.page.facts import HandbookFacts, RunFacts

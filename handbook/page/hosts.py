@@ -5,7 +5,7 @@ A host that is not in it takes the generic row. Facts of hosts change: one that 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from onbox.named_tuple import NamedTuple
 
 
 class Host(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from onbox.named_tuple import NamedTuple
 
 NOTES_BEGIN = "<!-- notes: what you write below this line is kept -->"
 NOTES_END = "<!-- end of notes: what you write below this line is lost -->"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from handbook.page.notes import keep_notes
 from handbook.page.render import render
@@ -11,6 +11,7 @@ from handbook.page.render_json import render_json
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.local.locks import take
+from onbox.named_tuple import NamedTuple
 from onbox.redact import redact
 from onbox.system.files import make_folders, read_file, replace_file
 

@@ -5,10 +5,11 @@ The signs are the patrol's, with what only the records and a dry run can add.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
+from onbox.named_tuple import NamedTuple
 from onbox.runs.next_step import Act, NextStep, Sign, Standing, WithWord, next_step
 from patrol.decide.remote_command import Untypeable
 from patrol.decide.standing import Typist

@@ -7,7 +7,7 @@ could be seen of any (`NoLook`): a controller that is down says nothing about a 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from onbox.backends.cluster_reasons import BY_KEY
@@ -15,6 +15,7 @@ from onbox.backends.secrets import NoToken, bearer, find_token
 from onbox.backends.table import cluster_of
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.engines import BY_NAME
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system import http
 from onbox.system.clock import monotonic

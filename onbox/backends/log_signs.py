@@ -7,9 +7,9 @@ WORDS: which lines a person should see first. SIGNS: those that speak against a 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from onbox.backends.table import cluster_of
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 
 # Lines that say how a training does, or why it broke, whatever engine runs it.

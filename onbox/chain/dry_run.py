@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.on_disk import find_files
 from onbox.chain.artifacts.small_results import ResultText, read_results
+from onbox.chain.lock.lock_owner import Holder, read_holder
 from onbox.chain.resume_source import lineage_terms
 from onbox.chain.state.earlier_results import ResultsPlace, ResultWishes, find_conflicts
-from onbox.chain.state.lock_owner import Holder, read_holder
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.replay import replay
 from onbox.chain.state.slots import read_marker
@@ -23,6 +23,7 @@ from onbox.contract.readings import Absent, Maybe, Unseen, observed, plain
 from onbox.contract.runfile import is_apart
 from onbox.model.manifest import Artifact
 from onbox.model.origin import Origin
+from onbox.named_tuple import NamedTuple
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
 

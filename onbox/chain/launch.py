@@ -1,6 +1,6 @@
 """From a definition to a live runner: one runner per run, whoever calls, however often.
 
-With the run's lock in hand (`state/run_lock.py`): 1. see what earlier runs left, and refuse what would be a wrong skip;
+With the run's lock in hand (`lock/run_lock.py`): 1. see what earlier runs left, and refuse what would be a wrong skip;
 2. freeze the definition into run.json; 3. start the detached runner, which inherits the lock.
 """
 
@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
 from onbox.chain.command.code_identity import look_at_git
 from onbox.chain.command.environment import run_dir_assignment
+from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.runner.runner_process import start_runner
 from onbox.chain.state.earlier_results import Conflicts, ResultsPlace, ResultWishes, all_done, carry_out, find_conflicts
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.replay import History, replay
-from onbox.chain.state.run_lock import StillAlive
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.contract.differences import Difference, Side, find_differences
 from onbox.contract.events import parse_events
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
 from onbox.contract.runfile import FrozenStage, is_apart, render_runfile
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.files import replace_file
 from onbox.system.journal import read_lines
@@ -32,7 +33,7 @@ from onbox.system.process import find_tree, high, high_pipe
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from onbox.chain.state.run_lock import Taken
+    from onbox.chain.lock.run_lock import Taken
     from onbox.contract.paths import RunPaths
     from onbox.model.manifest import Stage
 

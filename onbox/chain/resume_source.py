@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.chain.artifacts.on_disk import StopAsked
 from onbox.checkpoints.lineage import LineageTerms
@@ -12,6 +12,7 @@ from onbox.checkpoints.on_disk import look_at_checkpoints, real_path
 from onbox.contract.events import ROLLBACKS, Event, Unreadable, parse_events
 from onbox.model.manifest import folder_of
 from onbox.model.origin import Origin, origin_of
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc
 from onbox.system.journal import read_lines
 from onbox.system.process import never

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from onbox.chain.runner.start_attempt import find_keeper
+from onbox.chain.lock.lock_owner import Holder, read_holder
 from onbox.chain.state.frozen_run import read_head, read_stages
-from onbox.chain.state.lock_owner import Holder, read_holder
 from onbox.chain.state.replay import History, replay
-from onbox.chain.state.slots import read_marker, read_slot
+from onbox.chain.state.slots import find_keeper, read_marker, read_slot
 from onbox.chain.state.status_file import read_status
 from onbox.contract.events import Event, parse_events
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import look_at_log
 from onbox.model.detect import detect_from_dict
+from onbox.named_tuple import NamedTuple
 from onbox.runs.state import state_of
 from onbox.system.clock import parse_utc, wall
 from onbox.system.journal import read_lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.resume_source import Rollback, lineage_terms, rollbacks, stage_records
 from onbox.chain.state.slots import read_marker
@@ -15,6 +15,7 @@ from onbox.contract.markers import Marker
 from onbox.contract.readings import Absent, Unseen, plain
 from onbox.model.manifest import folder_of
 from onbox.model.origin import Origin
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc, utc_text
 
 if TYPE_CHECKING:

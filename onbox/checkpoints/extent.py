@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import NamedTuple
+
+from onbox.named_tuple import NamedTuple
 
 ENTRIES = 500_000  # a folder with more is not a checkpoint
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.checkpoints.extent import Extent, measure
 from onbox.checkpoints.on_disk import NO_TERMS, candidates, find_checkpoints, read_metadata, real_path
 from onbox.checkpoints.select import WILD, step_of
 from onbox.checkpoints.wholeness import examine
 from onbox.model.manifest import folder_of
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

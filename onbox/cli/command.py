@@ -20,7 +20,7 @@ Options that several commands share lie beside their reader: `config_option` her
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -29,6 +29,7 @@ from click.shell_completion import CompletionItem
 from onbox.cli.options import Options
 from onbox.contract.paths import CONFIG_FILE
 from onbox.did_you_mean import meant
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,11 +6,12 @@ Sources: cgroup-v2.rst (cpu, pids), scheduler/sched-bwc.rst (v1), proc_pid_statu
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.collectors.groups import tightest
 from onbox.collectors.reading import parse_count, parse_keys, read_int, read_text, to_int
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.collectors.groups import ControlGroup

@@ -6,10 +6,11 @@ Source: statvfs(3). Free for us is f_bavail and f_favail, not f_bfree: the rest 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.collectors.mounts import Mount, locate, read_mounts
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

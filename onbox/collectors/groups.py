@@ -7,10 +7,11 @@ of them binds (cgroup-v2.rst "Top-down Constraint"), so none alone tells the tru
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.collectors.reading import read_text
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe

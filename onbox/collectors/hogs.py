@@ -7,8 +7,9 @@ to another disk), and in a bounded time. What could not be looked at, or not to 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic
 
 if TYPE_CHECKING:

@@ -6,11 +6,12 @@ Sources: Linux Documentation/admin-guide/cgroup-v2.rst (memory), cgroup-v1/memor
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.collectors.groups import ControlGroup, tightest
 from onbox.collectors.reading import key_of, parse_count, parse_keys, read_int, read_text, to_int
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe

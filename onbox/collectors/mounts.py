@@ -6,11 +6,12 @@ Source: proc_pid_mountinfo(5).
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.collectors.groups import unescape
 from onbox.collectors.reading import read_text
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,11 @@ Source: Documentation/accounting/psi.rst. Of the container's own group in cgroup
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.collectors.reading import read_text
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.collectors.groups import ControlGroup

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from onbox.collectors.cpu import CpuReading
     from onbox.collectors.disk import Disk
-    from onbox.collectors.gpu import GpuCard, GpuReading, LostGpu
+    from onbox.collectors.gpu.nvml import GpuCard, GpuReading, LostGpu
     from onbox.collectors.memory import MemoryReading
     from onbox.collectors.pressure import PressureReading
     from onbox.collectors.snapshot import Snapshot

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from onbox.collectors.cpu import CpuReading, PidsReading, read_cpu, read_pids
 from onbox.collectors.disk import Disk, look_at_room, read_disks
@@ -12,6 +12,7 @@ from onbox.collectors.memory import MemoryReading, read_memory
 from onbox.collectors.pressure import PressureReading, read_pressure
 from onbox.collectors.tree import Tree, read_tree
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.system.process import TICKS_PER_SECOND, find_family
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onbox.chain.lock.run_owner import refuse_foreign_run
 from onbox.chain.run_status import look_at_run
-from onbox.chain.state.run_owner import refuse_foreign_run
 from onbox.cli.command import command, config_option, group
 from onbox.cli.consent import agrees
 from onbox.commands.shared.project import load_project_to_read, run_names

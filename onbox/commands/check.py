@@ -12,8 +12,8 @@ import click
 from onbox.chain.gates.resource_probe import sight_of
 from onbox.chain.observe.sampling import touched_paths
 from onbox.cli.command import command, config_option, json_option
-from onbox.collectors.gpu_health import read_xids
-from onbox.collectors.gpu_watch import read_once
+from onbox.collectors.gpu.health import read_xids
+from onbox.collectors.gpu.watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
 from onbox.commands.shared.project import load_project, load_project_to_read

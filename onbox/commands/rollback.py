@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onbox.chain.lock.lock_owner import Holder
+from onbox.chain.lock.run_lock import HolderUnknown, take_lock
 from onbox.chain.run_status import look_at_run
-from onbox.chain.state.lock_owner import Holder
-from onbox.chain.state.run_lock import HolderUnknown, take_lock
 from onbox.cli.command import command, config_option
 from onbox.cli.consent import agrees
 from onbox.commands.checkpoints import look_at_checkpoints_of

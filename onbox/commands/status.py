@@ -64,7 +64,7 @@ def _look(paths: RunPaths) -> RunView:
 def run_status(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     if _is_sweep(paths):
-        from onbox.commands.sweep_show import show_status_at  # noqa: PLC0415 - only for a sweep
+        from onbox.commands.sweeps.show import show_status_at  # noqa: PLC0415 - only for a sweep
 
         return show_status_at(args, paths)
     view, found = _with_engine(paths, _look(paths))

@@ -83,7 +83,7 @@ _named = argument("sweep", required=False, metavar="SWEEP", help="its name")
 @_how
 @_common
 def run_start(args: Options) -> int:
-    from onbox.commands.sweep_start import start_sweep  # noqa: PLC0415 - each command's code when it is asked for
+    from onbox.commands.sweeps.start import start_sweep  # noqa: PLC0415 - each command's code when it is asked for
 
     return start_sweep(args, _words(click.get_current_context().meta.get(_COMMAND, ())))
 
@@ -100,7 +100,7 @@ def _words(typed: Sequence[str]) -> str | tuple[str, ...] | None:
 @_how
 @_common
 def run_resume(args: Options) -> int:
-    from onbox.commands.sweep_start import resume_sweep  # noqa: PLC0415 - as above
+    from onbox.commands.sweeps.start import resume_sweep  # noqa: PLC0415 - as above
 
     return resume_sweep(args)
 
@@ -109,7 +109,7 @@ def run_resume(args: Options) -> int:
 @_named
 @_common
 def run_status(args: Options) -> int:
-    from onbox.commands.sweep_show import show_status  # noqa: PLC0415 - as above
+    from onbox.commands.sweeps.show import show_status  # noqa: PLC0415 - as above
 
     return show_status(args)
 
@@ -121,7 +121,7 @@ def run_status(args: Options) -> int:
 @click.option("--all", is_flag=True, help="every cell, however many")
 @_common
 def run_table(args: Options) -> int:
-    from onbox.commands.sweep_show import show_table  # noqa: PLC0415 - as above
+    from onbox.commands.sweeps.show import show_table  # noqa: PLC0415 - as above
 
     return show_table(args)
 
@@ -132,7 +132,7 @@ def run_table(args: Options) -> int:
 @click.option("--now", is_flag=True, help="no grace: SIGKILL at once")
 @_common
 def run_stop(args: Options) -> int:
-    from onbox.commands.sweep_act import stop_sweep  # noqa: PLC0415 - as above
+    from onbox.commands.sweeps.act import stop_sweep  # noqa: PLC0415 - as above
 
     return stop_sweep(args)
 
@@ -142,7 +142,7 @@ def run_stop(args: Options) -> int:
 @_how
 @_common
 def run_retry(args: Options) -> int:
-    from onbox.commands.sweep_act import retry_failed  # noqa: PLC0415 - as above
+    from onbox.commands.sweeps.act import retry_failed  # noqa: PLC0415 - as above
 
     return retry_failed(args)
 
@@ -151,7 +151,7 @@ def run_retry(args: Options) -> int:
 @argument("cells", nargs=-1, required=True, metavar="CELL", help="its name, as status and table show it")
 @_common
 def run_skip(args: Options) -> int:
-    from onbox.commands.sweep_act import skip_cells  # noqa: PLC0415 - as above
+    from onbox.commands.sweeps.act import skip_cells  # noqa: PLC0415 - as above
 
     return skip_cells(args)
 

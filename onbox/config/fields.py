@@ -7,10 +7,11 @@ a `ConfigError` with the path of the key.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from onbox.config.keys import Keys
 from onbox.did_you_mean import did_you_mean, meant
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.config.keys import Key, ListKey

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from onbox.config import values
 from onbox.config.fields import ConfigError, ConfigErrors, Table
@@ -40,6 +39,7 @@ from onbox.model.detect import DetectSettings
 from onbox.model.engines import CHOICES, NAMES
 from onbox.model.manifest import REFUSE, WARN, Gates, RunSettings, Stage
 from onbox.model.tracker import Intent
+from onbox.named_tuple import NamedTuple
 
 __all__ = [
     "DEFAULT_NOTIFY_EVENTS",

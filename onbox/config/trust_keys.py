@@ -10,10 +10,12 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from onbox.config.tables.engines import PARTS
 from onbox.model.engines import ENGINES
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -82,8 +84,6 @@ def _stays(value: Any, outside: Callable[[str], bool]) -> bool:
 
 def _here(value: Any, _outside: Callable[[str], bool]) -> bool:
     """An address of this machine."""
-    from urllib.parse import urlsplit  # noqa: PLC0415 - cold start
-
     try:
         return isinstance(value, str) and urlsplit(value).hostname in _LOOPBACK
     except ValueError:

@@ -7,12 +7,13 @@ and what to type.
 from __future__ import annotations
 
 import binascii
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number, as_whole
 from onbox.contract.notify_targets import EVENTS_OF
 from onbox.contract.paths import SWEEP
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from onbox.named_tuple import NamedTuple
 
 CONFIG_FILE = "onbox.toml"
 DEFAULT_STATE_DIR = ".onbox"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 
 NOTHING = "no progress shown"
 SCHEMA = 1

@@ -6,7 +6,9 @@ something that was not seen.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar, Union
+from typing import Any, TypeVar, Union
+
+from onbox.named_tuple import NamedTuple
 
 
 class Absent(NamedTuple):

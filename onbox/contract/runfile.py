@@ -6,11 +6,12 @@ The layout lets the runner read one stage at a time, so that ten thousand queued
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import parse_json, parse_object
 from onbox.model.engines import BY_NAME
 from onbox.model.manifest import RunSettings, Stage, stage_from_dict, stage_to_dict
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise
-from typing import NamedTuple
+
+from onbox.named_tuple import NamedTuple
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _DAYS = "sun mon tue wed thu fri sat".split()

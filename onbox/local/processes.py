@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import psutil
+
+from onbox.named_tuple import NamedTuple
 
 
 class Running(NamedTuple):

@@ -4,8 +4,8 @@ noticed."""
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import open_plain
 
 BEFORE_BYTES = 256

@@ -9,12 +9,13 @@ told: a number from the beginning of a log is no news of where the run is now.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.logs.alike import PROBE_BYTES, hardly_alike
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
 from onbox.logs.progress import ProgressReader, ProgressSettings, clean_text
+from onbox.named_tuple import NamedTuple
 from onbox.system.places import Stretch, apart, spread
 
 if TYPE_CHECKING:

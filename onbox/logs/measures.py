@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 _VALUE = (

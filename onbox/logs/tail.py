@@ -6,9 +6,10 @@ import os
 import re
 from collections import deque
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic
 from onbox.system.files import open_plain, read_tail

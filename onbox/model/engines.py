@@ -8,7 +8,9 @@ that stays there.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,28 +45,28 @@ ENGINES: tuple[Engine, ...] = (
         "slurm",
         "Slurm: each stage a batch job, joined by afterok",
         config="onbox.config.tables.slurm",
-        backend="onbox.backends.slurm",
+        backend="onbox.backends.slurm.backend",
         check="onbox.preflight.engine_slurm",
-        stages="onbox.backends.slurm_options",
-        probe="onbox.backends.probe_slurm",
+        stages="onbox.backends.slurm.options",
+        probe="onbox.backends.slurm.probe",
         variables=("SLURM_CONF",),
     ),
     Engine(
         "ray",
         "Ray Jobs, by the REST interface of its dashboard: the chain is one job",
         config="onbox.config.tables.ray",
-        backend="onbox.backends.ray",
+        backend="onbox.backends.ray.backend",
         check="onbox.preflight.engine_ray",
-        look="onbox.backends.ray_cluster",
+        look="onbox.backends.ray.cluster",
         address_key="address",
     ),
     Engine(
         "iris",
         "Iris, by its controller's RPC and the `iris` command: the chain is one job",
         config="onbox.config.tables.iris",
-        backend="onbox.backends.iris",
+        backend="onbox.backends.iris.backend",
         check="onbox.preflight.engine_iris",
-        look="onbox.backends.iris_cluster",
+        look="onbox.backends.iris.cluster",
         address_key="controller",
         takes_project=True,
     ),

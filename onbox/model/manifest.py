@@ -7,7 +7,9 @@ would cost it 10 ms and 1.5 MiB (docs/decisions/0002-light-runner.md).
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import calendar
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.json_text import parse_object
+from onbox.named_tuple import NamedTuple
 from onbox.notify.types import Delivery, HttpAnswer, NoHttpAnswer, Rate, TryOutcome
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.config.key_text import ADDRESS_CHARACTERS, KEY_CHARACTERS, key_problem
 from onbox.contract.notify_targets import notify_from_dict
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten, read_file, replace_file
 
 if TYPE_CHECKING:

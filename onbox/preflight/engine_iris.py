@@ -8,8 +8,8 @@ import shutil
 from typing import TYPE_CHECKING
 
 from onbox.backends.base import QUERY_SECONDS
-from onbox.backends.iris import Iris
-from onbox.backends.iris_text import CLUSTER_FILES, explain, is_job_list
+from onbox.backends.iris.backend import Iris
+from onbox.backends.iris.text import CLUSTER_FILES, explain, is_job_list
 from onbox.preflight.report import EngineCheck, failed, passed, unreached, unseen
 from onbox.system.command import NotRun
 from onbox.system.http import NoReply

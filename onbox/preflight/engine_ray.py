@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from onbox.backends.base import QUERY_SECONDS
-from onbox.backends.ray import Ray, default_token
-from onbox.backends.ray_text import explain_status, read_version
+from onbox.backends.ray.backend import Ray, default_token
+from onbox.backends.ray.text import explain_status, read_version
 from onbox.preflight.report import EngineCheck, failed, passed, unreached, warned
 from onbox.system.http import LOOPBACK, NoReply
 

@@ -11,9 +11,9 @@ import shutil
 import socket
 from typing import TYPE_CHECKING
 
-from onbox.backends import slurm_text as text
 from onbox.backends.base import QUERY_SECONDS, Order
-from onbox.backends.slurm_options import with_warning
+from onbox.backends.slurm import text
+from onbox.backends.slurm.options import with_warning
 from onbox.contract.readings import Absent, Unseen
 from onbox.preflight.report import EngineCheck, failed, passed, unreached, unseen, warned
 from onbox.system.command import NotRun

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.collectors.gpu import GpuCard, visible
-from onbox.collectors.gpu_health import XIDS, judge_gpu
+from onbox.collectors.gpu.health import XIDS, judge_gpu
+from onbox.collectors.gpu.nvml import GpuCard, visible
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import format_size
 from onbox.preflight.project import DEVICES
@@ -14,7 +14,7 @@ from onbox.preflight.report import CheckResult, failed, passed, unseen, warned
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onbox.collectors.gpu import LostGpu
+    from onbox.collectors.gpu.nvml import LostGpu
     from onbox.preflight.report import CheckFacts
 
 

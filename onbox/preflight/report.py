@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.command import run_command
 from onbox.system.http import ask
 
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from onbox.chain.gates.start_gates import GateSight
-    from onbox.collectors.gpu import GpuReading
-    from onbox.collectors.gpu_health import Xid
+    from onbox.collectors.gpu.health import Xid
+    from onbox.collectors.gpu.nvml import GpuReading
     from onbox.collectors.snapshot import Snapshot
     from onbox.contract.paths import RunPaths
     from onbox.contract.readings import Maybe
@@ -83,7 +84,7 @@ class EngineCheck(NamedTuple):
 class CheckFacts(NamedTuple):
     """What the checks judge. config_path, config_errors: of onbox.toml ("" if there is none). environ: of the caller,
     as the runner would have it. snapshot: readings of this session. sight: of an environment. gpus, xids: see
-    `collectors.gpu`, `gpu_health`. root: of /etc, /proc and /var, "/" but in tests. engine: what the chain is handed
+    `collectors.gpu`. root: of /etc, /proc and /var, "/" but in tests. engine: what the chain is handed
     to, "local": nothing; engine_settings: its table in onbox.toml, and `grace_seconds`. run, ask: how it is asked.
     not_accepted: what of the file the engine needs and nobody accepted here; "": nothing.
     """

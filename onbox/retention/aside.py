@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import PRIVATE_FOLDER
 
 if TYPE_CHECKING:

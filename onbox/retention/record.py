@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.checkpoints.extent import measure
 from onbox.checkpoints.keep import DEFAULT_KEEP, Retention
 from onbox.checkpoints.select import step_of
 from onbox.contract.events import Unreadable, parse_events, render_event
+from onbox.named_tuple import NamedTuple
 from onbox.retention.aside import PRUNED, lying_aside
 from onbox.retention.plan import Item
 from onbox.system.clock import utc_text, wall

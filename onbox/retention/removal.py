@@ -11,9 +11,10 @@ import os
 import shutil
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.checkpoints.extent import measure
+from onbox.named_tuple import NamedTuple
 from onbox.retention.aside import PRUNED, aside_path, remove_empty_folder
 from onbox.retention.record import Begun, Move, new_begun, note_begun, note_ended
 from onbox.system.files import sync_folder

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import shlex
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.resume_source import Rollback, SetAside
 from onbox.contract.events import Event, render_event
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from onbox.retention.aside import REJECTED, aside_path, remove_empty_folder
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import read_file, sync_folder, user_name

@@ -7,11 +7,12 @@ not be asked about is judged by nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.backends.base import Job, JobState
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.contract.states import RunState, StageState
+from onbox.named_tuple import NamedTuple
 from onbox.runs.jobs import job_of_record
 
 if TYPE_CHECKING:

@@ -6,13 +6,14 @@ and go on from there. What only the runner needs of each stage is folded beside 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import CHAIN_ENDS, ROLLBACKS, Event, Unreadable
 from onbox.contract.json_text import as_number, as_whole
 from onbox.logs.metric import LIMIT as METRIC_LIMIT
 from onbox.logs.metric import metric_in
 from onbox.model.tracker import identity_from_record
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.jobs import Jobs, KnownJob
 from onbox.triage import repeats
@@ -213,14 +214,14 @@ def result_of(record: Mapping[str, Any]) -> StageResult:
     """Of a `stage_done` record, or of a DONE marker."""
     told = record.get("progress")
     progress = told if isinstance(told, dict) else {}
-    loss = progress.get("loss")
+    loss, metric = progress.get("loss"), record.get("metric")
     return StageResult(
         str(record.get("stage"))[:NAME_LIMIT],
         as_number(record.get("duration_seconds")),
         as_number(progress.get("current")),
         as_whole(progress.get("exact_max")),
         safe_line(loss, 20) if isinstance(loss, str) else as_number(loss),
-        metric=metric_in(safe_line(record.get("metric") or "", METRIC_LIMIT + 1)),
+        metric=metric_in(safe_line(metric, METRIC_LIMIT + 1)) if metric else "",
     )
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import shlex
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.states import RunState
+from onbox.named_tuple import NamedTuple
 from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:

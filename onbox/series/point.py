@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import as_number, as_whole, parse_object
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc, utc_text
 
 if TYPE_CHECKING:

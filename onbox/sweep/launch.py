@@ -7,24 +7,25 @@ the cells that are new; 3. freeze the definition; 4. start the detached runner, 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
-from onbox.chain.state.run_lock import StillAlive
+from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.state.slots import read_marker
 from onbox.contract.differences import Side, find_differences
 from onbox.contract.events import Event, Unreadable, parse_events, render_event
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
+from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import JournalFacts
-from onbox.sweep import cell_run
-from onbox.sweep.board import Board, SweepStanding, cells_folder, read_board, read_cells
-from onbox.sweep.cells import numbered
-from onbox.sweep.freeze import read_definition, write_definition
-from onbox.sweep.intake import add_cells
-from onbox.sweep.outputs import Outputs
-from onbox.sweep.restart import SWEEP_VARIABLE, start_runner
-from onbox.sweep.template import stage_of_cell
+from onbox.sweep.cells.drafts import numbered
+from onbox.sweep.cells.outputs import Outputs
+from onbox.sweep.cells.template import stage_of_cell
+from onbox.sweep.runner import cell_run
+from onbox.sweep.runner.intake import add_cells
+from onbox.sweep.runner.restart import SWEEP_VARIABLE, start_runner
+from onbox.sweep.state.board import Board, SweepStanding, cells_folder, read_board, read_cells
+from onbox.sweep.state.frozen_sweep import read_definition, write_definition
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.journal import Journal, read_lines
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
     from onbox.model.manifest import Stage
     from onbox.model.sweep import Cell, Frozen
-    from onbox.sweep.cells import Draft
-    from onbox.sweep.freeze import SweepDefinition
+    from onbox.sweep.cells.drafts import Draft
+    from onbox.sweep.state.frozen_sweep import SweepDefinition
 
 SHARED_SHOWN = 5
 

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from onbox.chain.state.lock_owner import read_holder
+from onbox.chain.lock.lock_owner import read_holder
 from onbox.chain.state.status_file import read_status
 from onbox.contract.events import Event
 from onbox.contract.states import RunState
+from onbox.named_tuple import NamedTuple
 from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
 from onbox.runs.state import state_of
-from onbox.sweep import board as boards
-from onbox.sweep import cell_run
-from onbox.sweep.freeze import read_definition
+from onbox.sweep.cells.queue_file import read_queue
+from onbox.sweep.cells.template import wanted_by
 from onbox.sweep.launch import read_known
-from onbox.sweep.progress import best_text, eta_seconds, text_of
-from onbox.sweep.queue_file import read_queue
-from onbox.sweep.template import wanted_by
+from onbox.sweep.runner import cell_run
+from onbox.sweep.state import board as boards
+from onbox.sweep.state.frozen_sweep import read_definition
+from onbox.sweep.state.progress import best_text, eta_seconds, text_of
 from onbox.system.lock import is_locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.contract.paths import RunPaths
-    from onbox.sweep.freeze import SweepDefinition
     from onbox.sweep.launch import KnownSweep
+    from onbox.sweep.state.frozen_sweep import SweepDefinition
 
 FAILED_LISTED = 1000
 

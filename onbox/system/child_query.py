@@ -11,8 +11,9 @@ import os
 import select
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic
 from onbox.system.process import Files, high_pipe, look_up, start_detached, wait_for_ends
 

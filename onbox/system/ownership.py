@@ -15,8 +15,8 @@ import os
 import pwd
 import stat
 from contextlib import suppress
-from typing import NamedTuple
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten, create_beside, make_folders, user_name
 
 ROOT = 0

@@ -11,8 +11,9 @@ import os
 import select
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic
 from onbox.system.files import write_all
 
@@ -303,9 +304,8 @@ def nameless_file(data: bytes) -> int:
     try:
         fd = os.memfd_create("onbox", os.MFD_CLOEXEC)
     except (AttributeError, OSError):  # a kernel or a sandbox without it
-        import tempfile  # noqa: PLC0415 - only there
-
-        fd, path = tempfile.mkstemp()
+        path = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"onbox-{os.getpid()}-{os.urandom(8).hex()}")
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         os.unlink(path)
     write_all(fd, data)
     return high(fd)

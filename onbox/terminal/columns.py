@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from onbox.model.screen import clip, columns
+from onbox.named_tuple import NamedTuple
 from onbox.terminal import palette
 
 if TYPE_CHECKING:

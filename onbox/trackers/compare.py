@@ -6,9 +6,10 @@ failed. After a resume the steps repeat what was done since the last checkpoint:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.trackers.reading import ENDED
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ share one. Checked on trackio 0.43.
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import Any, NamedTuple
+from typing import Any
 
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.trackers.reading import TrackerRun, loss_of, number
 
 ALERTS_LIMIT = 5

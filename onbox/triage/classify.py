@@ -7,9 +7,10 @@ says; a bare exit code comes last.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.regex import lazy
 from onbox.triage.case_remedies import remedy_of

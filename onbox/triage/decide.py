@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from onbox.logs.model.lines import message
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.around import told_around
 from onbox.triage.claims import is_meant, outlives_success

@@ -9,8 +9,9 @@ that such a trouble leads to.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading.record import PROVEN
 from onbox.triage.rules.rows import CAUSE, DEATH

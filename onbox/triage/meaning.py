@@ -8,8 +8,8 @@ of which a sentence names the most is meant; where two are named alike, both are
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, PEER, RuleRow, compiled
 

@@ -6,10 +6,11 @@ The fold is a dict of plain values, small whatever the journal's length, so that
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_whole
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

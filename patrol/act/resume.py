@@ -6,11 +6,12 @@ doing: of two resumes at once the second finds a runner and attaches or leaves.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
 from onbox.contract.paths import DEFAULT_STATE_DIR
 from onbox.contract.readings import observed
+from onbox.named_tuple import NamedTuple
 from onbox.outside import LINE_LIMIT, safe_line
 from patrol.ssh.box_program import FUNCTIONS
 from patrol.ssh.client import NoAnswer, script_with_values

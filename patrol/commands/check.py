@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.cli.command import command
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from patrol.commands.options import boxes_argument, common_options

@@ -11,8 +11,8 @@ from patrol.config.ssh_target import target_of
 from patrol.memory.run_codec import memories_of
 from patrol.memory.store import Memory
 from patrol.ssh.box_program import FUNCTIONS
-from patrol.transfer.scripts import END
-from patrol.transfer.talk import LinkLost, Talk
+from patrol.transfer.stream.scripts import END
+from patrol.transfer.stream.talk import LinkLost, Talk
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from patrol.decide.remote_command import Untypeable, here
 from patrol.memory.transfers import Register
 from patrol.transfer.pull import PullJob, find
 from patrol.transfer.session import Interrupted, Wishes, pull
-from patrol.transfer.talk import LinkLost
+from patrol.transfer.stream.talk import LinkLost
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:

@@ -6,21 +6,24 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from onbox.cli.command import command
 from onbox.model.units import counted
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import pause, wall
+from patrol.act.look_again import look_again_in, start_look_again, take_turn
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
-from patrol.handbook_hook import renew_handbook
+from patrol.crontab_entry import leave_when_all_is_over
 from patrol.known_projects import in_each_project
-from patrol.report.lines import details
+from patrol.report.lines import details, wide_line
 from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
 from patrol.snapshot import Unreachable
+from patrol.tell.handbook_hook import renew_handbook
 from patrol.tick import Busy, TickWishes, tick, warn
 from patrol.verdict import Severity
 
@@ -70,8 +73,6 @@ def run(args: Options) -> int:
         output.print(time.strftime("-- %Y-%m-%d %H:%M:%S %z", time.localtime(wall())))
     wishes = TickWishes(boxes, args.unattended, act=not args.look_only)
     if args.after is not None:
-        from patrol.act.look_again import take_turn  # noqa: PLC0415 - only then
-
         turn = take_turn(settings)  # held until this command ends
         if turn is None:
             return Severity.OK
@@ -100,8 +101,6 @@ def run(args: Options) -> int:
 
 
 def _look_again(settings: Settings, ticked: Ticked, *, submitted: bool) -> None:
-    from patrol.act.look_again import look_again_in, start_look_again  # noqa: PLC0415 - loaded by now
-
     due = look_again_in(ticked.judged, ticked.now, submitted=submitted)
     trouble = start_look_again(settings, due, os.environ) if due else ""
     if trouble:
@@ -110,8 +109,6 @@ def _look_again(settings: Settings, ticked: Ticked, *, submitted: bool) -> None:
 
 def _lines(judged: BoxJudged, show_as: ShowAs, down: set[tuple[str, str]]) -> list[str]:
     """down: hosts of which it was told why they were not reached: once is enough for all projects there."""
-    from patrol.report.lines import wide_line  # noqa: PLC0415 - loaded while the boxes answered
-
     lines: list[str] = []
     told: set[Finding] = set()
     at = judged.snapshot.at
@@ -157,8 +154,6 @@ def _finish(args: Options, settings: Settings, ticked: Ticked, output: Output) -
     for trouble in ticked.troubles:
         warn(trouble)
     if not args.boxes and not args.look_only:
-        from patrol.crontab_entry import leave_when_all_is_over  # noqa: PLC0415 - loaded by now, most of it
-
         said = leave_when_all_is_over(settings, ticked.judged)
         if said:
             warn(said)

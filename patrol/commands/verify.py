@@ -19,8 +19,8 @@ from onbox.outside import safe_line
 from onbox.system.clock import wall
 from patrol.commands.options import common_options
 from patrol.config.configured import load_settings, split_run
-from patrol.handbook_hook import log_in_handbook
 from patrol.memory.transfers import Register
+from patrol.tell.handbook_hook import log_in_handbook
 from patrol.transfer.manifest import NotOne
 from patrol.transfer.names import MANIFEST
 from patrol.verdict import Severity

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import DEFAULT_STATE_DIR
+from onbox.named_tuple import NamedTuple
 from onbox.trust import not_accepted
 
 if TYPE_CHECKING:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.paths import SWEEP
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
+from onbox.named_tuple import NamedTuple
 from onbox.runs.next_step import UNKNOWN_CLASS, next_step
 from patrol.decide.phrases import clean, last_known, quote
 from patrol.decide.policy import Policy

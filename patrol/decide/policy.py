@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from string import Formatter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.config import values
 from onbox.config.fields import ConfigErrors, Table, Unwanted
 from onbox.did_you_mean import did_you_mean
+from onbox.named_tuple import NamedTuple
 from patrol.decide.cadence import cadence_of
 from patrol.decide.phrases import clean
 from patrol.decide.table import BOX_FLAGS, BOX_RULES, LAST_NAMES, LINK_RULES, NAMES, RUN_FLAGS, RUN_RULES
@@ -108,8 +110,6 @@ def _severity(value: object) -> Severity:
 def _message(value: object) -> str:
     text = values.text(value)
     try:
-        from string import Formatter  # noqa: PLC0415 - compiles a template of its own at every start
-
         fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
     except ValueError as error:
         raise Unwanted(f"a message whose braces are closed ({error}); write {{{{ for a brace") from error

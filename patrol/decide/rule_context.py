@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import whole_seconds
 from onbox.triage.repeats import AttemptEnd, Repeated, repeated
 from patrol.cost import Cost, cost_of
 from patrol.decide.remote_command import Way
 from patrol.decide.thresholds import DEFAULTS, Thresholds
 from patrol.decide.tracker_view import fresh_age
+from patrol.decide.trend import soonest_full
 from patrol.liveness import Presence, presence_of
 from patrol.memory.update_history import applicable, attempt_id, losses_now, rate_now
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from onbox.contract.readings import Maybe
+    from patrol.decide.trend import Full
     from patrol.memory.history import Before, BoxBefore
     from patrol.snapshot import BoxLook, DiskLook, Failure, KernelFault, RunLook, Scheduler
 
@@ -101,6 +104,11 @@ class BoxScene:
     @cached_property
     def fullest_inodes(self) -> tuple[DiskLook, float] | None:
         return _fullest(self.disks, lambda disk: share(observed(disk.inodes_free), observed(disk.inodes_total)))
+
+    @cached_property
+    def soonest_full(self) -> Full | None:
+        """The file system that will be full first, by its trend; None: none in sight."""
+        return soonest_full(self.disks, self.box_before, self.now, self.limits.cadence_seconds)
 
     @cached_property
     def gpu_percent(self) -> int | None:

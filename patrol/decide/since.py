@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
+from onbox.named_tuple import NamedTuple
 from patrol.memory.history import Before
 
 if TYPE_CHECKING:

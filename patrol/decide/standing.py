@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.states import RunState
+from onbox.named_tuple import NamedTuple
 from onbox.runs.next_step import Act, NextStep, Sign, Standing, signs_of_failure
 from patrol.decide.remote_command import here
 from patrol.verdict import Severity

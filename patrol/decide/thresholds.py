@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.config import values
 from onbox.config.fields import Unwanted
+from onbox.named_tuple import NamedTuple
 from patrol.decide.cadence import FALLBACK_SECONDS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ that nobody is called stalled too early.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from onbox.backends.base import Job, JobState
@@ -15,6 +15,7 @@ from onbox.contract.readings import Absent, Unseen
 from onbox.logs.cursor import Cursor
 from onbox.logs.progress import read_progress
 from onbox.logs.tail import last_line
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.triage.classes import REMEDIES, may_repeat
 from onbox.triage.evidence import Evidence

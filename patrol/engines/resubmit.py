@@ -7,12 +7,13 @@ may be there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.backends.base import SUBMIT_SECONDS
 from onbox.backends.cluster import NoLook, look
 from onbox.backends.table import cluster_of
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.command import NotRun, run_command

@@ -11,10 +11,11 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:

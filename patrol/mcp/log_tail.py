@@ -5,9 +5,8 @@ Script and parser. The box seeks to the place (`tail -c`), so that a log of giga
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 from patrol.ssh.client import Answer, NoAnswer, SshTarget, ask, script_with_values
 
 END_MARK = b"<<<onbox tail end>>>"

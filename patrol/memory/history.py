@@ -5,7 +5,7 @@ The store keeps it; `decide` reads it; `recall.fold` makes the next one from the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from onbox.named_tuple import NamedTuple
 
 
 class Before(NamedTuple):

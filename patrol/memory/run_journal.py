@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from onbox.contract.events import Unreadable, parse_events
+from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import JournalFacts, from_plain, to_plain
 
 

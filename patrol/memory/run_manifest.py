@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import as_number, as_object, as_whole, parse_object
 from onbox.contract.names import name_problem
 from onbox.contract.notify_targets import NOTIFY_EVENTS
 from onbox.contract.runfile import is_apart
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ every marker. Kept without secrets. Pure.
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
 
 from onbox.contract.json_text import parse_object
 from onbox.contract.names import name_problem
+from onbox.named_tuple import NamedTuple
 from patrol.memory.scrub import scrub_lines
 
 MARKERS_LIMIT = 400

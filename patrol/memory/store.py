@@ -70,9 +70,7 @@ class Memory:
 
     def remember(self, tick: TickNote) -> None:
         """Keep one tick, all of it or nothing, and drop what is too old or too much."""
-        self._with_file(lambda db: _in_transaction(db, lambda: _remember(db, tick)))
-        with suppress(MemoryTrouble):  # there is no more room to take
-            self._with_file(_take_room)
+        self._with_file(lambda db: _keep_tick(db, tick))
 
     def note_act(self, act: PatrolAct) -> None:
         """Keep what is about to be done (or was done), durably, at once."""
@@ -273,6 +271,12 @@ def _recall(db: sqlite3.Connection) -> Past:
     for box, run, text in db.execute("SELECT box, run, place FROM places"):
         past.memories.setdefault(box, {})[run] = text
     return past
+
+
+def _keep_tick(db: sqlite3.Connection, tick: TickNote) -> None:
+    _in_transaction(db, lambda: _remember(db, tick))
+    with suppress(sqlite3.OperationalError):  # there is no more room to take
+        _take_room(db)
 
 
 def _remember(db: sqlite3.Connection, tick: TickNote) -> None:

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.json_text import as_number, as_whole, parse_object
 from onbox.local.locks import take
 from onbox.model.units import format_duration, format_size
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.files import make_folders, read_file, replace_file
 from onbox.system.lock import LockUnsupported, is_locked

@@ -4,11 +4,12 @@ goes on. Pure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number, as_whole
 from onbox.contract.readings import observed
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.series.point import finite
 
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@ Observed, absent and could not look are three kinds of `Reading`, and look diffe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
+from onbox.named_tuple import NamedTuple
 from patrol.decide.phrases import ago, clean, sound
 from patrol.decide.rule_context import gpu_percent, share
 from patrol.page.charts import GB, units_of

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import observed
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.page.attempts import attempts_of
 from patrol.page.axis import Table, of_series, of_ticks

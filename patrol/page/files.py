@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_whole
 from onbox.model.units import counted, format_size
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc
 
 if TYPE_CHECKING:

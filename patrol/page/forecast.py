@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import observed
+from onbox.named_tuple import NamedTuple
 from patrol.decide.rule_context import share
 from patrol.decide.trend import soonest_full
 

@@ -6,11 +6,12 @@ A bar is `(left, width)` in percent of the axis. Nothing is drawn for a time of 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.chain.viewer.event_text import parts
 from onbox.contract.events import Event
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc
 from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.page.attempts import attempts_of

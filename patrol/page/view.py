@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.model.units import counted, format_duration
+from onbox.named_tuple import NamedTuple
 from onbox.series.point import finite
 from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.cost import cost_of, cost_words

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import NamedTuple
 
 from onbox.contract.readings import Unseen
+from onbox.named_tuple import NamedTuple
 
 # `p_section NAME SECONDS FUNCTION VALUE...` runs a section beside the main shell and waits for it, but no longer than
 # SECONDS. The main shell itself never touches a file system: it cannot hang. The watcher wakes it each second; a `wait`

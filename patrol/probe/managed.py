@@ -5,7 +5,7 @@ What is hostile, half-written or huge is Unseen for the fields that it would hav
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import as_number, as_object, as_whole, parse_object
 from onbox.contract.markers import Marker, parse_marker
@@ -13,6 +13,7 @@ from onbox.contract.names import stage_name_problem
 from onbox.contract.paths import SWEEP
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line, safe_words
 from onbox.runs.onbox_call import onbox_call
 from onbox.series.point import parse_points

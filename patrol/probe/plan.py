@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.model.engines import ON_BOX
+from onbox.named_tuple import NamedTuple
 from patrol.memory.run_manifest import NOT_READ
 from patrol.probe import trackers
 from patrol.probe.box.logs import ATTACH_BYTES

@@ -7,8 +7,9 @@ meet a variable of the account's environment.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from patrol.probe import frames
 from patrol.probe.sections import BY_NAME
 

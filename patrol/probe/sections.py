@@ -5,8 +5,7 @@ A section's parser stands in its topic's file, beside its shell text.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from onbox.named_tuple import NamedTuple
 from patrol.probe.box import gpus as box_gpus
 from patrol.probe.box import identity as box_identity
 from patrol.probe.box import jobs as box_jobs

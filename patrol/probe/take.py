@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.memory.run_memory import BoxMemory, Memories, RunMemory
 from patrol.probe import managed, scheduled, trackers, watched

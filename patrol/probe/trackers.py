@@ -6,10 +6,11 @@ next look reads its files. What is kept between two looks is a `TrackerMemory` f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Maybe, Unseen, observed
 from onbox.model.tracker import Intent, TrackerIdentity, identity_from_record
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.journal import trackers_by_stage
 from onbox.trackers import trackio_db

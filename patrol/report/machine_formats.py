@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from datetime import datetime, timezone
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import observed, plain
+from onbox.named_tuple import NamedTuple
 from patrol.decide.phrases import clean, sound
 from patrol.decide.rule_context import gpu_percent, share
 from patrol.report.lines import details, name_of

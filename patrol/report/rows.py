@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.model.screen import SEPARATOR
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 from patrol.cost import cost_of, cost_words
 from patrol.decide.phrases import ago, clean, sound
 from patrol.report.lines import details, name_of, resources, state_word

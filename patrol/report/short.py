@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.logs import metric
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import result_words
 from patrol.decide.phrases import UNKNOWN, ago, clean, how_killed, quote, sound, word
 from patrol.verdict import Severity

@@ -6,10 +6,11 @@ Only what was observed becomes a metric: an absent or unseen value is left out, 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.metrics import metric_head, metric_line
 from onbox.contract.readings import observed
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system import own_file
 from onbox.system.files import replace_file

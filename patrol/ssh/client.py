@@ -11,8 +11,9 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic
 from patrol.ssh.argv import (
     CONNECT_SECONDS,

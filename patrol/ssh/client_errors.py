@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 import shlex
 from enum import IntEnum
-from typing import NamedTuple
 
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.regex import lazy
 

@@ -9,8 +9,9 @@ import signal
 import subprocess
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic
 from patrol.ssh.argv import CONNECT_SECONDS, NO_MASTER, SshTarget, client_environment, ssh_argv
 from patrol.ssh.client_errors import SSH_FAILED, read_end

@@ -7,8 +7,9 @@ import queue
 import subprocess
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic
 from patrol.ssh.client import SshTarget, probe_configuration
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from onbox.backends import cluster_reasons
+from onbox.named_tuple import NamedTuple
 
 
 class UnreachableReason(NamedTuple):

@@ -6,9 +6,10 @@ On a full disk it goes into room that was taken before. Of the two, the one that
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import parse_json
+from onbox.named_tuple import NamedTuple
 from onbox.notify.queue.outbox import DamagedMessage, Message, Outbox, parse_message, parse_name, render_message
 from onbox.system.files import read_file, replace_file
 from patrol.tell.news import Known, Told

@@ -7,12 +7,13 @@ alive; what flaps is told a few times a day. Pure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.notices import PATROL_DIGEST, PATROL_DONE, PATROL_RECOVERED, PATROL_TROUBLE, PATROL_WORD
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.model.boxes import DEFAULT_ALERTS_PER_DAY
+from onbox.named_tuple import NamedTuple
 from patrol.decide.rule_context import seen
 from patrol.memory.update_history import attempt_id
 from patrol.report.lines import name_of

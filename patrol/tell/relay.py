@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.json_text import as_number, parse_json
 from onbox.contract.names import name_problem, stage_name_problem
 from onbox.contract.notices import STATES, TEST_EVENT, notice_from_dict
+from onbox.named_tuple import NamedTuple
 from onbox.notify.send.send_once import exchange
 from onbox.notify.send.worker import try_once
 from onbox.notify.signing import BadSecret

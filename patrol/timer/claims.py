@@ -10,10 +10,11 @@ import json
 import os
 import shlex
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.cron.crontab import read_crontab
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.files import StateNotWritten, read_file, replace_file
 from patrol.timer.cron_entry import ids_in

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import math
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import read_file, replace_file
 
 if TYPE_CHECKING:

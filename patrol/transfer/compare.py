@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.model.units import format_size
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:

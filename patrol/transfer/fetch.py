@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.files import write_all
-from patrol.transfer.scripts import DIGEST, FETCH, PIECES
 from patrol.transfer.staging import CHUNK_BYTES
-from patrol.transfer.talk import Talk, nul_ended
-from patrol.transfer.tar_stream import Odd, members
+from patrol.transfer.stream.scripts import DIGEST, FETCH, PIECES
+from patrol.transfer.stream.talk import Talk, nul_ended
+from patrol.transfer.stream.tar_read import Odd, members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import stat
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.transfer.names import checked, local_name
-from patrol.transfer.scripts import LIST, STAT
-from patrol.transfer.talk import Talk, nul_ended
+from patrol.transfer.stream.scripts import LIST, STAT
+from patrol.transfer.stream.talk import Talk, nul_ended
 from patrol.transfer.wanted import NOT_RECORDS, takes
 
 if TYPE_CHECKING:

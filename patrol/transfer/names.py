@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import posixpath
-from typing import NamedTuple
 
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 
 OUTSIDE = "_outside"  # where files lie whose place on the box is neither in the project nor in the run's folder

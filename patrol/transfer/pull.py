@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import os
 import posixpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import counted, format_size
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.regex import lazy
 from onbox.system.clock import utc_text, wall

@@ -6,16 +6,17 @@ import hashlib
 import os
 import stat
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from patrol.transfer.compare import Compared, compare
 from patrol.transfer.fetch import parse_digest_line
 from patrol.transfer.names import Refused, checked
-from patrol.transfer.scripts import APPEND, DIGEST, HEAD_DIGEST, RECEIVE, TREE
-from patrol.transfer.talk import LinkLost, Talk, nul_ended
-from patrol.transfer.tar_write import BLOCK, end_of_stream, header_of
+from patrol.transfer.stream.scripts import APPEND, DIGEST, HEAD_DIGEST, RECEIVE, TREE
+from patrol.transfer.stream.talk import LinkLost, Talk, nul_ended
+from patrol.transfer.stream.tar_write import BLOCK, end_of_stream, header_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,11 +5,12 @@ bytes come.
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import format_duration, format_size
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, pause, wall
 from onbox.system.files import NO_ROOM
 from patrol.memory.transfers import Register, Transfer
@@ -17,8 +18,8 @@ from patrol.transfer.meter import Meter
 from patrol.transfer.names import Refused
 from patrol.transfer.pull import Found, Pulled, PullJob, begun, bring, find
 from patrol.transfer.staging import InUse, Staging
-from patrol.transfer.talk import LinkLost
-from patrol.transfer.tar_stream import Odd
+from patrol.transfer.stream.talk import LinkLost
+from patrol.transfer.stream.tar_read import Odd
 
 if TYPE_CHECKING:
     from collections.abc import Callable

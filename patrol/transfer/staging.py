@@ -12,9 +12,11 @@ import json
 import os
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import parse_object
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import try_lock
 from patrol.transfer.names import OWN_FOLDER
@@ -273,8 +275,6 @@ def written_at(stamp: str) -> int | None:
     """The time of the last write in what stat(1) calls %y, in nanoseconds since the epoch; None: not
     understood. Pure.
     """
-    from datetime import datetime  # noqa: PLC0415 - 2 ms that only a transfer needs
-
     words = stamp.split(" ")
     if len(words) < 3:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_object, as_whole
@@ -11,10 +11,11 @@ from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.names import name_problem
 from onbox.contract.runfile import DamagedRunfile, RunHead, parse_head, parse_stages
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import parse_utc
-from patrol.transfer.scripts import SURVEY
-from patrol.transfer.talk import Talk
+from patrol.transfer.stream.scripts import SURVEY
+from patrol.transfer.stream.talk import Talk
 
 if TYPE_CHECKING:
     from onbox.model.manifest import Stage

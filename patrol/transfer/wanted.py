@@ -5,9 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.paths import DEFAULT_STATE_DIR
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from patrol.transfer.names import OUTSIDE, Root
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from typing import NamedTuple
+
+from onbox.named_tuple import NamedTuple
 
 
 class Kind(NamedTuple):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import binascii
 import math
-from typing import NamedTuple
+
+from onbox.named_tuple import NamedTuple
 
 MARK = b"@s "
 LINE_LIMIT_BYTES = 2 << 20  # a line that is longer is not a line of ours

@@ -7,12 +7,13 @@ item's words for the program on the box, `memory` and `recall` its JSON-able mem
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.model.engines import ON_BOX
 from onbox.model.units import format_duration, format_size
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import parse_utc
 from sentinels.box.engine_sh import ASK

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from onbox.backends.base import Job
 from onbox.backends.table import probe_of
@@ -14,6 +13,7 @@ from onbox.contract.events import parse_events
 from onbox.contract.readings import Unseen
 from onbox.contract.states import RunState
 from onbox.model.engines import ON_BOX
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.engine_word import FORGOTTEN, judge_jobs, state_on_disk, weigh
 from onbox.runs.engine_word import word_of as job_word

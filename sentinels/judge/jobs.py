@@ -6,7 +6,7 @@ the wait's own limit ends such a wait, and says so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import Endpoint, NoLook
@@ -17,6 +17,7 @@ from onbox.contract.runfile import DamagedRunfile, is_apart, parse_head
 from onbox.contract.states import StageState
 from onbox.model.engines import CLUSTERS
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.engine_word import state_on_disk, weigh, word_of, words_of
 from onbox.runs.jobs import WHOLE, KnownJob, replay_jobs

@@ -6,7 +6,7 @@ file locks), asked on the box; what a file claims is not proof of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event, parse_events
 from onbox.contract.json_text import parse_object
@@ -15,6 +15,7 @@ from onbox.contract.paths import SWEEP
 from onbox.contract.runfile import DamagedRunfile, parse_head
 from onbox.contract.states import RunState
 from onbox.model.engines import ON_BOX
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.engine_word import is_overtaken
 from onbox.runs.journal import fold

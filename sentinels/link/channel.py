@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import random
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, wall
 from patrol.ssh.client import NO_MASTER, Connection, NoAnswer, SshTarget, script_with_values

@@ -5,7 +5,7 @@ A connection is held for at most five minutes, is replaced before it ends, and i
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from onbox.named_tuple import NamedTuple
 
 
 class LinkPace(NamedTuple):

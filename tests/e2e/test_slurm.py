@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.base import Job, JobState
-from onbox.backends.probe_slurm import FUNCTIONS, parse_probe
+from onbox.backends.slurm.probe import FUNCTIONS, parse_probe
 from onbox.contract.readings import Absent, Unseen
 from tests.box import Box, wait_for_words, wait_until
 from tests.slurm_cluster import SlurmCluster, why_not

@@ -368,8 +368,8 @@ def test_two_sweeps_at_once_never_share_a_card(box: Box) -> None:
 def test_a_cell_that_ended_between_the_look_and_its_lock_is_not_run_again(box: Box) -> None:
     assert box.onbox("sweep", "n=1", "--", "echo {n} >>ran; exit 1").returncode == 1
     code = (
-        "import sys; from onbox.contract.paths import RunPaths; from onbox.sweep.board import SweepStanding\n"
-        "from onbox.sweep.room import Cards; from onbox.sweep.runner import SweepRunner\n"
+        "import sys; from onbox.contract.paths import RunPaths; from onbox.sweep.state.board import SweepStanding\n"
+        "from onbox.sweep.runner.room import Cards; from onbox.sweep.runner.runner import SweepRunner\n"
         "one = SweepRunner(RunPaths(sys.argv[1])); one.board.set(1, SweepStanding.RUNNING)\n"
         "one._start(one._cell(1), Cards()); print(len(one.live), one.board.standing(1).name)\n"
     )

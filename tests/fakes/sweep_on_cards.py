@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 from onbox.cli.app import main
-from onbox.collectors import gpu_watch
-from onbox.collectors.gpu import GpuCard, GpuReading
+from onbox.collectors.gpu import watch as gpu_watch
+from onbox.collectors.gpu.nvml import GpuCard, GpuReading
 from onbox.contract.readings import Absent
 
 NOT_TOLD = Absent("not supported here")

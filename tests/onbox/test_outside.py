@@ -133,7 +133,7 @@ def test_text_to_be_read_by_a_program_holds_only_what_is_printed(kept: str, text
 _SINGLE_STEPS = {
     ("onbox/logs/links.py", "printable"): "reads a log for addresses; what it finds is shown by others",
     ("onbox/logs/model/lines.py", "printable"): "reads a log for failures; what it finds is shown by others",
-    ("onbox/backends/ray_cluster.py", "printable"): "reads an answer for the job's id",
+    ("onbox/backends/ray/cluster.py", "printable"): "reads an answer for the job's id",
     ("patrol/probe/box/watch.py", "printable"): "compares a command line with what is watched",
     ("patrol/memory/run_codec.py", "redact"): "a reader's place in a log, to be read on from as it was",
     ("patrol/memory/scrub.py", "redact"): "records that are kept in their own form",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.backends import iris_cluster, iris_text, ray_cluster
 from onbox.backends.base import Job
 from onbox.backends.cluster import ClusterJob, Endpoint, JobLog
+from onbox.backends.iris import cluster as iris_cluster
+from onbox.backends.iris import text as iris_text
+from onbox.backends.ray import cluster as ray_cluster
 from onbox.model.boxes import Watch
 from patrol.engines.watched import look_of
 from tests.fake_cluster import case

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onbox.backends.slurm_states import job_from
+from onbox.backends.slurm.states import job_from
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent
 from onbox.contract.states import RunState, StageState

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from onbox.backends.slurm_text import SQUEUE_FORMAT
+from onbox.backends.slurm.text import SQUEUE_FORMAT
 from onbox.contract.states import RunState
 from sentinels.box.engine_sh import ASK
 from sentinels.judge.engine_state import word_of

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.paths import CELLS_FOLDER, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.model.manifest import folder_of
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, pause
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain
 from onbox.system.lock import is_locked, try_lock

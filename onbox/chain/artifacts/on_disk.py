@@ -11,10 +11,11 @@ import glob
 import os
 import stat
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.checkpoints.select import HALF, is_half_written, step_of
 from onbox.checkpoints.wholeness import examine
+from onbox.named_tuple import NamedTuple
 from onbox.system.process import never
 from onbox.system.time_limit import CalledOff, TooLong, time_limit
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.chain.artifacts.on_disk import find_files
 from onbox.model.manifest import Artifact
 from onbox.model.units import format_size
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.chain.artifacts.on_disk import FoundFile

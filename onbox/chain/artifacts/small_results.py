@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.checkpoints.select import step_of
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import read_file
 
 if TYPE_CHECKING:

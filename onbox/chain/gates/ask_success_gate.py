@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.chain.artifacts.on_disk import ArtifactLook, look_at, picture
 from onbox.chain.gates.success_gate import Ended, GateFinding, judge, warnings_of
 from onbox.contract.readings import Unseen
 from onbox.logs.tail import find_in_log, line_before
 from onbox.model.manifest import OFF
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc
 from onbox.system.files import read_tail
 from onbox.system.process import never

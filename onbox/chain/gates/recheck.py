@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.chain.gates.ask_success_gate import ask_gate, ended_from_record, picture_of_added
 from onbox.chain.observe.progress_watch import ProgressWatch
@@ -14,6 +14,7 @@ from onbox.chain.state.stage_evidence import look_at_stage
 from onbox.chain.state.stage_records import about_success, shown_command
 from onbox.contract.events import Event, parse_events, render_event
 from onbox.model.manifest import folder_of
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.journal import Journal, read_lines

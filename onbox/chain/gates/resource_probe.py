@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.gates.start_gates import GateSight, bytes_present
 from onbox.collectors.disk import read_disks
-from onbox.collectors.gpu import visible
-from onbox.collectors.gpu_watch import read_once
+from onbox.collectors.gpu.nvml import visible
+from onbox.collectors.gpu.watch import read_once
 from onbox.collectors.groups import find_group
 from onbox.collectors.memory import MemoryReading, read_memory
 from onbox.collectors.mounts import locate, read_mounts
@@ -18,7 +18,7 @@ from onbox.contract.readings import Absent, Unseen
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onbox.collectors.gpu import GpuCard, LostGpu
+    from onbox.collectors.gpu.nvml import GpuCard, LostGpu
     from onbox.contract.readings import Maybe
 
 

@@ -6,17 +6,18 @@ A gate that could not look refuses, and says so: what is not known to be free is
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.chain.gates.success_gate import GateFinding
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import format_size
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from onbox.collectors.disk import Disk, Room
-    from onbox.collectors.gpu import GpuCard, LostGpu
+    from onbox.collectors.gpu.nvml import GpuCard, LostGpu
     from onbox.collectors.memory import MemoryReading
     from onbox.contract.readings import Maybe
     from onbox.model.manifest import Amount, CheckpointGate, Gates, GpuGate
@@ -120,7 +121,7 @@ def judge_gpus(gate: GpuGate, gpus: Maybe[Sequence[GpuCard | LostGpu]]) -> list[
 
 
 def _is_free(gpu: GpuCard | LostGpu, max_used_mib: int | None) -> bool:
-    from onbox.collectors.gpu import LostGpu  # noqa: PLC0415 - only where there is such a gate
+    from onbox.collectors.gpu.nvml import LostGpu  # noqa: PLC0415 - only where there is such a gate
 
     if isinstance(gpu, LostGpu):
         return False

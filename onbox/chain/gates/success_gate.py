@@ -6,11 +6,12 @@ Every row is asked, so that a refusal names all that is missing at once, with th
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.manifest import REFUSE, WARN
 from onbox.model.units import format_duration, format_size
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.chain.artifacts.on_disk import ArtifactLook

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.backends.base import Job
 from onbox.contract.states import RunState, StageState
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.engine_word import StageVerdict, is_overtaken, judge_run, weigh, word_of
 from onbox.runs.jobs import WHOLE, Jobs, KnownJob

@@ -7,13 +7,14 @@ submission whose answer was lost is found again by its name, which is used once 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Done, EngineRefused, Job, JobState, Order, Submitted
 from onbox.chain.jobs.job_view import ask
 from onbox.chain.state.folders import keep_out_of_git
 from onbox.contract.events import Event, render_event
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.runs.jobs import WHOLE, Jobs, KnownJob, record_of_end
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import make_folders, replace_file

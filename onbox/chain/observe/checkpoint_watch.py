@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import cpu_seconds, monotonic
 from onbox.system.time_limit import TooLong, time_limit
 

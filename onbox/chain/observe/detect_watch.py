@@ -5,12 +5,13 @@ Nothing here stops anything: the runner asks `must_stop` where a person has writ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.state.status_file import read_status
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number
 from onbox.model.detect import STOP, DetectSettings
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import parse_utc, utc_text
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.on_disk import list_files
+from onbox.named_tuple import NamedTuple
 from onbox.system.process import TICKS_PER_SECOND, find_tree, never
 
 if TYPE_CHECKING:

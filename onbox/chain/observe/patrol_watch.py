@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten, lines_of, open_plain, read_file, replace_file
 from onbox.system.lock import LockUnsupported, is_locked, try_lock
 

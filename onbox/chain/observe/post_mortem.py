@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.collectors.disk import read_disks
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.named_tuple import NamedTuple
 from onbox.system.child_query import ChildQuery, Silence
 from onbox.system.files import open_plain
 from onbox.system.self_exec import bare_child_words

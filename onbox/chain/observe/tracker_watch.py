@@ -7,12 +7,13 @@ makes. Looking costs one lstat a beat; nothing is loaded for a stage that logs t
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.collectors.mounts import locate, read_mounts
 from onbox.contract.events import Event
 from onbox.contract.readings import observed
 from onbox.model.tracker import identity_from_record, intent_from_dict
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox import __version__
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.gates.success_gate import haste_warning
+from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.observe.detect_watch import DetectWatch
 from onbox.chain.observe.progress_watch import ProgressWatch
 from onbox.chain.observe.sampling import Sampler
@@ -22,7 +23,6 @@ from onbox.chain.runner.context import Context
 from onbox.chain.runner.handbook_hook import Renewal
 from onbox.chain.runner.signals import Signals
 from onbox.chain.runner.stage_run import StageLeaves, StageRun
-from onbox.chain.state.lock_owner import Holder
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.recorder import Recorder
 from onbox.chain.state.replay import History, replay
@@ -37,6 +37,7 @@ from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.contract.states import RunState
 from onbox.model.detect import detect_from_dict
+from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import result_words, whole_seconds
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, remove_file

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.command.environment import ATTEMPT_VARIABLE, VariableMissing, attempt_id, stage_environment
 from onbox.chain.command.keeper import (
@@ -25,10 +25,11 @@ from onbox.chain.command.keeper import (
     longest_word,
 )
 from onbox.chain.gates.success_gate import Ended
-from onbox.chain.state.slots import reserve_slot
+from onbox.chain.state.slots import find_keeper, reserve_slot
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import NO_ROOM, StateNotWritten, link_newest
-from onbox.system.process import Files, Identity, high_pipe, holder_of, is_alive, look_up, nameless_file, start_detached
+from onbox.system.process import Files, Identity, high_pipe, nameless_file, start_detached
 
 if TYPE_CHECKING:
     from onbox.chain.runner.context import Context
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 
 class Live(NamedTuple):
     """An attempt that runs. `keeper`: who keeps it, None if that was never recorded; `keeper_lives` becomes False
-    when only its command lives on. `is_child`: the keeper is this process's child. `began` is monotonic.
+    when only its command lives on. `is_child`: the keeper is this process's child, and when it started is not asked
+    yet. `began` is monotonic.
     """
 
     frozen: FrozenStage
@@ -112,9 +114,7 @@ def go(ctx: Context, prepared: Prepared) -> Live:
     name, log = prepared.frozen.stage.name, ctx.paths.log(prepared.frozen.stage.name, prepared.number)
     with suppress(StateNotWritten):  # a convenience: no inode left, or a file system without links, ends no stage
         link_newest(os.path.basename(log), ctx.paths.newest_log(name))
-    entry = look_up(prepared.keeper_pid)
-    keeper = entry.identity if entry else Identity(prepared.keeper_pid, 0)
-    return Live(prepared.frozen, prepared.number, keeper, True, True, began, began_wall)
+    return Live(prepared.frozen, prepared.number, Identity(prepared.keeper_pid, 0), True, True, began, began_wall)
 
 
 def _own_variables(ctx: Context, frozen: FrozenStage, record: dict[str, Any]) -> dict[str, str]:
@@ -129,12 +129,6 @@ def _own_variables(ctx: Context, frozen: FrozenStage, record: dict[str, Any]) ->
         "ONBOX_CHECKPOINT": str(record.get("checkpoint") or ""),
         ATTEMPT_VARIABLE: attempt_id(ctx.head.run_id, stage, number),
     }
-
-
-def find_keeper(slot: Slot, path: str) -> Identity | None:
-    """The live keeper of the attempt in the slot at `path`; None if it is gone (or its pid is now another's)."""
-    keeper = None if slot.keeper_pid is None else holder_of(slot.keeper_pid, SLOT_FD, path)
-    return keeper if keeper is not None and is_alive(keeper) else None
 
 
 def adopt_attempt(ctx: Context, frozen: FrozenStage, slot: Slot, history: StageHistory) -> Live:

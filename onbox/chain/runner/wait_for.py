@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.chain.command.environment import attempt_assignment
 from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import find_last_in_log, line_before
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, wall
 from onbox.system.process import ProcessEntry, boot_id, end_tree, find_tree, look_up, wait_for_ends
 

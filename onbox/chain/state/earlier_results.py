@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.presence import find_results, lost_results
 from onbox.chain.state.plan import Action, plan_stage
@@ -14,6 +14,7 @@ from onbox.contract.events import Event, render_event
 from onbox.contract.markers import Invalid, Marker, render_marker
 from onbox.contract.paths import CHAIN
 from onbox.model.manifest import folder_of
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import remove_file, replace_file, user_name

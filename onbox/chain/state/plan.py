@@ -7,10 +7,11 @@ journal says which attempt it was and whether its end was already judged.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.events import Event
 from onbox.contract.markers import Invalid, Marker, Slot
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

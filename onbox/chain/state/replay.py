@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event, Unreadable
+from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import JournalFacts
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import binascii
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.command.command_files import files_of
 from onbox.chain.state.slots import read_marker
@@ -17,6 +17,7 @@ from onbox.contract.events import Event
 from onbox.contract.markers import Marker
 from onbox.contract.runfile import parse_head
 from onbox.model.manifest import folder_of
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import LINE_LIMIT_BYTES, open_plain, read_file
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def frozen_git(manifest: str) -> dict[str, Any]:
 
 def changed_scripts(then: Mapping[str, Any], stage: Stage, folder: str) -> tuple[str, ...]:
     """Scripts that are not as they were. then: of `look_at_scripts`, before."""
+    if not then:
+        return ()
     now = look_at_scripts(stage, folder)
     return tuple(name for name, seen in then.items() if now.get(name) != list(seen))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
 
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import read_file, replace_file
 

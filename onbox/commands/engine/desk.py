@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job
 from onbox.chain.jobs.submit import Desk, Unanswered
+from onbox.chain.lock.lock_owner import Holder
+from onbox.chain.lock.run_lock import take_lock
 from onbox.chain.state.frozen_run import read_head
-from onbox.chain.state.lock_owner import Holder
-from onbox.chain.state.run_lock import take_lock
 from onbox.commands.engine.view import make_engine
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit

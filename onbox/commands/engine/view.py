@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job
 from onbox.backends.table import make_backend
@@ -18,6 +18,7 @@ from onbox.contract.readings import Absent, Unseen
 from onbox.contract.runfile import is_apart
 from onbox.contract.states import RunState, StageState
 from onbox.errors import Trouble
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.engine_word import words_of
 from onbox.runs.jobs import WHOLE, Jobs, replay_jobs

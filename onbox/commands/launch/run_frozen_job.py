@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from onbox.backends.table import stages_of
 from onbox.chain.command.environment import JOB_VARIABLE
+from onbox.chain.lock.run_lock import HolderUnknown, Taken, take_lock
+from onbox.chain.lock.run_owner import refuse_foreign_run
 from onbox.chain.runner.runner import TIME_IS_OVER
 from onbox.chain.runner.runner_process import run_chain
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.replay import replay
-from onbox.chain.state.run_lock import HolderUnknown, Taken, take_lock
-from onbox.chain.state.run_owner import refuse_foreign_run
 from onbox.commands.shared.echo import beater
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit

@@ -10,12 +10,12 @@ from onbox.chain.command.code_identity import freeze_git
 from onbox.chain.command.command_files import what_is_missing
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.launch import AlreadyDone, Definition, Forgets, OtherStageAlive, launch, prepare
+from onbox.chain.lock.lock_owner import Holder
+from onbox.chain.lock.run_lock import HolderUnknown, StillAlive, Taken, take_lock
+from onbox.chain.lock.run_owner import refuse_foreign_run
 from onbox.chain.runner.runner_process import run_chain
 from onbox.chain.state.earlier_results import Conflicts, ResultWishes, redo_with_followers
 from onbox.chain.state.frozen_run import read_head
-from onbox.chain.state.lock_owner import Holder
-from onbox.chain.state.run_lock import HolderUnknown, StillAlive, Taken, take_lock
-from onbox.chain.state.run_owner import refuse_foreign_run
 from onbox.chain.state.run_registry import note_run
 from onbox.commands.launch.changes import tell_changed_results, tell_code_changes
 from onbox.commands.launch.conflicts import describe_conflicts, difference_lines

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from onbox.chain.command.environment import run_dir_assignment
-from onbox.chain.state.run_owner import refuse_foreign_run
+from onbox.chain.lock.run_owner import refuse_foreign_run
 from onbox.config.parse import ConfigErrors, parse_config
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import format_duration, format_size
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text
 

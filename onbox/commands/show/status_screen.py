@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.text import Text
 
@@ -21,6 +21,7 @@ from onbox.commands.show.status_text import (
 from onbox.contract.json_text import as_number
 from onbox.model.screen import clip
 from onbox.model.units import format_duration, format_size
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.journal import StageResult, result_words
 from onbox.series.point import finite

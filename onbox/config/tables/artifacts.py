@@ -9,13 +9,14 @@ import itertools
 import posixpath
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.checkpoints.kinds import PRESETS, kind_named
 from onbox.config import values
 from onbox.config.fields import ConfigError, Table, Unwanted, read_value, shown
 from onbox.config.keys import Key, Keys, OwnKey
 from onbox.model.manifest import Artifact
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.config import values
 from onbox.config.keys import Key, Keys, ListKey
 from onbox.model.origin import Origin
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.config.fields import Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.checkpoints.kinds import PRESETS
 from onbox.config import values
@@ -16,6 +16,7 @@ from onbox.config.tables.gates import read_stage_gates
 from onbox.config.tables.wait_for import read_wait_for
 from onbox.contract.names import log_name_clashes, stage_name_problem
 from onbox.model.manifest import WARN, Gates, Retry, Stage
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.config.tables.engine_part import Options

@@ -1,14 +1,15 @@
-"""[sweep]: cells, how many at once, when to give up. Pure. What the cells mean is read in `onbox/sweep/cells.py`."""
+"""[sweep]: cells, how many at once, when to give up. Pure. What the cells mean is read in `onbox/sweep/cells/drafts.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
 from onbox.config.keys import Key, Keys, ListKey, OwnKey
 from onbox.model.sweep import SAME_FAILURES, SweepSettings
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from onbox.logs.line.numbers import ShownCount, is_exact, parse_clock, parse_count
 from onbox.logs.line.shapes import FRACTION, SHAPES, Shape
@@ -20,6 +19,7 @@ from onbox.logs.line.words import (
     TRAINING,
     UNITS,
 )
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 STAGES = 12  # at most so many parts does a script have

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from onbox.logs.line.numbers import COUNT
 from onbox.logs.line.words import UNIT_WORD
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 _GAP = r"\s{0,20}"  # bounded, and never beside another one: what is read takes time in proportion to its length

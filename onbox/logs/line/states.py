@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 _HEAD = lazy(r"(?i)^\W*(?:number of )?(trial|task|job)s?(?: status)?:\s*(?:(\d{1,18})(?:/(\d{1,18}))?\s*\()?")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.logs.model.counts import Count, counts_of
 from onbox.logs.model.lines import message, readable
 from onbox.logs.model.writers import NOBODY, Writer, writer_of
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import calendar
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.outside import printable
 from onbox.regex import lazy
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import parse_json
 from onbox.contract.notices import Notice, notice_from_dict, notice_to_dict
 from onbox.contract.notify_targets import NotifyTarget, target_from_dict, target_to_dict
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, make_folders, read_file, remove_file, replace_file, sync_folder
 

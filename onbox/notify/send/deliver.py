@@ -13,11 +13,12 @@ import signal
 import sys
 import traceback
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.notify_targets import Notify, notify_from_dict
 from onbox.contract.paths import RunPaths
 from onbox.contract.runfile import parse_head
+from onbox.named_tuple import NamedTuple
 from onbox.notify.queue.coalesce import hold_seconds
 from onbox.notify.queue.delivery_lock import Wish, nobody_asks, take_turn
 from onbox.notify.queue.enqueue import Courier

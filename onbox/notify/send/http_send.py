@@ -4,9 +4,10 @@ followed. The exchange itself is `onbox.system.http`'s.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
+from onbox.named_tuple import NamedTuple
 from onbox.notify.types import HttpAnswer, NoHttpAnswer, Unusable
 from onbox.system.http import Line, NoReply, Request, converse, is_public, is_this_machine
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.model.units import format_duration
+from onbox.named_tuple import NamedTuple
 from onbox.series.point import finite
 
 if TYPE_CHECKING:

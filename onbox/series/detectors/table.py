@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.model.detect import IGNORE, NAMES
+from onbox.named_tuple import NamedTuple
 from onbox.series.detectors import files, loss, speed
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ Lines that are not read are counted: every line keeps its number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import Gap, blocks
+from onbox.named_tuple import NamedTuple
 from onbox.system.places import Places, Stretch, apart, spread
 from onbox.triage.reading.scan import Scanner
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.logs.model.life import Steps
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.triage.reading.tracebacks import Trace

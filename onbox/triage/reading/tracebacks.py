@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from typing import NamedTuple
 
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 NOISE_LIMIT = 40  # lines of the same writer inside one traceback that are none of it

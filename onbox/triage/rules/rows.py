@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+
+from onbox.named_tuple import NamedTuple
 
 # How much a finding explains. The one that explains most is the cause; between equals, the first in the log.
 REASON = 90  # a scheduler, a kernel or a cloud states why it ended the run: the traceback its signal provokes is noise

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Maybe, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.snapshot import BoxIdentity
 

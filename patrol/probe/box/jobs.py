@@ -5,11 +5,12 @@ The engine is asked first and the markers are listed after it: a job that was CO
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.backends.table import probe_of
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.engines import ON_BOX
+from onbox.named_tuple import NamedTuple
 from patrol.probe.box.runs import TROUBLE
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ Shell text and parser.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.names import name_problem
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.snapshot import ResultFile
 

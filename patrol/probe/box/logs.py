@@ -7,10 +7,11 @@ along, so that the next place can be told by them; their checksum tells the box 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.logs.cursor import BEFORE_BYTES, Cursor
+from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe

@@ -6,13 +6,14 @@ The reasoning is that of `onbox.collectors` (memory, groups, pressure, disk), he
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.collectors.disk import NOT_COUNTED
 from onbox.collectors.memory import NO_LIMIT_V1, held
 from onbox.collectors.pressure import Stall, parse_stall
 from onbox.collectors.reading import parse_keys
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.snapshot import DiskLook, MemoryLook, Pressure
 

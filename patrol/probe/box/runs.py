@@ -7,10 +7,11 @@ a process with that pid, start time and boot; failing both, a try of the lock it
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.names import name_problem
 from onbox.contract.readings import Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.memory.run_records import MARKERS_LIMIT, RecordText, record_of
 

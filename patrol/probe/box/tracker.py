@@ -7,9 +7,10 @@ says: there must be a python on the box, which trackio needs, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.readings import Absent, Unseen
+from onbox.named_tuple import NamedTuple
 from onbox.trackers.trackio_db import PROGRAM
 from patrol.probe.box.logs import Span
 from patrol.probe.box.runs import count

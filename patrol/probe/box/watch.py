@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.backends.table import probe_of
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.engines import ON_BOX
+from onbox.named_tuple import NamedTuple
 from onbox.outside import printable, safe_line
 from patrol.probe.box.runs import count
 from patrol.snapshot import Artifacts

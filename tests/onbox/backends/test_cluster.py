@@ -10,11 +10,11 @@ import pytest
 from onbox.backends.base import Job, JobState
 from onbox.backends.cluster import ClusterLook, Endpoint, JobLog, NoLook, endpoint_of, look
 from onbox.backends.cluster_reasons import BY_KEY
-from onbox.backends.iris_cluster import log_query
-from onbox.backends.iris_cluster import read_log as read_iris_log
-from onbox.backends.iris_cluster import read_told as read_iris
+from onbox.backends.iris.cluster import log_query
+from onbox.backends.iris.cluster import read_log as read_iris_log
+from onbox.backends.iris.cluster import read_told as read_iris
 from onbox.backends.log_signs import line_worth_reading, signs_in
-from onbox.backends.ray_cluster import read_dead_nodes, read_log, read_told, with_log
+from onbox.backends.ray.cluster import read_dead_nodes, read_log, read_told, with_log
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.http import KINDS, NoReply, Question, Reply
 from tests.box import REPOSITORY

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from onbox.backends.slurm_states import find_row
+from onbox.backends.slurm.states import find_row
 from onbox.config.parse import parse_config
 from onbox.model.engines import CHOICES, ENGINES
 from tests.box import REPOSITORY

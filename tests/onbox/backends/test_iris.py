@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.base import Done, EngineRefused, Job, JobState, Order, Submitted
-from onbox.backends.iris import Iris
-from onbox.backends.iris_text import (
+from onbox.backends.iris.backend import Iris
+from onbox.backends.iris.text import (
     STATES,
     Task,
     job_from,

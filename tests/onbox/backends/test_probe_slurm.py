@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.backends.base import Job, JobState
-from onbox.backends.probe_slurm import FUNCTIONS, parse_probe, parse_sections
+from onbox.backends.slurm.probe import FUNCTIONS, parse_probe, parse_sections
 from onbox.contract.readings import Absent, Unseen
 from tests.onbox.backends.cases import case
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onbox.backends.base import Done, EngineRefused, Job, JobState, Order, Submitted
-from onbox.backends.ray import Ray
-from onbox.backends.ray_text import STATES, job_from, read_job, read_logs, read_submission, submission
+from onbox.backends.ray.backend import Ray
+from onbox.backends.ray.text import STATES, job_from, read_job, read_logs, read_submission, submission
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.http import NoReply, Question, Reply
 from onbox.triage.classes import CLASS_KEYS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.backends.base import Done, EngineRefused, Job, JobState, Order, Submitted
-from onbox.backends.slurm import Slurm
+from onbox.backends.slurm.backend import Slurm
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.command import Finished, NotRun
 from tests.onbox.backends.cases import case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onbox.backends.cadence import next_look_seconds
-from onbox.backends.slurm_options import limit_seconds, with_warning
+from onbox.backends.slurm.options import limit_seconds, with_warning
 
 
 @pytest.mark.parametrize(

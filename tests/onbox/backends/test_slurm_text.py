@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from onbox.backends.base import EngineRefused, Job, JobState, Order, Submitted
-from onbox.backends.slurm_states import STATES, base_state, find_row, job_from, shell_code, wait_code
-from onbox.backends.slurm_text import (
+from onbox.backends.slurm.states import STATES, base_state, find_row, job_from, shell_code, wait_code
+from onbox.backends.slurm.text import (
     CommandAnswer,
     is_unreachable,
     neutral_environment,

@@ -8,7 +8,7 @@ import pytest
 
 from onbox.chain.gates.start_gates import GateSight, bytes_present, check_gates
 from onbox.collectors.disk import NOT_COUNTED, Disk, Room, read_disks
-from onbox.collectors.gpu import GpuCard, LostGpu
+from onbox.collectors.gpu.nvml import GpuCard, LostGpu
 from onbox.collectors.memory import HostMemory, MemoryReading
 from onbox.contract.readings import Absent, Maybe, Unseen
 from onbox.model.manifest import Amount, CheckpointGate, Gates, GpuGate

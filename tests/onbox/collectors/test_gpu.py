@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pynvml
 import pytest
 
-from onbox.collectors.gpu import GpuCard, GpuProcess, GpuReading, LostGpu, name_reasons, read_gpus, visible
-from onbox.collectors.gpu_health import judge_gpu
-from onbox.collectors.gpu_watch import reading_from_plain
+from onbox.collectors.gpu.health import judge_gpu
+from onbox.collectors.gpu.nvml import GpuCard, GpuProcess, GpuReading, LostGpu, name_reasons, read_gpus, visible
+from onbox.collectors.gpu.watch import reading_from_plain
 from onbox.contract.readings import Absent, Unseen, plain
 from tests.fakes.nvml import MIB, FakeNvml, error
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onbox.collectors.gpu import GpuProcess, LostGpu
-from onbox.collectors.gpu_health import XIDS, judge_gpu, parse_xids, read_xids
+from onbox.collectors.gpu.health import XIDS, judge_gpu, parse_xids, read_xids
+from onbox.collectors.gpu.nvml import GpuProcess, LostGpu
 from onbox.contract.readings import Absent, Unseen
 from onbox.preflight.gpus import check_gpus, check_xids
 from tests.onbox.collectors.test_gpu import one, read

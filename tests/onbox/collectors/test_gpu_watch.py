@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from onbox.collectors.gpu import GpuReading
-from onbox.collectors.gpu_watch import GpuWatch, gpu_words, read_once
+from onbox.collectors.gpu.nvml import GpuReading
+from onbox.collectors.gpu.watch import GpuWatch, gpu_words, read_once
 from onbox.contract.readings import Absent, Unseen
 from tests.box import REPOSITORY
 
@@ -16,8 +16,8 @@ BOUND_SECONDS = 20.0
 FAKE = f"""
 import sys
 sys.path.insert(0, {str(REPOSITORY)!r})
-from onbox.collectors import gpu_watch
-from onbox.collectors.gpu import read_gpus
+from onbox.collectors.gpu import watch as gpu_watch
+from onbox.collectors.gpu.nvml import read_gpus
 from tests.fakes.nvml import FakeNvml
 gpu_watch._read = lambda: read_gpus(FakeNvml({{}}, {{}}))
 gpu_watch.serve()

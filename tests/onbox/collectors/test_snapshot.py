@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from onbox.collectors.disk import Room
-from onbox.collectors.gpu import GpuCard, GpuReading, LostGpu
+from onbox.collectors.gpu.nvml import GpuCard, GpuReading, LostGpu
 from onbox.collectors.groups import ControlGroup
 from onbox.collectors.memory import MemoryReading
 from onbox.collectors.sample import sample_of

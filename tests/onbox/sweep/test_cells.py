@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onbox.model.sweep import NAME_LIMIT, cell_name
-from onbox.sweep.cells import BadCell, axis_of, from_line, from_table, grid, missing_in, numbered, values_of
+from onbox.sweep.cells.drafts import BadCell, axis_of, from_line, from_table, grid, missing_in, numbered, values_of
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from onbox.sweep.board import CellFailure, Streak
-from onbox.sweep.plan import PLAN, CellAction, CellEvidence, plan_next
+from onbox.sweep.runner.plan import PLAN, CellAction, CellEvidence, plan_next
+from onbox.sweep.state.board import CellFailure, Streak
 
 QUIET = CellEvidence(
     stops=0,

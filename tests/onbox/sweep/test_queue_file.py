@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.sweep.queue_file import parse_queue
+from onbox.sweep.cells.queue_file import parse_queue
 
 
 def names(text: bytes, *, is_quiet: bool = True) -> list[str]:

@@ -6,11 +6,11 @@ import pytest
 
 from onbox.contract.events import Event
 from onbox.model.sweep import Cell, SweepSettings
-from onbox.sweep.board import Board, SweepStanding, summary
-from onbox.sweep.metrics import from_json, from_log
-from onbox.sweep.narrate import narrate
-from onbox.sweep.progress import progress_of, text_of
-from onbox.sweep.table import CellResult, table_of
+from onbox.sweep.results import CellResult, table_of
+from onbox.sweep.runner.cell_metrics import from_json, from_log
+from onbox.sweep.state.board import Board, SweepStanding, summary
+from onbox.sweep.state.event_text import narrate
+from onbox.sweep.state.progress import progress_of, text_of
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.collectors.gpu import GpuCard, GpuProcess, LostGpu
+from onbox.collectors.gpu.nvml import GpuCard, GpuProcess, LostGpu
 from onbox.contract.readings import Absent, Unseen
-from onbox.sweep.room import Cards, RoomRefused, choose
+from onbox.sweep.runner.room import Cards, RoomRefused, choose
 
 NOT_TOLD = Absent("not supported here")
 

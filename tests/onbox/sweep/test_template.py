@@ -8,7 +8,7 @@ import pytest
 
 from onbox.model.manifest import Artifact, Stage
 from onbox.model.sweep import Cell, cell_name
-from onbox.sweep.template import problems_of, shared_places, stage_of_cell, wanted_by
+from onbox.sweep.cells.template import problems_of, shared_places, stage_of_cell, wanted_by
 
 
 def cell(**values: str) -> Cell:

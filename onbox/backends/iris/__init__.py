@@ -1,0 +1,1 @@
+"""Iris as a back end."""

@@ -1,0 +1,1 @@
+"""Who holds a run, and whether this user may carry it on."""

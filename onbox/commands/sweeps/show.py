@@ -1,0 +1,87 @@
+"""`onbox sweep status` and `onbox sweep table`: what is, from the disk and the kernel. Reading changes nothing."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from onbox.commands.sweeps.named import sweep_paths
+from onbox.contract.exits import Exit
+from onbox.outside import safe_line
+from onbox.sweep.look import SweepView, look_at_sweep
+from onbox.sweep.results import ResultsTable, read_table
+from onbox.sweep.state.frozen_sweep import read_definition
+
+if TYPE_CHECKING:
+    from onbox.cli.command import Options
+    from onbox.contract.paths import RunPaths
+
+SHOWN_FAILED = 10
+SHOWN_ROWS = 50
+
+
+def show_status(args: Options) -> int:
+    return show_status_at(args, sweep_paths(args))
+
+
+def show_status_at(args: Options, paths: RunPaths) -> int:
+    """Also what `onbox status NAME` shows of a sweep."""
+    view = look_at_sweep(paths)
+    print(json.dumps(view.data, indent=2) if args.json else _text(view))
+    return Exit.DONE
+
+
+def _text(view: SweepView) -> str:
+    data = view.data
+    lines = [f"sweep {data['run']} ({data['run_id']}): {data['state'].upper()} · {data['text']}"]
+    lines += [f"  reason   {safe_line(data['reason'])}"] if data["reason"] else []
+    lines += [f"  waiting  {safe_line(data['waiting_for'])}" for _ in (1,) if data["waiting_for"]]
+    lines += [f"  running  {one['cell']}{_gpus(one)} · {one['log']}" for one in data["running_cells"]]
+    failed = data["failed_cells"]
+    lines += [f"  FAILED   {one['cell']} · {one['failure_class']} · {one['log']}" for one in failed[:SHOWN_FAILED]]
+    lines += (
+        [f"  FAILED   and {len(failed) - SHOWN_FAILED} more: onbox sweep table {data['run']}"]
+        if len(failed) > SHOWN_FAILED
+        else []
+    )
+    lines += [f"  best     {data['best']}"] if data["best"] else []
+    lines += [f"  queue    {one}" for one in data["queue_problems"]]
+    lines += [f"  runner   {data['runner']}", f"  markers  {data['markers']}"]
+    lines += [f"  next     {data['next_command']}", f"  then     {data['then']}"]
+    return "\n".join(lines)
+
+
+def _gpus(cell: dict[str, Any]) -> str:
+    return f" · GPU {', '.join(map(str, cell['gpus']))}" if cell.get("gpus") else ""
+
+
+def show_table(args: Options) -> int:
+    paths = sweep_paths(args)
+    found = read_definition(paths)
+    assert found is not None
+    table = read_table(paths, args.sort or found.frozen.settings.sort)
+    if args.json:
+        print(json.dumps({"schema": 1, "sweep": os.path.basename(paths.root), "cells": table.as_data()}, indent=2))
+    elif args.csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(table.columns)
+        writer.writerows(table.rows)
+    else:
+        print(_aligned(table, None if args.all else SHOWN_ROWS))
+    return Exit.DONE
+
+
+def _aligned(table: ResultsTable, most: int | None) -> str:
+    rows = table.rows if most is None else table.rows[:most]
+    lines = [list(table.columns), *([_cell(value) for value in row] for row in rows)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(table.columns))]
+    shown = ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    more = len(table.rows) - len(rows)
+    return "\n".join(shown + ([f"and {more} more: --all, or --csv"] if more else []))
+
+
+def _cell(value: object) -> str:
+    return "-" if value in (None, "") else f"{value:.6g}" if isinstance(value, float) else safe_line(value, 60)
