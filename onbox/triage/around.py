@@ -7,9 +7,10 @@ chance; so where it is one of the empty ones, the others are asked, from the las
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.last_words import is_harmless
 from onbox.triage.meaning import ENOUGH, ROWS, SURE, meaning_of
