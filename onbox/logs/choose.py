@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
+NEARLY = 0.995  # of a bar that was not drawn again at its end
 RAISED_MAX = 4  # times that a run may state a larger maximum
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
@@ -168,7 +169,7 @@ def _rank(
 ) -> tuple[bool, bool, bool, bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
     most = _maximum(track, counter)
-    complete = most is not None and counter.current >= most
+    complete = most is not None and counter.current >= (NEARLY * most if counter.made else most)
     followed = any(_is_open(other) and other.first > counter.last for other in others) or any(
         most is not None and other.last > counter.last and other.current < most == _maximum(track, other)
         for other in others
@@ -211,7 +212,8 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         counter.resets
         and counter.maximum is not None
         and any(
-            not other.resets and other.maximum and (_is_open(other) or other.last > counter.last) for other in others
+            not other.resets and other.maximum and (_is_under_way(other) or other.last > counter.last)
+            for other in others
         )
     ):
         return True
@@ -283,6 +285,11 @@ def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> 
 
 def _is_open(counter: Counter) -> bool:
     return counter.maximum is not None and counter.current < counter.maximum
+
+
+def _is_under_way(counter: Counter) -> bool:
+    """Open, and not by a last redrawing that was never made."""
+    return counter.maximum is not None and counter.current < NEARLY * counter.maximum
 
 
 def _agrees(counter: Counter, epoch: Counter) -> bool:

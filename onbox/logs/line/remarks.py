@@ -77,12 +77,12 @@ STARTED = lazy(
 )
 ENDED = lazy(
     r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining"
-    r"|finetuning|study|download)\b"
+    r"|finetuning|study|download)\b(?![^.:\n]{0,24}\bnot (?:complete|finish|succeed))"
     r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W{0,20}$)|succeeded)\b(?!\s*(?:with value|at 0"
     r"|with [1-9]))"
     r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
     r"|\bdone training\b"
-    r"|\b(?:finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
+    r"|\b(?:finish|finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
     r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))"
     r"|\d epochs completed in"
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop"
@@ -104,7 +104,7 @@ IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
 AT_ITS_LIMIT = lazy(r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:")
 DONE_ONLY = lazy(r"(?i)^\W*(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
 CRASHED = lazy(
-    r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception): |(?i:\bout of memory\b"
+    r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception):(?: |$)|(?i:\bout of memory\b"
     r"|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
     r"|\baborted\b)"
