@@ -15,6 +15,8 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import onbox.collectors.oom
+import onbox.collectors.snapshot  # noqa: F401 - a cell's runner is a fork of this process: loaded once for all
 from onbox import __version__
 from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.runner.handbook_hook import Renewal
