@@ -180,7 +180,8 @@ def main() -> int:
             too_much |= ratio > args.limit
             more = statistics.median(now) - statistics.median(then)
             texts = [f"{min(values):8.1f}/{statistics.median(values):<8.1f}" for values in (then, now)]
-            print(f"{label:<40}{texts[0]:>18}{texts[1]:>18}   {ratio:5.2f}{more:+8.1f}{' !' * (ratio > args.limit)}", flush=True)
+            verdict = f"{ratio:5.2f}{more:+8.1f}{' !' * (ratio > args.limit)}"
+            print(f"{label:<40}{texts[0]:>18}{texts[1]:>18}   {verdict}", flush=True)
     return int(too_much)
 
 
