@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PROGRAMS = ("onbox", "patrol", "sentinels", "handbook")
+SCRIPTS = (str(REPOSITORY / "tests" / "fakes" / "die_at.py"),)
 MOST_BYTES = 100_000  # of one request; what is longer is passed to an interpreter of its own
 FDS = 3  # that come with a request: its output, its errors, and where its pid and its exit code are written to
 _READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "COVERAGE")  # by the interpreter itself
@@ -45,7 +46,8 @@ def run(words: Sequence[str], *, timeout: float, **settings: Any) -> subprocess.
     what else `subprocess.run` takes.
     """
     if settings.keys() == {"env", "cwd"} and can_run(words, settings["env"]):
-        request = json.dumps([words[2], words[3:], os.fspath(settings["cwd"]), dict(settings["env"])]).encode()
+        arguments = words[2 if words[1] == "-m" else 1 :]
+        request = json.dumps([arguments, os.fspath(settings["cwd"]), dict(settings["env"])]).encode()
         if len(request) <= MOST_BYTES:
             return _ask(words, request, timeout)
     settings.setdefault("stdin", subprocess.DEVNULL)
@@ -54,7 +56,7 @@ def run(words: Sequence[str], *, timeout: float, **settings: Any) -> subprocess.
 
 def can_run(words: Sequence[str], env: Mapping[str, str]) -> bool:
     """Whether nothing in its words or its environment asks for an interpreter of its own."""
-    if list(words[:2]) != [sys.executable, "-m"] or words[2] not in PROGRAMS:
+    if words[0] != sys.executable or (words[1] not in SCRIPTS and (words[1] != "-m" or words[2] not in PROGRAMS)):
         return False
     return _of_start(env) == _of_start({**os.environ, "PYTHONPATH": str(REPOSITORY)})
 
@@ -164,7 +166,7 @@ def start(request: bytes, output: int, errors: int, answer: int) -> None:
 
 def become(request: bytes, output: int, errors: int) -> None:
     """The words, the directory, the environment and the output of a command."""
-    program, words, directory, env = json.loads(request)
+    words, directory, env = json.loads(request)
     os.dup2(output, 1)
     os.dup2(errors, 2)
     os.close(output)
@@ -176,7 +178,7 @@ def become(request: bytes, output: int, errors: int) -> None:
     time.tzset()
     os.chdir(directory)
     sys.path[0] = directory
-    sys.argv = [program, *words]
+    sys.argv = words
 
 
 def _as_new(stream: io.TextIOWrapper) -> io.TextIOWrapper:
@@ -204,7 +206,10 @@ def main() -> NoReturn:
     serve(requests)
     code: object = None
     try:
-        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        if sys.argv[0] in SCRIPTS:
+            runpy.run_path(sys.argv[0], run_name="__main__")
+        else:
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     except SystemExit as ended:
         code = ended.code
     if code is not None and not isinstance(code, int):
