@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from tests.box import REPOSITORY
 from tests.fake_cluster import DeadTunnel, FakeCluster, case, fake_iris, fake_ray, free_address, taking_ray
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
