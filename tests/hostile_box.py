@@ -110,9 +110,6 @@ class Hostile(Handbooked):
     def lie(self, source: str, box: str = "gpu1") -> None:
         (self.lies / f"{box}.py").write_text(textwrap.dedent(source))
 
-    def be_honest(self, box: str = "gpu1") -> None:
-        (self.lies / f"{box}.py").unlink(missing_ok=True)
-
     def sentinel(self, *words: str, timeout: float = 90.0) -> subprocess.CompletedProcess[str]:
         return warm.run([*SENTINEL, *words], env=self.env, cwd=self.local, timeout=timeout)
 
