@@ -158,7 +158,8 @@ def start(request: bytes, output: int, errors: int, answer: int) -> None:
         os.close(errors)
         os.write(answer, b"%d " % pid)
         _, status = os.waitpid(pid, 0)
-        os.write(answer, b"%d" % os.waitstatus_to_exitcode(status))
+        with suppress(BrokenPipeError):  # the asker no longer waits
+            os.write(answer, b"%d" % os.waitstatus_to_exitcode(status))
         os._exit(0)
     os.close(answer)
     become(request, output, errors)
