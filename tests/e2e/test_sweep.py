@@ -371,7 +371,7 @@ def test_a_cell_that_ended_between_the_look_and_its_lock_is_not_run_again(box: B
         "import sys; from onbox.contract.paths import RunPaths; from onbox.sweep.state.board import SweepStanding\n"
         "from onbox.sweep.runner.room import Cards; from onbox.sweep.runner.runner import SweepRunner\n"
         "one = SweepRunner(RunPaths(sys.argv[1])); one.board.set(1, SweepStanding.RUNNING)\n"
-        "one._start(one._cell(1), Cards()); print(len(one.live), one.board.standing(1).name)\n"
+        "one.starter.start(one.sweep.cell(1), Cards()); print(len(one.live), one.board.standing(1).name)\n"
     )
     done = box.run_program([sys.executable, "-c", code, str(box.state)])
     assert done.stdout == "0 FAILED\n", done.stderr
