@@ -9,7 +9,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.memory.run_memory import BoxMemory, Memories, RunMemory
-from patrol.probe import managed, scheduled, trackers, watched
+from patrol.probe import scheduled, trackers, watched
 from patrol.probe.box import gpus as box_gpus
 from patrol.probe.box import identity as box_identity
 from patrol.probe.box import jobs as box_jobs
@@ -22,6 +22,7 @@ from patrol.probe.box import watch as box_watch
 from patrol.probe.frames import CUT, LATE, end_mark, split
 from patrol.probe.left_behind import lost_of
 from patrol.probe.local_files import count_files
+from patrol.probe.managed import run_look as managed
 from patrol.probe.plan import plan
 from patrol.probe.script import build
 from patrol.snapshot import NOT_ASKED, BoxLook, FileCount, Unreachable

@@ -1,4 +1,4 @@
-"""What each cell of a sweep runs, and how: stages and settings, those of the command line before those of onbox.toml."""
+"""What each cell of a sweep runs, and how: stages and settings, the command line's before those of onbox.toml."""
 
 from __future__ import annotations
 
