@@ -10,9 +10,9 @@ from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
 from patrol.config.run_entry import is_asked_for, origin_of
 from patrol.cost import cost_of
+from patrol.decide.box_scene import gpu_percent, share
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
 from patrol.decide.remote_command import way_to
-from patrol.decide.rule_context import gpu_percent, share
 from patrol.decide.time_left import with_time_left
 from patrol.memory import codec
 from patrol.memory.history import Before, BoxBefore

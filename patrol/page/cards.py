@@ -11,8 +11,8 @@ from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
 from onbox.named_tuple import NamedTuple
+from patrol.decide.box_scene import gpu_percent, share
 from patrol.decide.phrases import ago, clean, sound
-from patrol.decide.rule_context import gpu_percent, share
 from patrol.page.charts import GB, units_of
 from patrol.page.forecast import forecast_of
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.readings import observed
 from onbox.named_tuple import NamedTuple
-from patrol.decide.rule_context import share
+from patrol.decide.box_scene import share
 from patrol.decide.trend import soonest_full
 
 if TYPE_CHECKING:

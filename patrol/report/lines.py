@@ -16,8 +16,8 @@ from onbox.model.screen import WIDTH, clip, columns, joined, labelled, whole
 from onbox.outside import safe_line, safe_text
 from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.cost import cost_of, cost_words, idle_words
+from patrol.decide.box_scene import gpu_percent, share
 from patrol.decide.phrases import ago, clean, quote, sound, word
-from patrol.decide.rule_context import gpu_percent, share
 from patrol.memory.update_history import attempt_id
 from patrol.report.short import said, words_of_cells
 from patrol.snapshot import BoxLook

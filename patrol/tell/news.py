@@ -14,7 +14,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.model.boxes import DEFAULT_ALERTS_PER_DAY
 from onbox.named_tuple import NamedTuple
-from patrol.decide.rule_context import seen
+from patrol.decide.box_scene import seen
 from patrol.memory.update_history import attempt_id
 from patrol.report.lines import name_of
 from patrol.snapshot import BoxLook, RunLook, Unreachable

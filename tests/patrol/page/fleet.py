@@ -20,11 +20,11 @@ from onbox.series.point import Point as SeriesPoint
 from onbox.system.clock import utc_text
 from patrol.config.configured import settings_of
 from patrol.judge import Frame, box_note, judge, run_note
-from patrol.memory import series
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.rows import Past, Point, TickNote
 from patrol.memory.run_memory import BoxMemory, LogPlace, Memories, RunMemory
 from patrol.memory.run_records import RecordText
+from patrol.memory.sqlite import series
 from patrol.memory.store import FILE, Memory
 from patrol.snapshot import BoxIdentity, BoxLook, Cells, GpuLook, MemoryLook, RunLook, Snapshot, Unreachable
 from patrol.tick import policy_of
