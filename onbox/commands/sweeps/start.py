@@ -29,7 +29,16 @@ from onbox.model.sweep import Frozen, cell_name
 from onbox.outside import safe_line
 from onbox.sweep.cells.drafts import Draft, numbered
 from onbox.sweep.cells.template import shared_places, stage_of_cell
-from onbox.sweep.launch import NothingToDo, OtherCommands, SharedPaths, SweepLaunched, WantedSweep, prepare, start
+from onbox.sweep.launch import (
+    NothingToDo,
+    OtherCommands,
+    SharedPaths,
+    SweepLaunched,
+    WantedSweep,
+    find_end,
+    prepare,
+    start,
+)
 from onbox.sweep.runner.room import cards_missing
 from onbox.sweep.state.board import read_board
 from onbox.sweep.state.frozen_sweep import read_definition
@@ -94,6 +103,10 @@ def resume_at(args: Options, paths: RunPaths) -> int:
     lock = lock_of(paths)
     if isinstance(lock, Holder):
         return _attach(args, paths, lock)
+    end = find_end(paths, found)
+    if end is not None:
+        os.close(lock.lock_fd)
+        return _tell_end(args, paths, end, anew="")
     return _run(args, paths, lock.lock_fd)
 
 
@@ -193,12 +206,11 @@ def _trouble_of(refusal: OtherCommands | SharedPaths | Claimed | StillAlive, pat
     return Trouble(Exit.CONFIG, "\n".join(lines))
 
 
-def _tell_end(args: Options, paths: RunPaths, end: NothingToDo) -> int:
+def _tell_end(args: Options, paths: RunPaths, end: NothingToDo, *, anew: str = "; all anew: --again") -> int:
+    """anew: how every cell is run again, where this command can do that."""
     name = os.path.basename(paths.root)
     reason = safe_line(end.data.get("reason") or "")
-    way = (
-        f"; run the failed ones again: onbox sweep retry-failed {name}" if end.board.failures else "; all anew: --again"
-    )
+    way = f"; run the failed ones again: onbox sweep retry-failed {name}" if end.board.failures else anew
     say(args, {"event": "already_ended", "reason": reason}, f"{reason}{way}")
     code = as_whole(end.data.get("exit_code"))
     return int(Exit.FAILED) if code is None else code

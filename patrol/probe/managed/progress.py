@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FRESH_HEARTBEATS = 3
 DETECTED_LIMIT = 20
 CELLS_LIMIT, CELL_LIMIT = 50, 120
-OWN_RULE = "own"
+OWN_RULE, SWEEP_RULE = "own", "sweep"
 
 
 class ManagedTold(NamedTuple):
@@ -88,6 +88,8 @@ def progress_of(
     """What the log shows in this very look; the runner's reading where the log was not read or shows nothing, and where
     it alone knows how: by a pattern of the user's own, which is not run here.
     """
+    if told is not None and told.progress.rule == SWEEP_RULE:  # its log tells of cells, and may quote their counters
+        return told.progress
     shown = log_memory.progress(place)
     is_shown = shown.current is not None or shown.percent is not None
     own_way = told is not None and told.is_fresh and told.progress.rule == OWN_RULE

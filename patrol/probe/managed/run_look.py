@@ -112,6 +112,7 @@ def _with_state(read: ReadRun, box: Box) -> RunLook:
         stage_results=tuple(facts.results.values()),
         waiting_for=text_of(fields.get("waiting_for"), "waits for nothing"),
         retries=facts.retries,
+        rolled_back_to=facts.rolled_back_to,
         ends=facts.bad_ends,
         same_step=manifest.same_step,
         failure=failure_of(raw, manifest, read.place),
