@@ -31,6 +31,7 @@ _NAME = rf"[A-Za-z0-9_.-]{{0,40}}?(?:{_KEY}s?|{_WORD})"
 _SHORT_NAME = r"(?<=--)pass|(?<=[A-Za-z0-9][_-])(?:pass|pwd|pw|dsn)|(?<![A-Za-z0-9])pwd"
 _VALUE = r"\"[^\"]*\"|'[^']*'|\\\"[^\"]*\\\"|[^\s,;&\"'`\\]+"
 _OPEN = r"\\?[\"']?\s{0,40}[=:]\s{0,40}|%3[ad]"
+_OPENS = ("=", ":", "%3")
 _LONG = r"(?=[A-Za-z_.~+/=-]{0,60}[0-9])[A-Za-z0-9_.~+/=-]"
 # Variables of an environment in which more follows that word: PASSWORD1, DB_PASSWORD_PROD, SECRET_KEY_BASE.
 _VARIABLE = r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT)"
@@ -118,17 +119,19 @@ _NOT_SAID = (
 
 
 class SecretForm(NamedTuple):
-    """traces: pieces in lower case, one of which a text must hold to be worth a look; (): each long one is. What the
-    pattern finds is replaced; a third group that is a plain number or a word such as `none` stays. hint: a cheap
-    pattern that must be found before a dear one is tried.
+    """traces: pieces in lower case, one of which a text must hold to be worth a look; (): each long one is. also: one of
+    these it must hold, too; (): no more is asked. What the pattern finds is replaced; a third group that is a plain
+    number or a word such as `none` stays. hint: a cheap pattern that must be found before a dear one is tried.
     """
 
     traces: tuple[str, ...]
     pattern: str
     replacement: str = MASK
     hint: str = ""
+    also: tuple[str, ...] = ()
 
 
+# Traces. "patrol" holds "pat", so in most lines of our own it is the second condition that spares the pattern.
 _WORDS = ("token", "jwt", "secret", "passw", "passphrase", "credential", "connection")
 _NAMED = ("key", "pat", *_WORDS)
 _FOREIGN_WORDS = tuple(_FOREIGN.split("|"))
@@ -161,17 +164,21 @@ ROWS: tuple[SecretForm, ...] = (
     SecretForm(("@",), r"(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@:]*:[^\s/@]+@", rf"\1{MASK}@"),
     SecretForm(("@",), r"(\b[a-z][a-z0-9+.-]{0,30}://)(?=[^\s/@]*[0-9])[A-Za-z0-9_-]{20,}@", rf"\1{MASK}@"),
     *(SecretForm((trace,), rf"({hook})[^\s\"'`<>)]+", rf"\1{MASK}") for trace, hook in _HOOKS),
-    SecretForm(("?", "&"), rf"(?i)([?&;]{_QUERY})(=)([^\s&;\"'`<>)]+)", rf"\1\2{MASK}"),
+    SecretForm(("?", "&"), rf"(?i)([?&;]{_QUERY})(=)([^\s&;\"'`<>)]+)", rf"\1\2{MASK}", also=("=",)),
     # name=value, name: value, "name": "value"
-    SecretForm(_WORDS, rf"(?i)({_WORD})({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}"),
-    SecretForm(("key", "pat"), rf"(?i)({_KEY}s?)({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}", _KEY_HINT),
+    SecretForm(_WORDS, rf"(?i)({_WORD})({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}", also=_OPENS),
+    SecretForm(("key", "pat"), rf"(?i)({_KEY}s?)({_OPEN})(?!env:|file:)({_VALUE})", rf"\1\2{MASK}", _KEY_HINT, _OPENS),
     SecretForm(
-        ("pass", "pwd", "pw", "dsn"), rf"(?i)({_SHORT_NAME})({_OPEN})(?!env:|file:|/)({_VALUE})", rf"\1\2{MASK}"
+        ("pass", "pwd", "pw", "dsn"),
+        rf"(?i)({_SHORT_NAME})({_OPEN})(?!env:|file:|/)({_VALUE})",
+        rf"\1\2{MASK}",
+        also=_OPENS,
     ),
     SecretForm(
         _NAMED,
         rf"(?<![A-Z0-9])({_VARIABLE}(?:_{_NOT_THE_VALUE}[A-Z0-9]{{1,20}}){{1,3}})({_OPEN})(?!env:|file:|/)({_VALUE})",
         rf"\1\2{MASK}",
+        also=_OPENS,
     ),
     SecretForm(
         ("_key", "_pat"),
@@ -195,6 +202,7 @@ ROWS: tuple[SecretForm, ...] = (
         ("--",),
         rf"(?i)(?<![\w.-])(--(?:{_NAME}|(?:[a-z]{{1,20}}-)?pass))(\s{{1,40}}(?:\\\s{{1,40}})?)(?![-<\\])(\"[^\"]*\"|'[^']*'|[^\s\"'`]+)",
         rf"\1\2{MASK}",
+        also=(*_NAMED, "pass"),
     ),
     SecretForm(  # of these options most values are words (`--auth basic`) or files
         ("--auth", "--bearer", "cookie", "--pw"),
@@ -239,7 +247,10 @@ ROWS: tuple[SecretForm, ...] = (
         rf"\1{MASK}",
     ),
     SecretForm(
-        ("7z", "zip"), r"(\b(?:7z[ar]?\b[^\n]{0,80}?\s-p|(?:un)?zip\b[^\n]{0,80}?\s-P\s?))[^\s\"'`-]\S*", rf"\1{MASK}"
+        ("7z", "zip"),
+        r"(\b(?:7z[ar]?\b[^\n]{0,80}?\s-p|(?:un)?zip\b[^\n]{0,80}?\s-P\s?))[^\s\"'`-]\S*",
+        rf"\1{MASK}",
+        also=("-p",),
     ),
     SecretForm(("ldap",), r"(\bldap[a-z]{3,8}\b[^\n]{0,200}?\s-w\s?)[^\s\"'`-]\S*", rf"\1{MASK}"),
     # netrc, and words that say what follows
@@ -249,7 +260,11 @@ ROWS: tuple[SecretForm, ...] = (
         r"\s{1,8}password\s{1,8})\S+",
         rf"\1{MASK}",
     ),
-    SecretForm(("pass",), r"(?im)^([ \t]{0,40}(?:password\s{1,8}|pass:[ \t]{1,8}))\S+(?=[ \t]{0,40}$)", rf"\1{MASK}"),
+    SecretForm(
+        ("password", "pass:"),
+        r"(?im)^([ \t]{0,40}(?:password\s{1,8}|pass:[ \t]{1,8}))\S+(?=[ \t]{0,40}$)",
+        rf"\1{MASK}",
+    ),
     SecretForm(("pass: ",), r"(?i)(\b(?:user|login)\b[^\n]{1,80}?\bpass:[ \t]{1,8})\S+", rf"\1{MASK}"),
     SecretForm(
         ("passw", "passphrase"),
@@ -262,7 +277,7 @@ ROWS: tuple[SecretForm, ...] = (
         rf"\1{MASK}",
     ),
     SecretForm(
-        _NAMED,
+        ("key", "token", "passw", "passphrase", "passcode", "secret"),
         r"(?i)(\b(?:(?:api|access|secret|private|signing)[ _-]?key|token|password|passphrase|passcode|secret)\b"
         rf"(?:\s{{1,8}}for\s{{1,8}}\S{{1,80}})?\s{{1,8}}(?:is|was|set to|used)(?:\s{{0,8}}:)?)(\s{{1,8}})(?!{_NOT_SAID})([^\s,;]{{6,}})",
         rf"\1\2{MASK}",
@@ -302,6 +317,8 @@ def redact(text: str) -> str:
             numbers.update(rows)
     for number in sorted(numbers):
         row = ROWS[number]
+        if row.also and not any(piece in lower for piece in row.also):
+            continue
         if row.hint and not _pattern(row.hint).search(lower):
             continue
         text = _pattern(row.pattern).sub(lambda found, to=row.replacement: _mask(found, to), text)  # type: ignore[misc]

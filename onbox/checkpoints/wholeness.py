@@ -28,7 +28,8 @@ UNPROVEN = "nothing in it says whether it is finished"
 _ZIPS = (".npz", ".pt", ".pth", ".zip", ".ckpt", ".keras", ".bin")
 _WEIGHTS = (".safetensors", *_ZIPS)
 _INDEX = ".index.json"
-_ZIP_END = b"PK\x05\x06"
+ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a first member, or none (APPNOTE.TXT 4.3.7, 4.3.16)
+_ZIP_END = ZIP_STARTS[1]
 _IN_ZIP64 = 0xFFFFFFFF
 
 Proof = tuple[bool | None, str]  # whole: True, False, or None (nothing tells); and what was seen
@@ -94,7 +95,7 @@ def _file(path: str, size: int) -> Proof:
 
 def _zip(path: str, size: int) -> Proof:
     with open_plain(path) as file:
-        if file.read(2) != b"PK":
+        if not file.read(4).startswith(ZIP_STARTS):
             return None, "not a zip; only its size was looked at"
         start = max(0, size - ZIP_TAIL_BYTES)
         file.seek(start)

@@ -13,16 +13,17 @@ import click
 from onbox.chain.observe.sample_file import read_samples
 from onbox.chain.observe.sampling import touched_paths
 from onbox.chain.run_status import look_at_run
-from onbox.chain.runner.start_attempt import find_keeper
 from onbox.chain.state.frozen_run import read_stages
-from onbox.chain.state.slots import read_slot
+from onbox.chain.state.slots import find_keeper, read_slot
 from onbox.cli.command import argument, command, config_option, json_option
 from onbox.collectors.gpu.watch import read_once
+from onbox.collectors.hogs import find_hogs, places_to_look
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
 from onbox.collectors.trend import seconds_until_empty
 from onbox.commands.shared.project import existing_run, load_project_to_read
+from onbox.commands.show.hogs_text import render_hogs
 from onbox.commands.show.process_tree import read_tree
 from onbox.commands.show.stats_prometheus import render_metrics
 from onbox.commands.show.stats_text import render_picture
@@ -115,9 +116,6 @@ def _run(args: Options) -> int:
 
 
 def _show_hogs(args: Options) -> int:
-    from onbox.collectors.hogs import find_hogs, places_to_look  # noqa: PLC0415 - rarely asked for
-    from onbox.commands.show.hogs_text import render_hogs  # noqa: PLC0415 - as above
-
     hogs = find_hogs(places_to_look(os.environ, load_project_to_read(args.config).folder))
     print(json.dumps({"schema": 1, **plain(hogs)}, indent=2) if args.json else render_hogs(hogs))
     return Exit.DONE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -68,11 +67,11 @@ def _write(before: str, after: str) -> None:
 
 def _run(argv: list[str], stdin: bytes) -> tuple[int, bytes, str]:
     """Exit code, stdout, and what it said, as one line. In English, so that "none yet" can be told."""
-    if shutil.which(argv[0]) is None:
-        raise NoCrontab(Exit.USAGE, "this machine has no crontab program")
     env = {**os.environ, "LC_ALL": "C", "CRONTAB_NOHEADER": "Y"}
     try:
         done = subprocess.run(argv, input=stdin, capture_output=True, check=False, timeout=PROGRAM_SECONDS, env=env)
+    except FileNotFoundError:
+        raise NoCrontab(Exit.USAGE, "this machine has no crontab program") from None
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Trouble(Exit.STATE_NOT_WRITTEN, f"`{' '.join(argv)}` did not work: {error}") from error
     return done.returncode, done.stdout, safe_line(os.fsdecode(done.stderr).strip())

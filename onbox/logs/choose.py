@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
+from onbox.logs.grounds import Scene, counts
 from onbox.logs.line.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import outermost
 from onbox.named_tuple import NamedTuple
@@ -13,13 +14,10 @@ if TYPE_CHECKING:
     from onbox.logs.closing import ClosingLines
     from onbox.logs.track import Counter, Track
 
-LINES_BEHIND = 0  # that may come behind a display which is still the newest news
-LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
+STRETCHED = 2  # times that a maximum changed while its counter stood still: it is another counter
 RAISED_MAX = 2  # times that a run may state a larger maximum
-INDEX_SEEN = 3  # looks at which a number has not moved, and names one of several
-INDEX_UNITS = frozenset({"task", "job", "file"})
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
 
@@ -40,8 +38,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
 
 
 def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
-    pick = _pick(track)
-    if pick is None or _is_past(track, pick.counter, ending):
+    pick = _pick(Scene(track, ending))
+    if pick is None:
         fresh = track.percent_line >= track.started and track.percent is not None
         return Progress(percent=track.percent, finished=_without_counter(track)) if fresh else Progress(
             finished=_without_counter(track), loss=track.loss
@@ -77,25 +75,6 @@ def _may_be_over(progress: Progress) -> bool:
     return progress.current + 1 >= progress.exact_max
 
 
-def _is_past(track: Track, counter: Counter, ending: ClosingLines) -> bool:
-    """Whether a count is of something that is long over, as other lines have come since: what was prepared, and what
-    was told only once (`Transferred 448/499 items`).
-    """
-    behind = max(track.line - counter.last, ending.lines_behind)
-    if counter.seen == 1 and counter.kind == "setting":
-        return behind > 0
-    if counter.seen == 1 and counter.rule == "labelled-alone":
-        return behind > LINES_SINCE
-    full = counter.maximum is None or counter.current >= counter.maximum
-    once = counter.seen == 1 and counter.unit not in LONE_UNITS and counter.rule in ("done-of", "fraction-unit")
-    if full and not counter.made and counter.minimum == counter.maximum and counter.unit not in LONE_UNITS:
-        return behind > 0  # `rows 1/1`: it never moved
-    if once and not full:
-        return behind > 0
-    over = counter.kind == "aux" and full and behind > LINES_BEHIND
-    return over and (counter.rounded or not ending.sums_up(counted=True))
-
-
 def _without_counter(track: Track) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return None
@@ -107,7 +86,8 @@ def _epoch(track: Track) -> Counter | None:
     return found if found and found.last >= track.started else None
 
 
-def _pick(track: Track) -> Pick | None:
+def _pick(scene: Scene) -> Pick | None:
+    track = scene.track
     current = [counter for counter in track.counters.values() if counter.last >= track.started]
     everything = list(track.counters.values())
     counters = current or everything
@@ -115,7 +95,7 @@ def _pick(track: Track) -> Pick | None:
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
                          (("bare",), counters), (("moving",), counters),
                          (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
-        pick = _pick_of(track, [c for c in among if c.kind in (*kinds, "outer") and _is_counting(track, c)])
+        pick = _pick_of(track, [c for c in among if c.kind == "outer" or (_kind(c) in kinds and counts(c, scene))])
         if pick is not None:
             return pick
     repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
@@ -123,21 +103,9 @@ def _pick(track: Track) -> Pick | None:
     return None if last is None else Pick(last, last.maximum)
 
 
-def _is_counting(track: Track, counter: Counter) -> bool:
-    """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark.
-    Of bytes: whether they are of one thing, and still moving.
-    """
-    if counter.apart > 1:
-        return False  # of several processes, each at its own work
-    if counter.seen >= INDEX_SEEN and not counter.advances and counter.unit in INDEX_UNITS and not counter.made:
-        return counter.current == counter.maximum  # `Task 3/16: 245 candidates`: which, not how many
-    if counter.kind == "moving":
-        return counter.current > counter.minimum and not counter.resets
-    if counter.unit == "byte":
-        return not counter.resets
-    if counter.rounded and counter.rule == "bar":
-        return counter.last == track.line
-    return counter.kind not in ("done", "bare") or counter.current > counter.minimum or counter.last == track.ended
+def _kind(counter: Counter) -> str:
+    """A remark that goes on and on is a counter like any other."""
+    return "train" if counter.kind == "bare" and counter.advances > MOVES else counter.kind
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
@@ -156,7 +124,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     inner = max(inside, key=lambda counter: counter.last) if inside else None
     if inner is not None and epoch is not None and inner.last < epoch.changed:
         inner = None
-    whole = [counter for counter in whole if not _is_earlier_stage(counter, whole + epochs)]
+    whole = [counter for counter in whole if not _is_earlier_stage(track, counter, whole + epochs)]
     bounded = [counter for counter in whole if _maximum(track, counter) is not None]
     if bounded:
         best = max(bounded, key=lambda counter: _rank(track, counter, bounded))
@@ -190,8 +158,12 @@ def _goes_on_around(counter: Counter, inner: Counter) -> bool:
 
 def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, bool, bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
-    complete = counter.maximum is not None and counter.current >= counter.maximum
-    followed = any(_is_open(other) and other.first > counter.last for other in others)
+    most = _maximum(track, counter)
+    complete = most is not None and counter.current >= most
+    followed = any(_is_open(other) and other.first > counter.last for other in others) or any(
+        most is not None and other.last > counter.last and other.current < most == _maximum(track, other)
+        for other in others
+    )
     done = complete and (followed or track.line - counter.last > 3)
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
     own = counter.maximum is not None or counter.current > counter.minimum  # not a number that was named once
@@ -208,10 +180,13 @@ def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, 
 
 def _maximum(track: Track, counter: Counter) -> int | None:
     """Of the counter itself, else one that the log told elsewhere for what it counts."""
+    if counter.stretched >= STRETCHED:
+        return None
     if counter.maximum is not None:
         return counter.maximum
     units = sorted(STEP_UNITS - {"batch", "timestep"}) if counter.unit in STEP_UNITS - {"timestep"} else [counter.unit]
-    for unit in (counter.unit, *units):
+    taken = {other.unit for other in track.counters.values() if other.unit != counter.unit}
+    for unit in (counter.unit, *(other for other in units if other not in taken)):
         most = track.maxima.get(unit)
         if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
             return most
@@ -275,8 +250,12 @@ def _is_around(counter: Counter, epoch: Counter) -> bool:
     )
 
 
-def _is_earlier_stage(counter: Counter, others: list[Counter]) -> bool:
-    """Whether a counter of things (samples, files) was complete before the counter of the work itself began."""
+def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> bool:
+    """Whether a counter of things (samples, files) was complete before the counter of the work itself began; or one
+    whose end was only told when it was there, and another goes on.
+    """
+    if counter.maximum is None and counter.current == _maximum(track, counter):
+        return any(other.first > counter.last and other.advances >= MOVES for other in others)
     if counter.unit in LONE_UNITS or counter.maximum is None or counter.current < counter.maximum:
         return False
     return any(other.unit in LONE_UNITS and other.first > counter.last for other in others)

@@ -8,9 +8,8 @@ import os
 from typing import TYPE_CHECKING
 
 from onbox.chain.run_status import look_at_run
-from onbox.chain.runner.start_attempt import find_keeper
 from onbox.chain.stage_checkpoints import shown_path
-from onbox.chain.state.slots import read_slot
+from onbox.chain.state.slots import find_keeper, read_slot
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.manifest import folder_of

@@ -7,7 +7,7 @@ the cells that are new; 3. freeze the definition; 4. start the detached runner, 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
 from onbox.chain.lock.run_lock import StillAlive
@@ -16,6 +16,7 @@ from onbox.contract.differences import Side, find_differences
 from onbox.contract.events import Event, Unreadable, parse_events, render_event
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
+from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import JournalFacts
 from onbox.sweep.cells.drafts import numbered
 from onbox.sweep.cells.outputs import Outputs

@@ -304,9 +304,8 @@ def nameless_file(data: bytes) -> int:
     try:
         fd = os.memfd_create("onbox", os.MFD_CLOEXEC)
     except (AttributeError, OSError):  # a kernel or a sandbox without it
-        import tempfile  # noqa: PLC0415 - only there
-
-        fd, path = tempfile.mkstemp()
+        path = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"onbox-{os.getpid()}-{os.urandom(8).hex()}")
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         os.unlink(path)
     write_all(fd, data)
     return high(fd)

@@ -14,10 +14,12 @@ from onbox.cli.command import command
 from onbox.model.units import counted
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import pause, wall
+from patrol.act.look_again import look_again_in, start_look_again, take_turn
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
+from patrol.crontab_entry import leave_when_all_is_over
 from patrol.known_projects import in_each_project
-from patrol.report.lines import details
+from patrol.report.lines import OF_PATROL, details, wide_line
 from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
 from patrol.snapshot import Unreachable
@@ -79,8 +81,6 @@ def run(args: Options) -> int:
         output.print(time.strftime("-- %Y-%m-%d %H:%M:%S %z", time.localtime(wall())))
     wishes = TickWishes(boxes, args.unattended, act=not args.look_only)
     if args.after is not None:
-        from patrol.act.look_again import take_turn  # noqa: PLC0415 - only then
-
         turn = take_turn(settings)  # held until this command ends
         if turn is None:
             return Severity.OK
@@ -109,8 +109,6 @@ def run(args: Options) -> int:
 
 
 def _look_again(settings: Settings, ticked: Ticked, *, submitted: bool) -> None:
-    from patrol.act.look_again import look_again_in, start_look_again  # noqa: PLC0415 - loaded by now
-
     due = look_again_in(ticked.judged, ticked.now, submitted=submitted)
     trouble = start_look_again(settings, due, os.environ) if due else ""
     if trouble:
@@ -118,8 +116,6 @@ def _look_again(settings: Settings, ticked: Ticked, *, submitted: bool) -> None:
 
 
 def _lines(judged: BoxJudged, show_as: ShowAs, said: SaidOnce) -> list[str]:
-    from patrol.report.lines import OF_PATROL, wide_line  # noqa: PLC0415 - loaded while the boxes answered
-
     lines: list[str] = []
     told: set[Any] = set(said.of_patrol)
     at = judged.snapshot.at
@@ -166,8 +162,6 @@ def _finish(args: Options, settings: Settings, ticked: Ticked, output: Output) -
     for trouble in ticked.troubles:
         warn(trouble)
     if not args.boxes and not args.look_only:
-        from patrol.crontab_entry import leave_when_all_is_over  # noqa: PLC0415 - loaded by now, most of it
-
         said = leave_when_all_is_over(settings, ticked.judged)
         if said:
             warn(said)

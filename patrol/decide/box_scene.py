@@ -11,11 +11,13 @@ from onbox.named_tuple import NamedTuple
 from patrol.cost import Cost, cost_of
 from patrol.decide.remote_command import Way
 from patrol.decide.thresholds import DEFAULTS, Thresholds
+from patrol.decide.trend import soonest_full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from onbox.contract.readings import Maybe
+    from patrol.decide.trend import Full
     from patrol.memory.history import Before, BoxBefore
     from patrol.snapshot import BoxLook, DiskLook, KernelFault
 
@@ -96,6 +98,11 @@ class BoxScene:
     @cached_property
     def fullest_inodes(self) -> tuple[DiskLook, float] | None:
         return _fullest(self.disks, lambda disk: share(observed(disk.inodes_free), observed(disk.inodes_total)))
+
+    @cached_property
+    def soonest_full(self) -> Full | None:
+        """The file system that will be full first, by its trend; None: none in sight."""
+        return soonest_full(self.disks, self.box_before, self.now, self.limits.cadence_seconds)
 
     @cached_property
     def gpu_percent(self) -> int | None:

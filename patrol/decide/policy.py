@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import Formatter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -110,8 +111,6 @@ def _severity(value: object) -> Severity:
 def _message(value: object) -> str:
     text = values.text(value)
     try:
-        from string import Formatter  # noqa: PLC0415 - compiles a template of its own at every start
-
         fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
     except ValueError as error:
         raise Unwanted(f"a message whose braces are closed ({error}); write {{{{ for a brace") from error

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import zlib
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from patrol.memory.rows import Flip, LastWord, MemoryTrouble, Past, PastTick, PatrolAct, Point
+from patrol.memory.rows import Flip, LastWord, Past, PastTick, PatrolAct, Point
 from patrol.memory.sqlite import series
-from patrol.memory.sqlite.memory_file import MemoryFile, in_transaction, take_room
-from patrol.memory.sqlite.write_tick import change_run, forget_run, insert_act, recall, remember
+from patrol.memory.sqlite.memory_file import MemoryFile, in_transaction
+from patrol.memory.sqlite.write_tick import change_run, forget_run, insert_act, keep_tick, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,9 +40,7 @@ class Memory(MemoryFile):
 
     def remember(self, tick: TickNote) -> None:
         """Keep one tick, all of it or nothing, and drop what is too old or too much."""
-        self.with_file(lambda db: in_transaction(db, lambda: remember(db, tick)))
-        with suppress(MemoryTrouble):  # there is no more room to take
-            self.with_file(take_room)
+        self.with_file(lambda db: keep_tick(db, tick))
 
     def note_act(self, act: PatrolAct) -> None:
         """Keep what is about to be done (or was done), durably, at once."""

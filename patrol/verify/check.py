@@ -18,7 +18,7 @@ from patrol.transfer.manifest import parse
 from patrol.transfer.names import MANIFEST, Refused, checked
 from patrol.transfer.staging import digest_of
 from patrol.verify.kinds import kind_of, load
-from patrol.verify.loaded import Broken, LoadTooLong
+from patrol.verify.loaded import Broken, NotLoaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -100,8 +100,8 @@ def _load(path: str, entry: ManifestEntry) -> Result:
         return Result(entry.path, loaded=f"{kind.name}: {load(kind, path)}")
     except Broken as broken:
         return Result(entry.path, f"as {kind.name} it cannot be loaded: {safe_line(broken, SAID_LIMIT)}")
-    except LoadTooLong as long:
-        return Result(entry.path, why=str(long))
+    except NotLoaded as reason:
+        return Result(entry.path, why=str(reason))
     except Exception as error:  # noqa: BLE001 - what lies in a file of somebody else must not end the look at the others
         return Result(entry.path, f"as {kind.name} it cannot be loaded: {type(error).__name__}")
 

@@ -7,5 +7,7 @@ class Broken(ValueError):
     """The file cannot be loaded; the text says what is wrong."""
 
 
-class LoadTooLong(ValueError):
-    """It is longer than what this loader reads into memory; the text says how long it may be."""
+class NotLoaded(ValueError):
+    """The loader does not read it, and it may be whole: too long to be read into memory, or another program's format.
+    The text says which.
+    """

@@ -7,7 +7,7 @@ import importlib.util
 import os
 
 from onbox.contract.json_text import parse_json
-from patrol.verify.loaded import Broken, LoadTooLong
+from patrol.verify.loaded import Broken, NotLoaded
 
 JSON_LIMIT_BYTES = 256 << 20  # read into memory it takes several times as much
 LINE_LIMIT_BYTES = 64 << 20
@@ -18,7 +18,7 @@ _PARQUET = b"PAR1"
 def load_json(path: str) -> str:
     """Raises Broken, TooLong, OSError."""
     if os.path.getsize(path) > JSON_LIMIT_BYTES:
-        raise LoadTooLong(f"longer than {JSON_LIMIT_BYTES} bytes")
+        raise NotLoaded(f"longer than {JSON_LIMIT_BYTES} bytes")
     with open(path, "rb") as file:
         text = file.read()
     try:

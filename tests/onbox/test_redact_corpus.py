@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import base64
 import random
+import re
 import string
 import uuid
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from onbox.redact import redact
+from onbox.redact import ROWS, SecretForm, redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -235,3 +236,20 @@ def test_harmless_hashes_and_ids_stay() -> None:
 def test_what_was_masked_once_stays_as_it_is(case: Case) -> None:
     once = redact(case.text)
     assert once == redact(once)
+
+
+def test_no_row_is_passed_over_for_a_text_in_which_it_finds_something() -> None:
+    """What is asked of a text before a pattern is tried must let through whatever the pattern would find."""
+    texts = [(case.text, case.text.lower()) for case in CASES]
+    missed = [
+        (row.pattern, text)
+        for row in ROWS
+        for text, lower in texts
+        if row.traces and re.search(row.pattern, text) and not _is_tried(row, lower)
+    ]
+    assert not missed
+
+
+def _is_tried(row: SecretForm, lower: str) -> bool:
+    asked = [any(piece in lower for piece in pieces) for pieces in (row.traces, row.also) if pieces]
+    return all(asked) and (not row.hint or re.search(row.hint, lower) is not None)

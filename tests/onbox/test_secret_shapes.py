@@ -57,6 +57,7 @@ LOGS = (
     f"user=me pass: {SHORT}",
     f"connecting as me with password '{SHORT}'",
     f"the token is {LONG}",
+    f"the passcode is {LONG}",
     f"INFO api_key for host set to {LONG}",
     f'{{\\"token\\":\\"{LONG}\\"}}',
     f'{{"password": "{SHORT}"}}',

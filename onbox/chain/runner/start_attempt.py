@@ -25,11 +25,11 @@ from onbox.chain.command.keeper import (
     longest_word,
 )
 from onbox.chain.gates.success_gate import Ended
-from onbox.chain.state.slots import reserve_slot
+from onbox.chain.state.slots import find_keeper, reserve_slot
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import NO_ROOM, StateNotWritten, link_newest
-from onbox.system.process import Files, Identity, high_pipe, holder_of, is_alive, look_up, nameless_file, start_detached
+from onbox.system.process import Files, Identity, high_pipe, look_up, nameless_file, start_detached
 
 if TYPE_CHECKING:
     from onbox.chain.runner.context import Context
@@ -130,12 +130,6 @@ def _own_variables(ctx: Context, frozen: FrozenStage, record: dict[str, Any]) ->
         "ONBOX_CHECKPOINT": str(record.get("checkpoint") or ""),
         ATTEMPT_VARIABLE: attempt_id(ctx.head.run_id, stage, number),
     }
-
-
-def find_keeper(slot: Slot, path: str) -> Identity | None:
-    """The live keeper of the attempt in the slot at `path`; None if it is gone (or its pid is now another's)."""
-    keeper = None if slot.keeper_pid is None else holder_of(slot.keeper_pid, SLOT_FD, path)
-    return keeper if keeper is not None and is_alive(keeper) else None
 
 
 def adopt_attempt(ctx: Context, frozen: FrozenStage, slot: Slot, history: StageHistory) -> Live:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.command.keeper import SLOT_FD
 from onbox.contract.markers import (
     SLOT_BYTES,
     Invalid,
@@ -25,12 +26,13 @@ from onbox.system.files import (
     sync_folder,
 )
 from onbox.system.lock import is_locked, lock_new_file
-from onbox.system.process import high
+from onbox.system.process import high, holder_of, is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.contract.paths import RunPaths
+    from onbox.system.process import Identity
 
 
 def reserve_slot(paths: RunPaths, run_id: str, stage: str, attempt: int) -> int:
@@ -61,6 +63,12 @@ def read_slot(path: str) -> tuple[Slot | None, bool, bool]:
     if text is None:
         return None, False, False
     return parse_slot(text), True, bool(locked)
+
+
+def find_keeper(slot: Slot, path: str) -> Identity | None:
+    """The live keeper of the attempt in the slot at `path`; None if it is gone (or its pid is now another's)."""
+    keeper = None if slot.keeper_pid is None else holder_of(slot.keeper_pid, SLOT_FD, path)
+    return keeper if keeper is not None and is_alive(keeper) else None
 
 
 def read_marker(path: str) -> Marker | Invalid | None:

@@ -15,6 +15,7 @@ from onbox.errors import Trouble
 from onbox.model.manifest import Retry, Stage
 from onbox.outside import safe_line
 from onbox.triage.classes import CLASSES, NEVER
+from onbox.trust import require
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 def load_for_sweep(args: Options, *, own_command: bool) -> Project:
     """As for `onbox chain`: who types it runs the file's stages; whose command stands here is asked for the rest."""
-    from onbox.trust import require  # noqa: PLC0415 - 5 ms
-
     given = frozenset() if own_command else frozenset({TELL, CHAIN})
     found = load_project(args.config, given=given)
     uses = frozenset({TELL, CHAIN}) - given

@@ -14,8 +14,9 @@ from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.state.run_registry import note_run
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project
-from onbox.commands.launch.follow import say, size_of
+from onbox.commands.launch.follow import say, size_of, teller, watch_holder
 from onbox.commands.launch.start import lock_of
+from onbox.commands.shared.echo import listener
 from onbox.commands.shared.project import removed_under_it
 from onbox.commands.sweeps.asked_cells import axes_of, cells_asked_for
 from onbox.commands.sweeps.asked_stages import load_for_sweep, settings_of, template_of
@@ -177,8 +178,6 @@ def _run(args: Options, paths: RunPaths, lock_fd: int) -> int:
     """The runner: in this process, or detached and watched."""
     note_run(paths, os.environ)
     if args.inline:
-        from onbox.commands.launch.follow import teller  # noqa: PLC0415
-        from onbox.commands.shared.echo import listener  # noqa: PLC0415 - only then
         from onbox.sweep.runner.runner_process import run_sweep  # noqa: PLC0415
 
         return run_sweep(paths, lock_fd, listen=listener(teller(args)))
@@ -245,8 +244,6 @@ def _has_new_cells(wanted: WantedSweep) -> bool:
 
 
 def _attach(args: Options, paths: RunPaths, holder: Holder) -> int:
-    from onbox.commands.launch.follow import watch_holder  # noqa: PLC0415 - only then
-
     if holder.host != os.uname().nodename:
         raise Trouble(Exit.ANOTHER_RUNNER, f"this sweep runs on another host: {holder.host}, pid {holder.pid}")
     if args.detach:
@@ -257,7 +254,6 @@ def _attach(args: Options, paths: RunPaths, holder: Holder) -> int:
 
 def _follow(args: Options, paths: RunPaths, started: SweepLaunched, offset: int) -> int:
     from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415 - loaded while the first cell starts
-    from onbox.commands.launch.follow import teller  # noqa: PLC0415
 
     entry = look_up(started.pid)
     who = entry.identity if entry else Identity(started.pid, 0)

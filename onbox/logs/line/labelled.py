@@ -9,11 +9,13 @@ from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, INNER, WORD
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
+    AUXILIARY,
     COUNTER_LABELS,
     EVALUATION,
     EVERYDAY,
     INNER_UNITS,
     LAST_WORD,
+    LONE_UNITS,
     LONE_WORDS,
     LOOK_BACK,
     MAXIMUM,
@@ -34,7 +36,15 @@ _BEGINNINGS = frozenset(
     " finish completed complete done end ended ending info debug at in on after this the computing doing".split()
 )
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
+_OF_EARLIER = lazy(
+    r"(?i)(?<![a-z])(?:load(?:ed|ing)?|restor\w{1,4}|resum\w{1,4}|recover\w{0,4}|pretrained|best)(?![a-z])"
+)
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
+_CONNECTED = lazy(r"(?i)\b(?:every|each|per|after|for|of|in|from|last|next|best|until|total|max|first)\W{0,3}$|/\s?$")
+_ORDINAL = lazy(
+    r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
+    r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?=.{0,80}\d\.\d)"
+)
 _ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
@@ -61,6 +71,9 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
                 "labelled",
             )
         )
+    ordinal = None if sights else _ordinal(text)
+    if ordinal is not None:
+        return [ordinal], maxima
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -81,6 +94,17 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         if role == "counter":
             sights.extend(_word_sights(text, match, unit, before, count))
     return sights, maxima
+
+
+def _ordinal(text: str) -> CounterSight | None:
+    """`12 epoch, loss: 0.0094`: the number before its word."""
+    found = _ORDINAL.search(text)
+    if found is None or _CONNECTED.search(text, 0, found.start()):
+        return None
+    unit = UNITS[found["word"].lower()]
+    kind = "val" if EVALUATION.search(text, 0, found.start()) else "train"
+    key = unit if kind == "train" else f"{kind}:{unit}"
+    return CounterSight(key, unit, kind, int(found["current"]), None, False, "labelled", measured=True)
 
 
 def _is_named_metric(before: str, word: str) -> bool:
@@ -129,14 +153,22 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
     mode = match["mode"] or ""
     validates = EVALUATION.search(before) or _VALIDATES.search(mode)
-    kind = "val" if validates else _kind_of_word(text, match, unit, before, bounded=most is not None)
+    prepares = most is not None and unit not in LONE_UNITS and AUXILIARY.search(before)
+    kind = (
+        "val"
+        if validates
+        else "aux"
+        if prepares
+        else _kind_of_word(text, match, unit, before, bounded=most is not None)
+    )
     key = unit if kind == "train" else f"{kind}:{unit}"
     if _GLOBAL.search(before):
         key = f"global {key}"
-    rule = "labelled-max" if most else "labelled" if _is_measured(text, match, before) else "labelled-alone"
+    measured = _is_measured(text, match, before)
+    rule = "labelled-max" if most else "labelled" if measured else "labelled-alone"
     if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s" and _is_setting(text):
         rule = "settings"  # `steps: 5000`
-    sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule)]
+    sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule, measured=measured)]
     if unit == "epoch" and float(count.value).is_integer():
         sights.extend(_inside_epoch(text, match, kind))
     return sights
@@ -145,6 +177,8 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
 def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bounded: bool) -> str:
     """`train`; of less sure ones, `bare`, `moving` and `setting`: a counter only if it goes on."""
     if match["max"] is None and _is_remark(text, match, before):
+        return "bare"
+    if match["max"] is None and _OF_EARLIER.search(before):
         return "bare"
     if _OF_THE.match(text, match.end()) or _is_aside(text, match, before) or _LISTED.match(before):
         return "bare"

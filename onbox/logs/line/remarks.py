@@ -95,6 +95,8 @@ ENDED = lazy(
     r"|run)[- ]?(?:clock )?time\b"
     r"|\bsolved (?:in|after|at) \d{1,18} (?:episodes|iterations|steps|epochs|generations|updates)\b"
     r"|\b(?:terminat(?:ed|ion)|ended) (?:successfully|normally)\b|\bnormal termination\b"
+    r"|(?:训练|訓練|学習|トレーニング|훈련|학습|实验|任务|全部)\S{0,6}(?:完成|结束|結束|完了|완료|종료)(?!率)"
+    r"|\bterminated on \d|^\W*best (?:iteration|round)\W{1,3}\d+\W*$"
     r"|\bprocess to finish\W{1,6}\(success\b|\bended up (?:at|with)|\bend of (?:training|run)\b"
 )
 FAREWELL = lazy(r"(?i)wandb\S{0,8} (?:\S{1,16} )?view run .{1,80} at:")  # said at every exit, after a crash too
@@ -110,9 +112,9 @@ CRASHED = lazy(
 _NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (
-    "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
+    "best ", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
-    "preempted", "interrupt", "exit", "killed", "abort", "solved", "terminat",
+    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "abort", "solved", "terminat",
 )  # fmt: skip
 
 

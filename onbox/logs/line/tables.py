@@ -16,7 +16,7 @@ COLUMNS = {
     "generation": "generation", "episode": "episode",
     "update": "update",
 }  # fmt: skip
-_COUNTING = lazy(r"(?:n[_ ]|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
+_COUNTING = lazy(r"(?:n[_ ]?|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
 _UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
 _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`

@@ -60,6 +60,7 @@ NOT_A_COUNTER = frozenset(
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
     " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown"
     " fps sps tps"  # `fps step: 12345`
+    " micro"
     " no"  # `No Iterations 6`: of a solver inside each step
     " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.chain.state.replay import History
 from onbox.contract.events import Unreadable, parse_events
+from onbox.named_tuple import NamedTuple
 from onbox.sweep.runner import cell_run
 from onbox.sweep.state.board import Board, read_board, read_cell
 from onbox.sweep.state.frozen_sweep import read_definition

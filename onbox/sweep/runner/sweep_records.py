@@ -4,11 +4,12 @@ follows where a record could not be written.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
 from onbox.contract.paths import SWEEP
 from onbox.contract.states import RunState
+from onbox.named_tuple import NamedTuple
 from onbox.sweep.state.event_text import narrate
 from onbox.sweep.state.progress import progress_of
 from onbox.system.clock import monotonic, utc_text, wall

@@ -13,7 +13,6 @@ from patrol.decide.box_scene import BoxScene, LinkScene
 from patrol.decide.phrases import ago, quote, word
 from patrol.decide.remote_command import here
 from patrol.decide.rule import Condition, Rule
-from patrol.decide.trend import Full, soonest_full
 from patrol.ssh.unreachable_reasons import BY_KEY, UnreachableReason
 from patrol.verdict import Severity
 
@@ -75,10 +74,6 @@ LINK_RULES: tuple[LinkRow, ...] = (
 )  # fmt: skip
 
 
-def _full(scene: BoxScene) -> Full | None:
-    return soonest_full(scene.disks, scene.box_before, scene.now, scene.limits.cadence_seconds)
-
-
 def _used(scene: BoxScene) -> list[tuple[str, float]]:
     """What is in use of each file system: `(text, percent)`."""
     found = []
@@ -98,12 +93,12 @@ def _above(scene: BoxScene, percent: float) -> str:
 
 
 def _say_full(scene: BoxScene) -> str:
-    full = _full(scene)
+    full = scene.soonest_full
     return f"{full.what} of {word(full.mount, 40)} full in {ago(full.seconds)} if it goes on so" if full else ""
 
 
 def _fills_within(scene: BoxScene, seconds: float) -> bool:
-    full = _full(scene)
+    full = scene.soonest_full
     return full is not None and full.seconds <= seconds
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from patrol.memory import codec
 from patrol.memory.rows import Flip, Past, PatrolAct
 from patrol.memory.run_codec import texts_of
 from patrol.memory.sqlite import series
+from patrol.memory.sqlite.memory_file import in_transaction, take_room
 from patrol.memory.sqlite.schema import (
     AGE_COLUMN,
     KEPT_DAYS,
@@ -19,7 +21,6 @@ from patrol.memory.sqlite.schema import (
 )
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Sequence
 
     from patrol.memory.history import Before
@@ -43,7 +44,14 @@ def recall(db: sqlite3.Connection) -> Past:
     return past
 
 
-def remember(db: sqlite3.Connection, tick: TickNote) -> None:
+def keep_tick(db: sqlite3.Connection, tick: TickNote) -> None:
+    """All of it or nothing."""
+    in_transaction(db, lambda: _remember(db, tick))
+    with suppress(sqlite3.OperationalError):  # there is no more room to take
+        take_room(db)
+
+
+def _remember(db: sqlite3.Connection, tick: TickNote) -> None:
     db.execute(
         "INSERT INTO ticks (began_at, ended_at, exit_code, boxes, runs, note) VALUES (?, ?, ?, ?, ?, ?)",
         (tick.began_at, tick.ended_at, tick.exit_code, len(tick.boxes), len(tick.runs), tick.note),

@@ -63,6 +63,12 @@ def test_a_hugging_face_folder_is_judged_by_its_weights(tmp_path: Path, damage: 
     assert whole is said.startswith("trainer_state.json is there")
 
 
+@pytest.mark.parametrize("start", [b"PK", b"PK\x00\x01", b"\x80\x04", b"\x1f\x8b"])
+def test_raw_data_that_begins_like_an_archive_is_not_cut_off(tmp_path: Path, start: bytes) -> None:
+    (tmp_path / "tokens.bin").write_bytes(start + bytes(5000))
+    assert examine(str(tmp_path / "tokens.bin"))[0] is None
+
+
 def test_an_index_must_have_all_its_shards(tmp_path: Path) -> None:
     folder = hf(tmp_path / "checkpoint-500")
     shards = {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}

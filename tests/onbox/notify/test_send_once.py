@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.contract.notify_targets import NotifyTarget
-from onbox.notify.mask import mask_url
 from onbox.notify.send.http_send import route_of
 from onbox.notify.send.send_once import exchange
 from onbox.notify.send.worker import try_once
+from onbox.notify.shown_url import mask_url
 from onbox.notify.targets import Resolved
 from onbox.notify.types import Delivery, NoHttpAnswer, Outgoing, TryOutcome, Unusable
 from onbox.system.http import Line, NoReply, Request, converse

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from patrol.verify.kinds import KINDS, kind_of, load
-from patrol.verify.loaded import Broken
+from patrol.verify.loaded import Broken, NotLoaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,6 +152,24 @@ def test_what_is_made_to_hurt_is_only_broken(tmp_path: Path, name: str, data: by
     assert kind is not None
     with pytest.raises(Broken):
         load(kind, str(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["train.bin", "model.ckpt"])
+@pytest.mark.parametrize("start", [b"PK\x00\x01", b"\x00\x00", b"ggml"])
+def test_another_programs_format_under_torchs_ending_is_not_broken(tmp_path: Path, name: str, start: bytes) -> None:
+    (tmp_path / name).write_bytes(start + bytes(range(256)) * 20)
+    kind = kind_of(name)
+    assert kind is not None
+    with pytest.raises(NotLoaded, match="not a format of torch"):
+        load(kind, str(tmp_path / name))
+
+
+def test_a_torch_file_of_zeros_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "model.pt").write_bytes(bytes(5000))
+    kind = kind_of("model.pt")
+    assert kind is not None
+    with pytest.raises(Broken):
+        load(kind, str(tmp_path / "model.pt"))
 
 
 def test_each_kind_is_in_the_table_once() -> None:
