@@ -235,7 +235,7 @@ class Detected(NamedTuple):
     proof: str
 
 
-class Finished(NamedTuple):
+class FinishedStage(NamedTuple):
     """A stage that is done: how long all its attempts took, and how long they should, by declaration."""
 
     stage: str
@@ -332,7 +332,7 @@ class RunLook(NamedTuple):
     cells: Maybe[Cells] = Absent("it is not a sweep")
     whole_expected_seconds: Maybe[float] = NOT_ASKED
     stage_first_began_age_seconds: Maybe[float] = NOT_ASKED
-    finished: tuple[Finished, ...] = ()
+    finished: tuple[FinishedStage, ...] = ()
     detected: Maybe[tuple[Detected, ...]] = NOT_ASKED
 
 

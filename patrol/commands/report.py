@@ -25,7 +25,7 @@ from patrol.timer.heartbeat import read_heartbeat
 if TYPE_CHECKING:
     from onbox.cli.command import Options
     from patrol.config.settings import Settings
-    from patrol.page.model import History, RunHistory
+    from patrol.page.model import PageHistory, RunHistory
 
 EXAMPLES = """\
 examples:
@@ -83,7 +83,7 @@ def _make(settings: Settings, path: str, since: float, *, watch: bool) -> None:
     print(f"wrote {path}: {counted(len(history.runs), 'run')}, {len(page.encode()) / 1e6:.1f} MB", flush=True)
 
 
-def _page(history: History) -> str:
+def _page(history: PageHistory) -> str:
     try:
         return page_of(history)
     except NoExtra as error:

@@ -10,7 +10,7 @@ import os
 import zlib
 from typing import TYPE_CHECKING
 
-from patrol.memory.rows import Flip, LastWord, Past, PastTick, PatrolAct, Point
+from patrol.memory.rows import Flip, LastWord, Past, PastTick, PatrolAct, TickPoint
 from patrol.memory.sqlite import series
 from patrol.memory.sqlite.memory_file import MemoryFile, in_transaction
 from patrol.memory.sqlite.write_tick import change_run, forget_run, insert_act, keep_tick, recall
@@ -86,7 +86,7 @@ class Memory(MemoryFile):
         query = "SELECT subject, outcome FROM acts WHERE kind = ? ORDER BY id"
         return self.with_file(lambda db: dict(db.execute(query, (kind,)).fetchall()))
 
-    def points(self, box: str, run: str, since: float = 0.0) -> list[tuple[int, str, int, Point]]:
+    def points(self, box: str, run: str, since: float = 0.0) -> list[tuple[int, str, int, TickPoint]]:
         """`(at, rule, severity, point)` of every tick that saw the run, oldest first."""
         query = (
             "SELECT p.at, r.name, p.severity, p.current, p.loss, p.memory, p.disk, p.inodes, p.gpu FROM points p"
@@ -94,7 +94,7 @@ class Memory(MemoryFile):
             " WHERE runs.box = ? AND runs.run = ? AND p.at >= ? ORDER BY p.at"
         )
         return self.with_file(
-            lambda db: [(row[0], row[1], row[2], Point(*row[3:])) for row in db.execute(query, (box, run, since))]
+            lambda db: [(row[0], row[1], row[2], TickPoint(*row[3:])) for row in db.execute(query, (box, run, since))]
         )
 
     def last_look(self, box: str) -> str | None:

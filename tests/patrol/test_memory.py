@@ -19,7 +19,7 @@ from onbox.logs.progress import ProgressReader
 from onbox.series.point import Point as SeriesPoint
 from onbox.system.files import StateNotWritten
 from patrol.memory.history import Before, BoxBefore
-from patrol.memory.rows import BoxNote, MemoryTrouble, PatrolAct, Point, RunNote, TickNote
+from patrol.memory.rows import BoxNote, MemoryTrouble, PatrolAct, RunNote, TickNote, TickPoint
 from patrol.memory.run_codec import memories_of, run_to_text
 from patrol.memory.run_memory import BoxMemory, LogPlace, Memories, RunMemory, Watched, nothing_remembered
 from patrol.memory.sqlite import schema as memory_schema
@@ -60,7 +60,7 @@ def run_note(rule: str = "healthy", *, before: str | None = None, at: float = NO
         rule,
         "says",
         before,
-        Point(5.0, 0.5, 71, 62, 8, 96),
+        TickPoint(5.0, 0.5, 71, 62, 8, 96),
     )
 
 

@@ -14,7 +14,7 @@ from patrol.memory.run_manifest import DeclaredStage, Manifest
 from patrol.probe import log_memory
 from patrol.probe.excerpt import last_traceback
 from patrol.probe.managed.values import TEXT_LIMIT, age_of, stage_of
-from patrol.snapshot import Failure, Finished
+from patrol.snapshot import Failure, FinishedStage
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from patrol.probe.box.runs import RawRun
 
 
-def finished_stages(facts: JournalFacts, manifest: Manifest) -> tuple[Finished, ...]:
+def finished_stages(facts: JournalFacts, manifest: Manifest) -> tuple[FinishedStage, ...]:
     """Its stages that are done, of which is known how long they took."""
     return tuple(
-        Finished(one.stage, one.spent_seconds, manifest.stages.get(one.stage, DeclaredStage()).expected_seconds)
+        FinishedStage(one.stage, one.spent_seconds, manifest.stages.get(one.stage, DeclaredStage()).expected_seconds)
         for one in facts.results.values()
         if one.spent_seconds is not None
     )

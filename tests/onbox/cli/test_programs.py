@@ -171,7 +171,9 @@ def help_pages(program: Program) -> Iterator[str]:
 
     def pages(command: click.Command, ctx: click.Context) -> Iterator[str]:
         yield command.get_help(ctx)
-        for name in command.list_commands(ctx) if isinstance(command, click.Group) else ():
+        if not isinstance(command, click.Group):
+            return
+        for name in command.list_commands(ctx):
             found = command.get_command(ctx, name)
             assert found is not None
             yield from pages(found, click.Context(found, parent=ctx, info_name=name, terminal_width=80))
