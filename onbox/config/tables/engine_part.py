@@ -17,7 +17,7 @@ Options = tuple[tuple[str, str | None], ...]
 
 
 class GuardedKey(NamedTuple):
-    """A key of the table that is used only where somebody accepted it, as a `Row` of `trust_keys.py`.
+    """A key of the table that is used only where somebody accepted it, as a `TrustedKey` of `trust_keys.py`.
 
     usual: the value that nobody is asked about. address: nobody is asked about one of this machine. beside: the key
     that says where it goes.
