@@ -17,7 +17,7 @@ from onbox.model.units import counted, parse_duration
 from onbox.system.clock import pause, wall
 from patrol.commands.options import common_options
 from patrol.config.configured import load_settings
-from patrol.crontab_entry import installed_lines
+from patrol.cron_job import installed_lines
 from patrol.page.gather import gather
 from patrol.page.write import NoExtra, page_of, path_of, write_page
 from patrol.timer.heartbeat import read_heartbeat

@@ -17,7 +17,7 @@ from onbox.system.clock import pause, wall
 from patrol.act.look_again import look_again_in, start_look_again, take_turn
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
-from patrol.crontab_entry import leave_when_all_is_over
+from patrol.cron_job import leave_when_all_is_over
 from patrol.known_projects import in_each_project
 from patrol.report.lines import OF_PATROL, details, wide_line
 from patrol.report.machine_formats import nagios

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.state.status_file import read_status
+from onbox.chain.state.read_status import read_status
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number
 from onbox.model.detect import STOP, DetectSettings
