@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
-from onbox.logs.grounds import Scene, counts
+from onbox.logs.grounds import LOOKS, Scene, counts
 from onbox.logs.line.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import outermost
 from onbox.named_tuple import NamedTuple
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
-STRETCHED = 2  # times that a maximum changed while its counter stood still: it is another counter
 RAISED_MAX = 2  # times that a run may state a larger maximum
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
@@ -78,7 +77,7 @@ def _may_be_over(progress: Progress) -> bool:
 def _without_counter(track: Track) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return None
-    return track.ended > track.crashed
+    return track.ended > track.crashed and track.ended >= track.percent_line
 
 
 def _epoch(track: Track) -> Counter | None:
@@ -156,7 +155,9 @@ def _goes_on_around(counter: Counter, inner: Counter) -> bool:
     return counter.kind == "train" and counter.last == inner.last and 0 < counter.advances <= inner.repeats + 1
 
 
-def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, bool, bool, bool, bool, float, int]:
+def _rank(
+    track: Track, counter: Counter, others: list[Counter]
+) -> tuple[bool, bool, bool, bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
     most = _maximum(track, counter)
     complete = most is not None and counter.current >= most
@@ -166,10 +167,13 @@ def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, 
     )
     done = complete and (followed or track.line - counter.last > 3)
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
-    own = counter.maximum is not None or counter.current > counter.minimum  # not a number that was named once
+    moved = counter.current > counter.minimum
+    own = counter.maximum is not None or moved  # not a number that was named once
+    stands = counter.seen >= LOOKS and not moved
     return (
         "progress" in counter.key,
         trained,
+        not stands,
         not done,
         own,
         counter.resets == 0 and counter.unit != "batch",
@@ -180,8 +184,8 @@ def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, 
 
 def _maximum(track: Track, counter: Counter) -> int | None:
     """Of the counter itself, else one that the log told elsewhere for what it counts."""
-    if counter.stretched >= STRETCHED:
-        return None
+    if counter.stretched and not counter.advances:
+        return None  # `3/100`, `3/200`
     if counter.maximum is not None:
         return counter.maximum
     units = sorted(STEP_UNITS - {"batch", "timestep"}) if counter.unit in STEP_UNITS - {"timestep"} else [counter.unit]
@@ -216,6 +220,8 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return counter.unit == "batch"
     if counter.crossed:
         return False
+    if counter.made and whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured:
+        return True  # a bar that came when the epochs were under way
     if counter.unit in INNER_UNITS:
         return True
     if counter.elapsed is not None and epoch.elapsed is not None and counter.elapsed < 0.9 * epoch.elapsed:
@@ -300,6 +306,8 @@ def _finished(track: Track, pick: Pick) -> bool | None:
     complete = pick.maximum is not None and counter.current >= pick.maximum
     if complete and counter.kind == "aux" and track.line > counter.last:
         return None  # what was prepared is ready, and the program went on with something else
+    if complete and counter.unit == "epoch" and counter.rule == "labelled" and counter.last == track.line:
+        return None  # in the last epoch, perhaps
     if complete:
         return inner is None or inner.maximum is None or inner.current >= inner.maximum
     if pick.maximum is None and counter.rounded and counter.rule == "tqdm" and track.percent == 100:

@@ -22,7 +22,7 @@ LOOKS = 3  # at a number that has not moved: it names one of several
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = frozenset({
     "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
-    "fraction-percent", "two-brackets", "pass-document", "epoch-of-epochs", "current-total",
+    "fraction-percent", "two-brackets", "pass-document", "epoch-of-epochs", "current-total", "drawn",
 })  # fmt: skip
 _MEASURED = frozenset({
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",
@@ -55,6 +55,8 @@ def is_full(counter: Counter) -> bool:
 
 
 def _moved(counter: Counter, _: Scene) -> bool:
+    if counter.rule == "weak":
+        return counter.advances >= LOOKS
     return counter.current > counter.minimum
 
 

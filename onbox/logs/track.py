@@ -132,6 +132,7 @@ class Track:
         self.percent: float | None = None
         self.percent_line = 0
         self.table: TableHead | None = None
+        self.drawn = False  # the line that is looked at was drawn over another one
         self.place = 0  # number of the line that is looked at, counting those that were passed over for being alike
         self.readings: dict[str, list[Any]] = {}  # name -> value, place, and the name in the log
 
@@ -280,7 +281,8 @@ class Track:
             self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
         for sight in seen.sights:
-            self._count(sight)
+            moves = self.drawn and sight.kind == "moving"
+            self._count(sight._replace(kind="train", rule="drawn") if moves else sight)
         if seen.loss is not None:
             self.loss, self.loss_line = seen.loss, self.line
             self._measured("loss", seen.loss)

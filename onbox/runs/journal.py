@@ -217,14 +217,14 @@ def result_of(record: Mapping[str, Any]) -> StageResult:
     """Of a `stage_done` record, or of a DONE marker."""
     told = record.get("progress")
     progress = told if isinstance(told, dict) else {}
-    loss = progress.get("loss")
+    loss, metric = progress.get("loss"), record.get("metric")
     return StageResult(
         str(record.get("stage"))[:NAME_LIMIT],
         as_number(record.get("duration_seconds")),
         as_number(progress.get("current")),
         as_whole(progress.get("exact_max")),
         safe_line(loss, 20) if isinstance(loss, str) else as_number(loss),
-        metric=metric_in(safe_line(record.get("metric") or "", METRIC_LIMIT + 1)),
+        metric=metric_in(safe_line(metric, METRIC_LIMIT + 1)) if metric else "",
     )
 
 

@@ -13,7 +13,6 @@ from onbox.logs.line.words import (
     COUNTER_LABELS,
     EVALUATION,
     EVERYDAY,
-    INNER_UNITS,
     LAST_WORD,
     LONE_UNITS,
     LONE_WORDS,
@@ -22,6 +21,7 @@ from onbox.logs.line.words import (
     NOT_A_COUNTER,
     SELDOM_UNITS,
     UNITS,
+    WEAK_WORDS,
 )
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
@@ -40,6 +40,9 @@ _OF_EARLIER = lazy(
     r"(?i)(?<![a-z])(?:load(?:ed|ing)?|restor\w{1,4}|resum\w{1,4}|recover\w{0,4}|pretrained|best)(?![a-z])"
 )
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
+_COUNT_IN_CELL = lazy(
+    r"\|\s{1,20}(?P<count>\d{1,18})\s{1,8}(?P<word>updates|steps|iters|iterations|timesteps)\s{1,20}\|"
+)
 _CONNECTED = lazy(r"(?i)\b(?:every|each|per|after|for|of|in|from|last|next|best|until|total|max|first)\W{0,3}$|/\s?$")
 _ORDINAL = lazy(
     r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
@@ -74,6 +77,7 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
     ordinal = None if sights else _ordinal(text)
     if ordinal is not None:
         return [ordinal], maxima
+    in_cell = _count_in_cell(text) if " |" in text else None
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -91,9 +95,18 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         told = is_exact(text, *match.span("current"))
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
-        if role == "counter":
+        if role == "counter" and (in_cell is None or unit != in_cell.unit):
             sights.extend(_word_sights(text, match, unit, before, count))
-    return sights, maxima
+    return ([*sights, in_cell] if in_cell else sights), maxima
+
+
+def _count_in_cell(text: str) -> CounterSight | None:
+    """`| 0020028 updates |`: the number before its word, in a column of its own."""
+    found = _COUNT_IN_CELL.search(text)
+    if found is None:
+        return None
+    unit = UNITS[found["word"].lower()]
+    return CounterSight(unit, unit, "train", int(found["count"]), None, False, "labelled", measured=True)
 
 
 def _ordinal(text: str) -> CounterSight | None:
@@ -140,7 +153,9 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
         return ""
     if unit in SELDOM_UNITS and "=" not in match["sep"] and words[-1:] != ["time"]:
         return "counter"
-    return "counter" if unit in LONE_WORDS or (unit == "batch" and INNER_UNITS) else ""
+    if unit in WEAK_WORDS and match["sep"].strip():
+        return "counter"
+    return "counter" if unit in LONE_WORDS or unit == "batch" else ""
 
 
 def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: ShownCount) -> list[CounterSight]:
@@ -166,6 +181,10 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
         key = f"global {key}"
     measured = _is_measured(text, match, before)
     rule = "labelled-max" if most else "labelled" if measured else "labelled-alone"
+    if kind == "moving" and _is_weak(text, match):
+        if count.rounded:
+            return []
+        rule = "weak"
     if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s" and _is_setting(text):
         rule = "settings"  # `steps: 5000`
     sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule, measured=measured)]
@@ -182,12 +201,19 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
         return "bare"
     if _OF_THE.match(text, match.end()) or _is_aside(text, match, before) or _LISTED.match(before):
         return "bare"
-    if not bounded and (unit in SELDOM_UNITS or (unit == "batch" and not _is_measured(text, match, before))):
+    if not bounded and (
+        unit in SELDOM_UNITS or _is_weak(text, match) or (unit == "batch" and not _is_measured(text, match, before))
+    ):
         return "moving"
     if match["max"] is not None:
         return "train"
     result = ":" in match["sep"] and text[match.start() - 1] in "sS" and not _is_measured(text, match, before)
     return "setting" if result or _is_setting(text) else "train"
+
+
+def _is_weak(text: str, match: re.Match[str]) -> bool:
+    word = LAST_WORD.search(text[: match.start()])
+    return word is not None and word[0].lower() in WEAK_WORDS
 
 
 def _is_remark(text: str, match: re.Match[str], before: str) -> bool:

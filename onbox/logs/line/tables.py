@@ -18,6 +18,7 @@ COLUMNS = {
 }  # fmt: skip
 _COUNTING = lazy(r"(?:n[_ ]?|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
 _UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
+_CLOCK_UNIT = lazy(r"\[[a-z]:[a-z]\]")  # `t[m:s]`
 _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`
 _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
@@ -34,9 +35,19 @@ class TableHead(NamedTuple):
 def read_header(text: str) -> TableHead | None:
     """`E    #       LOSS NER  SCORE`, `| epoch | loss |`: names only, the first one a counter. None for other lines."""
     bare = _QUOTED.sub(r"\1  ", text).rstrip() if _QUOTED.match(text) else _COMMENT.sub("", text)
+    bare = _CLOCK_UNIT.sub("", bare)
     if len(bare) > 400 or re.search(r"\d[.:]|[=\"'{}\[\]]|: |^\S+:", bare):
         return None
     names = [_UNIT_OF.sub("", name) for name in _cells(bare, header=True)]
+    alone = bare.split(None, 1)[0].lower() if bare.strip() else ""
+    if (
+        names
+        and alone != names[0]
+        and not any(map(str.isdigit, bare))
+        and names[0] not in COLUMNS
+        and len(bare.split()) > len(names)
+    ):
+        names = bare.lower().split()  # `Iterat #Fevals   function value`
     if names[:1] == ["progress"]:  # OpenMM: a share, then the counter
         names[0] = "%"
     names = [_column(name) for name in names]
