@@ -76,7 +76,11 @@ def told_by_status(look: RunLook, fields: dict[str, Any]) -> ManagedTold | None:
     progress = _told_progress(data)
     if progress is None or not isinstance(data, dict):
         return None
-    if (observed(look.stage), observed(look.attempt)) != (fields.get("stage"), fields.get("attempt")):
+    is_of_sweep = progress.rule == SWEEP_RULE  # counts cells, over all of its launches
+    if not is_of_sweep and (observed(look.stage), observed(look.attempt)) != (
+        fields.get("stage"),
+        fields.get("attempt"),
+    ):
         return None
     pace, fresh = as_number(data.get("steps_per_second")), _is_fresh(look)
     return ManagedTold(progress, pace if fresh and pace else Absent("no pace told"), fresh)
