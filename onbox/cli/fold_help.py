@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 COMMENT_INDENT = " " * 6
-_EXAMPLE = re.compile(r"(?P<command>  \S.*?) {3,}(?P<comment>\S.*)")
+GAP = " " * 3  # at least, between a command and its comment
 _CODE = re.compile(r"(?P<head> +\d+  )(?P<meaning>\S.*)")
 
 
@@ -37,7 +37,7 @@ def _fold_line(line: str, width: int) -> list[str]:
     if code := _CODE.fullmatch(line):
         head = code["head"]
         return textwrap.wrap(code["meaning"], width, initial_indent=head, subsequent_indent=" " * len(head))
-    if example := _EXAMPLE.fullmatch(line):
-        below = textwrap.wrap(example["comment"], width - len(COMMENT_INDENT), break_on_hyphens=False)
-        return [example["command"], *(COMMENT_INDENT + one for one in below)]
-    return [line]
+    text = line.lstrip()
+    command, _, comment = text.partition(GAP)
+    below = textwrap.wrap(comment.strip(), width - len(COMMENT_INDENT), break_on_hyphens=False)
+    return [line[: len(line) - len(text)] + command, *(COMMENT_INDENT + one for one in below)]
