@@ -7,6 +7,9 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+from onbox.config import toml
+from onbox.config.bounds import bounds_problem
+from onbox.config.lines import line_of, lines_of
 from onbox.config.parse import Config, ConfigErrors, parse_config, run_name_from
 from onbox.config.trust_keys import without
 from onbox.contract.exits import Exit
@@ -150,8 +153,6 @@ def _parse(path: str, data: Mapping[str, Any]) -> Config:
 
 def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
     """Each error of a file that has been read, with its line where that can be told; of very many the first."""
-    from onbox.config.lines import line_of, lines_of  # noqa: PLC0415 - cold start
-
     lines = lines_of((read_file(path, FILE_LIMIT_BYTES) or b"").decode("utf-8", "replace"))
     for error in errors.errors[:ERRORS_SHOWN]:
         line = line_of(lines, error.path)
@@ -173,10 +174,6 @@ def read_toml(path: str) -> dict[str, Any]:
 
 def parse_toml(data: bytes, path: str) -> dict[str, Any]:
     """TOML as plain data. path: what it is called in the errors. Raises Trouble."""
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415 - 10 ms that commands without a file save
-    else:
-        import tomli as tomllib  # noqa: PLC0415
     try:
         if len(data) > FILE_LIMIT_BYTES:
             raise Trouble(
@@ -184,7 +181,7 @@ def parse_toml(data: bytes, path: str) -> dict[str, Any]:
             )
         text = data.decode("utf-8")
         _refuse_out_of_bounds(path, text)
-        return tomllib.loads(text)
+        return toml.loads(text)
     except UnicodeDecodeError as error:
         raise Trouble(Exit.CONFIG, f"{path}: is not UTF-8 (byte {error.start})") from error
     except (ValueError, RecursionError) as error:  # the parser's own, a number too long, brackets too deep
@@ -195,7 +192,6 @@ def _refuse_out_of_bounds(path: str, text: str) -> None:
     """What little text there is the parser is done with at once, but for brackets within brackets."""
     if len(text) < SMALL and text.count("[") + text.count("{") < SMALL_NESTS:
         return
-    from onbox.config.bounds import bounds_problem  # noqa: PLC0415 - cold start
 
     if problem := bounds_problem(text):
         raise Trouble(Exit.CONFIG, f"{path}: {problem}, which no configuration needs")

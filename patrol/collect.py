@@ -16,6 +16,7 @@ from patrol.probe.trackers import with_intent
 from patrol.snapshot import BoxLook, Unreachable
 from patrol.ssh.client import CONNECT_SECONDS, ask
 from patrol.ssh.run_parallel import Limits, Visit, find_gates, visit_all
+from patrol.tracker_server import server_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,7 +108,6 @@ def _tracker_server(settings: Settings, known: Memories) -> Server | None:
     """The tracker's server with this box's questions put; None where it is not to be asked."""
     if settings.config.tracker.key is None:
         return None
-    from patrol.tracker_server import server_for  # noqa: PLC0415 - only where a key is named
 
     server = server_for(settings.config.tracker, settings.folder)
     server.ask(known.runs)

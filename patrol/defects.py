@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from contextlib import suppress
 
 from onbox.outside import safe_line, safe_text
@@ -16,8 +17,6 @@ def note_defect(state: str, box: str, error: BaseException) -> str:
     """Keep where it happened, in one file per box; what to say of it. Never raises for a state that cannot be written:
     then the words are all.
     """
-    import traceback  # noqa: PLC0415 - 2 ms of every tick, for what nearly none needs
-
     words = f"a defect in the patrol: {type(error).__name__}: {safe_line(str(error), WORDS_LIMIT)}"
     path = os.path.join(state, FOLDER, f"{box}.txt")
     text = safe_text("".join(traceback.format_exception(error)))

@@ -34,6 +34,8 @@ from patrol.judge import Frame, box_note, judge, may_act, run_note, undelivered
 from patrol.memory.rows import MemoryTrouble, Past, TickNote, must_be_text
 from patrol.memory.store import Memory
 from patrol.memory.transfers import Register
+from patrol.page.write import renew_page
+from patrol.tell.publish import ping_watcher, write_metrics
 from patrol.timer.claims import claim_or_tell
 from patrol.timer.heartbeat import CADENCES, Heartbeat, read_heartbeat, stand, write_heartbeat
 from patrol.verdict import Severity, worst_severity
@@ -336,14 +338,11 @@ class _Tick:
 
     def _tell(self, judged: Sequence[BoxJudged], began: float, now: float, severity: Severity) -> None:
         if self.settings.patrol.report is not None:
-            from patrol.page.write import renew_page  # noqa: PLC0415 - only where a page is asked for
-
             heartbeat = read_heartbeat(self.settings.state)
             by_timer = heartbeat is not None and heartbeat.timer_at is not None
             self.troubles += renew_page(self.settings, timed=by_timer or None)
         if self.settings.patrol.textfile is None and self.settings.patrol.ping is None:
             return
-        from patrol.tell.publish import ping_watcher, write_metrics  # noqa: PLC0415 - only where they are asked for
 
         if self.settings.patrol.textfile is not None:
             self.troubles += write_metrics(self.settings, judged, began, now)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import os
-import stat
 import sys
-import zlib
 from typing import TYPE_CHECKING
 
 from onbox.contract.exits import Exit
@@ -69,7 +67,11 @@ def within_boundary(
         return say(program, *interrupted)
     except Exception as error:  # noqa: BLE001 - the boundary: a defect gets one line and a report, not a traceback
         known = troubles(error) or _common_trouble(error)
-        return say(program, *known) if known else _report_defect(program, error)
+        if known:
+            return say(program, *known)
+        from onbox.cli.defect import reported  # noqa: PLC0415 - 6 ms of every start, for what hardly ever happens
+
+        return say(program, Exit.INTERNAL, reported(program, error))
 
 
 def _common_trouble(error: Exception) -> tuple[int, str] | None:
@@ -90,34 +92,3 @@ def say(program: str, code: int, text: str) -> int:
     """One line for people on stderr; the exit code."""
     print(f"{program}: {safe_text(text)}", file=sys.stderr)
     return int(code)
-
-
-def _report_defect(program: str, error: Exception) -> int:
-    """One line, and one report for each place where it happened: a tick that fails every half hour leaves one file."""
-    import traceback  # noqa: PLC0415 - only when something is wrong
-
-    text = safe_text("".join(traceback.format_exception(error)))
-    frames = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-    place = zlib.crc32(" ".join([type(error).__name__, *frames]).encode("utf-8", "replace"))
-    try:
-        where = f"; details in {_keep_report(f'{program}-report-{os.geteuid()}-{place:08x}', text)}"
-    except OSError:
-        where = f"\n{text}"
-    return say(program, Exit.INTERNAL, f"a defect in {program}: {type(error).__name__}: {error}{where}")
-
-
-def _keep_report(name: str, text: str) -> str:
-    """Where it lies. One of ours that is there tells of the same defect; one of somebody else's is not touched."""
-    import tempfile  # noqa: PLC0415 - only when something is wrong
-
-    path = os.path.join(tempfile.gettempdir(), f"{name}.txt")
-    try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        found = os.lstat(path)
-        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
-            return path
-        fd, path = tempfile.mkstemp(prefix=f"{name}-", suffix=".txt")
-    with open(fd, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
-    return path

@@ -35,6 +35,7 @@ from onbox.errors import Trouble
 from onbox.model.engines import CHOICES, CLUSTERS
 from onbox.model.manifest import WaitFor
 from onbox.model.origin import origin_to_dict
+from onbox.sweep.cells.template import wanted_by
 from onbox.trust import require
 
 if TYPE_CHECKING:
@@ -182,7 +183,6 @@ def _refuse_placeholders(project: Project, stages: Sequence[Stage]) -> None:
     sweep = project.config.sweep
     if not (sweep.grid or sweep.tables or sweep.queue):
         return
-    from onbox.sweep.cells.template import wanted_by  # noqa: PLC0415 - only where there are cells
 
     names = {*dict(sweep.grid), *(name for table in sweep.tables for name in table)}
     found = sorted(wanted_by(stages) & names if names else wanted_by(stages))

@@ -15,6 +15,7 @@ from onbox.chain.run_status import look_at_run
 from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_slot
 from onbox.cli.command import argument, command, config_option
+from onbox.commands.engine.logs import show_job_log
 from onbox.commands.shared.arguments import complete_run, complete_stage
 from onbox.commands.shared.log_end import read_end
 from onbox.commands.shared.project import existing_run, load_project_to_read
@@ -62,8 +63,6 @@ _BEGUN = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\x07\x1b\n]{0,256})?\Z"
 def run(args: Options) -> int:
     paths = existing_run(load_project_to_read(args.config), args.run)
     if args.job:
-        from onbox.commands.engine.logs import show_job_log  # noqa: PLC0415 - only for a run on an engine
-
         return show_job_log(paths, args.stage, max(0, args.lines))
     stage = args.stage or _default_stage(paths)
     path = _log_path(paths, stage, args.attempt)

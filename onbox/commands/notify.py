@@ -21,9 +21,9 @@ from onbox.contract.exits import Exit
 from onbox.contract.notices import TEST_EVENT, Notice
 from onbox.errors import Trouble
 from onbox.model.units import format_duration
-from onbox.notify.mask import mask_url
 from onbox.notify.queue.outbox import Outbox
 from onbox.notify.queue.queue_status import survey
+from onbox.notify.shown_url import mask_url
 from onbox.notify.signing import BadSecret
 from onbox.notify.targets import NotSet, resolve_target
 from onbox.notify.types import Unusable

@@ -17,11 +17,13 @@ from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import find_keeper, read_slot
 from onbox.cli.command import argument, command, config_option, json_option
 from onbox.collectors.gpu.watch import read_once
+from onbox.collectors.hogs import find_hogs, places_to_look
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
 from onbox.collectors.trend import seconds_until_empty
 from onbox.commands.shared.project import existing_run, load_project_to_read
+from onbox.commands.show.hogs_text import render_hogs
 from onbox.commands.show.process_tree import read_tree
 from onbox.commands.show.stats_prometheus import render_metrics
 from onbox.commands.show.stats_text import render_picture
@@ -52,7 +54,7 @@ WATCH_SECONDS = 2.0
 CLEAR = "\x1b[H\x1b[2J"
 
 
-class Subject(NamedTuple):
+class StatsSubject(NamedTuple):
     """Whom the picture is about: a stage of a run, or this session (all None)."""
 
     paths: RunPaths | None = None
@@ -74,7 +76,7 @@ class Picture(NamedTuple):
     rates: what changed per second since an earlier sample; empty if there is none.
     """
 
-    subject: Subject
+    subject: StatsSubject
     snapshot: Snapshot
     gpus: Maybe[GpuReading]
     trends: dict[str, dict[str, float | None]]
@@ -114,9 +116,6 @@ def _run(args: Options) -> int:
 
 
 def _show_hogs(args: Options) -> int:
-    from onbox.collectors.hogs import find_hogs, places_to_look  # noqa: PLC0415 - rarely asked for
-    from onbox.commands.show.hogs_text import render_hogs  # noqa: PLC0415 - as above
-
     hogs = find_hogs(places_to_look(os.environ, load_project_to_read(args.config).folder))
     print(json.dumps({"schema": 1, **plain(hogs)}, indent=2) if args.json else render_hogs(hogs))
     return Exit.DONE
@@ -139,7 +138,7 @@ def _show(args: Options, picture: Picture) -> None:
         print(render_picture(picture), flush=True)
 
 
-def find_subject(args: Options) -> Subject:
+def find_subject(args: Options) -> StatsSubject:
     """The run's live stage, else this session. A run that is asked for by name must be there."""
     project = load_project_to_read(args.config)
     try:
@@ -148,11 +147,11 @@ def find_subject(args: Options) -> Subject:
     except Trouble:
         if args.run:
             raise
-        return Subject(touched=_session_paths(project.folder))
+        return StatsSubject(touched=_session_paths(project.folder))
     except ValueError as error:
         raise Trouble(Exit.CONFIG, f"the run is damaged: {error}") from error
     if view is None:
-        return Subject(touched=_session_paths(project.folder))
+        return StatsSubject(touched=_session_paths(project.folder))
     return _subject_of(paths, view)
 
 
@@ -160,7 +159,7 @@ def _session_paths(folder: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((folder, os.environ.get("TMPDIR", "/tmp"), "/dev/shm")))
 
 
-def _subject_of(paths: RunPaths, view: RunView) -> Subject:
+def _subject_of(paths: RunPaths, view: RunView) -> StatsSubject:
     leader = None
     if view.stage_alive is not None:
         slot, _, _ = read_slot(paths.slot(view.stage_alive))
@@ -170,10 +169,10 @@ def _subject_of(paths: RunPaths, view: RunView) -> Subject:
         if view.stage_alive in (None, frozen.stage.name):
             folder = os.path.normpath(os.path.join(view.head.project, frozen.stage.cwd))
             touched |= dict.fromkeys(touched_paths(paths.root, frozen.stage, folder))
-    return Subject(paths, view, view.stage_alive, leader, tuple(touched))
+    return StatsSubject(paths, view, view.stage_alive, leader, tuple(touched))
 
 
-def take_picture(subject: Subject, earlier: Sample | None = None) -> Picture:
+def take_picture(subject: StatsSubject, earlier: Sample | None = None) -> Picture:
     """Look at everything. earlier: a sample to compare with; None: the run's newest, if it has any."""
     pid = subject.leader.pid if subject.leader is not None else "self"
     snapshot = take_snapshot(
@@ -193,7 +192,7 @@ def take_picture(subject: Subject, earlier: Sample | None = None) -> Picture:
     )
 
 
-def _samples(subject: Subject) -> list[Sample]:
+def _samples(subject: StatsSubject) -> list[Sample]:
     if subject.paths is None:
         return []
     try:
@@ -232,7 +231,7 @@ def find_rates(before: Sample, now: Sample) -> dict[str, float]:
     return rates
 
 
-def _kills_since(subject: Subject, now: Sample) -> int | None:
+def _kills_since(subject: StatsSubject, now: Sample) -> int | None:
     """OOM kills since the run's first sample; None: nothing to compare with."""
     if subject.leader is None:
         return None  # another session may stand in another group

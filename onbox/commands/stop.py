@@ -15,6 +15,7 @@ from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.slots import find_keeper, read_slot
 from onbox.chain.viewer.viewer import ask_to_stop, configured_grace
 from onbox.cli.command import command, config_option
+from onbox.commands.engine.stop import stop_jobs
 from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.notices import catch_up_notices
 from onbox.commands.shared.project import load_project_to_read, run_to_act_on
@@ -81,8 +82,6 @@ def _is_on_engine(paths: RunPaths) -> bool:
 
 
 def _stop_jobs(paths: RunPaths, grace_seconds: float) -> int:
-    from onbox.commands.engine.stop import stop_jobs  # noqa: PLC0415 - only for a run on an engine
-
     if not stop_jobs(paths, grace_seconds):
         print("nothing runs")
         return Exit.DONE

@@ -11,6 +11,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from onbox.config.tables.engines import PARTS
 from onbox.model.engines import ENGINES
@@ -19,7 +20,7 @@ from onbox.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from onbox.config.tables.engine_part import Guarded
+    from onbox.config.tables.engine_part import GuardedKey
 
 Path = tuple[str | int, ...]
 _HASH_CHARACTERS = 32
@@ -83,8 +84,6 @@ def _stays(value: Any, outside: Callable[[str], bool]) -> bool:
 
 def _here(value: Any, _outside: Callable[[str], bool]) -> bool:
     """An address of this machine."""
-    from urllib.parse import urlsplit  # noqa: PLC0415 - cold start
-
     try:
         return isinstance(value, str) and urlsplit(value).hostname in _LOOPBACK
     except ValueError:
@@ -101,7 +100,7 @@ def _target_of_environment(value: Any, outside: Callable[[str], bool]) -> bool:
     return all(_of_environment(found.get(key), outside) for key in ("url", "secret"))
 
 
-def _of_engine(name: str, one: Guarded) -> TrustedKey:
+def _of_engine(name: str, one: GuardedKey) -> TrustedKey:
     """A key of the engine's table."""
     harmless = _here if one.address else _is(one.usual) if one.usual else _never
     beside = (f"{name}.{one.beside}",) if one.beside else ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from onbox.digest import sha256_hex
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -26,6 +28,4 @@ def chain_fingerprint(stages: Iterable[tuple[str, str]]) -> str:
 
 
 def _digest(value: object) -> str:
-    import hashlib  # noqa: PLC0415 - loads OpenSSL (2 MiB), and the runner reads the result from run.json
-
-    return hashlib.sha256(json.dumps(value, separators=(",", ":")).encode("ascii")).hexdigest()[:16]
+    return sha256_hex(json.dumps(value, separators=(",", ":")).encode("ascii"))[:16]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
+from onbox.logs.grounds import LOOKS, Scene, counts
 from onbox.logs.line.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import outermost
 from onbox.named_tuple import NamedTuple
@@ -13,13 +14,10 @@ if TYPE_CHECKING:
     from onbox.logs.closing import ClosingLines
     from onbox.logs.track import Counter, Track
 
-LINES_BEHIND = 0  # that may come behind a display which is still the newest news
-LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
-RAISED_MAX = 2  # times that a run may state a larger maximum
-INDEX_SEEN = 3  # looks at which a number has not moved, and names one of several
-INDEX_UNITS = frozenset({"task", "job", "file"})
+NEARLY = 0.995  # of a bar that was not drawn again at its end
+RAISED_MAX = 4  # times that a run may state a larger maximum
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
 
@@ -40,12 +38,13 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
 
 
 def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
-    pick = _pick(track)
-    if pick is None or _is_past(track, pick.counter, ending):
+    pick = _pick(Scene(track, ending))
+    if pick is None:
         fresh = track.percent_line >= track.started and track.percent is not None
-        return Progress(percent=track.percent, finished=_without_counter(track)) if fresh else Progress(
-            finished=_without_counter(track), loss=track.loss
-        )  # fmt: skip
+        if not fresh:
+            return Progress(finished=_without_counter(track), loss=track.loss)
+        most = track.maxima.get("byte")
+        return Progress(percent=track.percent, exact_max=most, finished=_without_counter(track))
     counter, inner = pick.counter, pick.inner
     maximum = configured_max or pick.maximum
     epoch = _epoch(track) if counter.unit != "epoch" or isinstance(counter.current, float) else None
@@ -77,29 +76,10 @@ def _may_be_over(progress: Progress) -> bool:
     return progress.current + 1 >= progress.exact_max
 
 
-def _is_past(track: Track, counter: Counter, ending: ClosingLines) -> bool:
-    """Whether a count is of something that is long over, as other lines have come since: what was prepared, and what
-    was told only once (`Transferred 448/499 items`).
-    """
-    behind = max(track.line - counter.last, ending.lines_behind)
-    if counter.seen == 1 and counter.kind == "setting":
-        return behind > 0
-    if counter.seen == 1 and counter.rule == "labelled-alone":
-        return behind > LINES_SINCE
-    full = counter.maximum is None or counter.current >= counter.maximum
-    once = counter.seen == 1 and counter.unit not in LONE_UNITS and counter.rule in ("done-of", "fraction-unit")
-    if full and not counter.made and counter.minimum == counter.maximum and counter.unit not in LONE_UNITS:
-        return behind > 0  # `rows 1/1`: it never moved
-    if once and not full:
-        return behind > 0
-    over = counter.kind == "aux" and full and behind > LINES_BEHIND
-    return over and (counter.rounded or not ending.sums_up(counted=True))
-
-
 def _without_counter(track: Track) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return None
-    return track.ended > track.crashed
+    return track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
 
 
 def _epoch(track: Track) -> Counter | None:
@@ -107,7 +87,8 @@ def _epoch(track: Track) -> Counter | None:
     return found if found and found.last >= track.started else None
 
 
-def _pick(track: Track) -> Pick | None:
+def _pick(scene: Scene) -> Pick | None:
+    track = scene.track
     current = [counter for counter in track.counters.values() if counter.last >= track.started]
     everything = list(track.counters.values())
     counters = current or everything
@@ -115,7 +96,7 @@ def _pick(track: Track) -> Pick | None:
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
                          (("bare",), counters), (("moving",), counters),
                          (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
-        pick = _pick_of(track, [c for c in among if c.kind in (*kinds, "outer") and _is_counting(track, c)])
+        pick = _pick_of(track, [c for c in among if c.kind == "outer" or (_kind(c) in kinds and counts(c, scene))])
         if pick is not None:
             return pick
     repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
@@ -123,25 +104,15 @@ def _pick(track: Track) -> Pick | None:
     return None if last is None else Pick(last, last.maximum)
 
 
-def _is_counting(track: Track, counter: Counter) -> bool:
-    """Of a count without a maximum: whether it has grown, or was told at the end. One `Wrote 12 files` is a remark.
-    Of bytes: whether they are of one thing, and still moving.
-    """
-    if counter.apart > 1:
-        return False  # of several processes, each at its own work
-    if counter.seen >= INDEX_SEEN and not counter.advances and counter.unit in INDEX_UNITS and not counter.made:
-        return counter.current == counter.maximum  # `Task 3/16: 245 candidates`: which, not how many
-    if counter.kind == "moving":
-        return counter.current > counter.minimum and not counter.resets
-    if counter.unit == "byte":
-        return not counter.resets
-    if counter.rounded and counter.rule == "bar":
-        return counter.last == track.line
-    return counter.kind not in ("done", "bare") or counter.current > counter.minimum or counter.last == track.ended
+def _kind(counter: Counter) -> str:
+    """A remark that goes on and on is a counter like any other."""
+    return "train" if counter.kind == "bare" and counter.advances > MOVES else counter.kind
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
+    if any(counter.advances for counter in counters):
+        counters = [counter for counter in counters if not _is_share(counter)]
     loops = outermost(counters)
     if loops is not None:
         return Pick(loops[0], loops[0].maximum, loops[1])
@@ -156,7 +127,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     inner = max(inside, key=lambda counter: counter.last) if inside else None
     if inner is not None and epoch is not None and inner.last < epoch.changed:
         inner = None
-    whole = [counter for counter in whole if not _is_earlier_stage(counter, whole + epochs)]
+    whole = [counter for counter in whole if not _is_earlier_stage(track, counter, whole + epochs)]
     bounded = [counter for counter in whole if _maximum(track, counter) is not None]
     if bounded:
         best = max(bounded, key=lambda counter: _rank(track, counter, bounded))
@@ -179,6 +150,11 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     return None
 
 
+def _is_share(counter: Counter) -> bool:
+    """`Direct execution  6/6 (100%)`: a display that never moved may be a row of a summary."""
+    return counter.rule in ("fraction-percent", "percent-fraction") and counter.current == counter.minimum
+
+
 def _goes_on_around(counter: Counter, inner: Counter) -> bool:
     """Whether a count without an end goes on beside one that begins again after each of its ends: the frames of a
     film, and the samples of each.
@@ -188,16 +164,25 @@ def _goes_on_around(counter: Counter, inner: Counter) -> bool:
     return counter.kind == "train" and counter.last == inner.last and 0 < counter.advances <= inner.repeats + 1
 
 
-def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, bool, bool, bool, bool, float, int]:
+def _rank(
+    track: Track, counter: Counter, others: list[Counter]
+) -> tuple[bool, bool, bool, bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
-    complete = counter.maximum is not None and counter.current >= counter.maximum
-    followed = any(_is_open(other) and other.first > counter.last for other in others)
+    most = _maximum(track, counter)
+    complete = most is not None and counter.current >= (NEARLY * most if counter.made else most)
+    followed = any(_is_open(other) and other.first > counter.last for other in others) or any(
+        most is not None and other.last > counter.last and other.current < most == _maximum(track, other)
+        for other in others
+    )
     done = complete and (followed or track.line - counter.last > 3)
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
-    own = counter.maximum is not None or counter.current > counter.minimum  # not a number that was named once
+    moved = counter.current > counter.minimum
+    own = counter.maximum is not None or moved  # not a number that was named once
+    stands = counter.seen >= LOOKS and not moved
     return (
         "progress" in counter.key,
         trained,
+        not stands,
         not done,
         own,
         counter.resets == 0 and counter.unit != "batch",
@@ -208,10 +193,13 @@ def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool, 
 
 def _maximum(track: Track, counter: Counter) -> int | None:
     """Of the counter itself, else one that the log told elsewhere for what it counts."""
+    if counter.stretched and not counter.advances:
+        return None  # `3/100`, `3/200`
     if counter.maximum is not None:
         return counter.maximum
     units = sorted(STEP_UNITS - {"batch", "timestep"}) if counter.unit in STEP_UNITS - {"timestep"} else [counter.unit]
-    for unit in (counter.unit, *units):
+    taken = {other.unit for other in track.counters.values() if other.unit != counter.unit}
+    for unit in (counter.unit, *(other for other in units if other not in taken)):
         most = track.maxima.get(unit)
         if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
             return most
@@ -224,11 +212,12 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         counter.resets
         and counter.maximum is not None
         and any(
-            not other.resets and other.maximum and (_is_open(other) or other.last > counter.last) for other in others
+            not other.resets and other.maximum and (_is_under_way(other) or other.last > counter.last)
+            for other in others
         )
     ):
         return True
-    if any(_is_global(other, counter) for other in others):
+    if any(_is_global(other, counter) or _was_begun_in(other, counter) for other in others):
         return True
     if epoch is None:
         return False
@@ -241,6 +230,8 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return counter.unit == "batch"
     if counter.crossed:
         return False
+    if counter.made and whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured:
+        return True  # a bar that came when the epochs were under way
     if counter.unit in INNER_UNITS:
         return True
     if counter.elapsed is not None and epoch.elapsed is not None and counter.elapsed < 0.9 * epoch.elapsed:
@@ -253,6 +244,12 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
             or (not counter.made and counter.maximum >= LARGE)
         )
     return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _was_begun_in(other: Counter, counter: Counter) -> bool:
+    """Whether a bar came, and was full, while another counter that had gone on stayed open: a file of many."""
+    began = counter.made and counter.maximum is not None and counter.current >= counter.maximum
+    return began and _is_open(other) and other.current > other.minimum and other.first < counter.first
 
 
 def _is_global(other: Counter, counter: Counter) -> bool:
@@ -275,8 +272,12 @@ def _is_around(counter: Counter, epoch: Counter) -> bool:
     )
 
 
-def _is_earlier_stage(counter: Counter, others: list[Counter]) -> bool:
-    """Whether a counter of things (samples, files) was complete before the counter of the work itself began."""
+def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> bool:
+    """Whether a counter of things (samples, files) was complete before the counter of the work itself began; or one
+    whose end was only told when it was there, and another goes on.
+    """
+    if counter.maximum is None and counter.current == _maximum(track, counter):
+        return any(other.first > counter.last and other.advances >= MOVES for other in others)
     if counter.unit in LONE_UNITS or counter.maximum is None or counter.current < counter.maximum:
         return False
     return any(other.unit in LONE_UNITS and other.first > counter.last for other in others)
@@ -284,6 +285,11 @@ def _is_earlier_stage(counter: Counter, others: list[Counter]) -> bool:
 
 def _is_open(counter: Counter) -> bool:
     return counter.maximum is not None and counter.current < counter.maximum
+
+
+def _is_under_way(counter: Counter) -> bool:
+    """Open, and not by a last redrawing that was never made."""
+    return counter.maximum is not None and counter.current < NEARLY * counter.maximum
 
 
 def _agrees(counter: Counter, epoch: Counter) -> bool:
@@ -321,6 +327,8 @@ def _finished(track: Track, pick: Pick) -> bool | None:
     complete = pick.maximum is not None and counter.current >= pick.maximum
     if complete and counter.kind == "aux" and track.line > counter.last:
         return None  # what was prepared is ready, and the program went on with something else
+    if complete and counter.unit == "epoch" and counter.rule == "labelled" and counter.last == track.line:
+        return None  # in the last epoch, perhaps
     if complete:
         return inner is None or inner.maximum is None or inner.current >= inner.maximum
     if pick.maximum is None and counter.rounded and counter.rule == "tqdm" and track.percent == 100:

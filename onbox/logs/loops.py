@@ -17,7 +17,7 @@ _REPEATED = (
     "fold|chain|seed|run|repeat|repetition|split|experiment|replicate|replication|restart|candidate|config|configuration"
     "|bootstrap|subject|member|variant|setting"
 )
-_IN_A_BAR = f"{_REPEATED}|stage|phase|part|dataset|model"  # of these, only a bar's own description tells
+_IN_A_BAR = f"{_REPEATED}|stage|phase|part|dataset|model|task"  # of these, only a bar's own description tells
 REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "stage", "generation", "game", "fit"})
 
 COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "cycle", "task"})
@@ -25,7 +25,7 @@ COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "c
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
 _INDEX = (
-    r"s?(?:[ _]?(?:no\.?|number|idx|index|id))?[\s:=#_\[(-]{0,4}(?P<current>\d{1,9})[\])]?"
+    r"s?(?: \d{1,6}(?= [(\[]))?(?:[ _]?(?:no\.?|number|idx|index|id))?[\s:=#_\[(-]{0,4}(?P<current>\d{1,9})[\])]?"
     r"\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,9})(?![\w./%-])"
 )
 _REPEATED_INDEX = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_REPEATED}){_INDEX}")
@@ -69,12 +69,21 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
     if outer is inner or outer.resets or inner.kind in ("bare", "done", "moving"):
         return False
     repeats = outer.kind == "outer" or outer.unit in REPEATED_UNITS
+    if outer.maximum is None and left and outer.unit in COUNTED_UNITS and _stands_beside(outer, inner):
+        return True
     if outer.maximum is None:
-        return inner.made and outer.unit in COUNTED_UNITS and _go_together(outer, inner)
-    if outer.inner or not (repeats or (outer.made and inner.made)):
+        return (
+            (inner.made or inner.maximum is not None)
+            and inner.resets > 0
+            and outer.unit in COUNTED_UNITS
+            and _go_together(outer, inner)
+        )
+    if outer.inner or outer.kind in ("bare", "done", "moving", "aux", "val"):
         return False
-    if outer.advances and inner.resets:
-        return _go_together(outer, inner) and (repeats or outer.first < inner.first)
+    if _is_drawn_around(outer, inner):
+        return True
+    if outer.advances and (inner.resets or _is_over(inner, outer)):
+        return _go_together(outer, inner) and (repeats or outer.first < inner.first or left)
     if not repeats or inner.resets or inner.kind not in ("train", "outer") or inner.unit in REPEATED_UNITS:
         return False
     if left and not outer.advances:
@@ -83,6 +92,25 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
     return outer.first + (outer.kind != "outer") <= inner.first and not went_on
 
 
+def _stands_beside(outer: Counter, inner: Counter) -> bool:
+    """`iteration: 1 step: 300/23196`: on each line, and the one stands while the other goes on."""
+    together = outer.seen == inner.seen and outer.first == inner.first
+    return together and inner.maximum is not None and not inner.made and inner.advances > outer.advances + inner.resets
+
+
+def _is_drawn_around(outer: Counter, inner: Counter) -> bool:
+    """Whether a bar was begun while another one stood open: a bar that is over is full."""
+    bars = outer.rule == inner.rule == "tqdm" and outer.kind == inner.kind == "train"
+    if not bars or outer.maximum is None or outer.maximum == inner.maximum:
+        return False
+    return not outer.advances and outer.current < outer.maximum and outer.first < inner.first
+
+
 def _go_together(outer: Counter, inner: Counter) -> bool:
     """Whether the one went on about as often as the other began again."""
-    return outer.advances > 0 < inner.resets and abs(outer.advances - inner.resets) <= 1
+    return outer.advances > 0 and abs(outer.advances - inner.resets) <= 1
+
+
+def _is_over(inner: Counter, outer: Counter) -> bool:
+    """Whether a loop came to its end before the one around it went on."""
+    return inner.maximum is not None and inner.current >= inner.maximum and inner.last < outer.changed

@@ -26,6 +26,8 @@ COUNTERS_MAX = 64
 HEAD_LINES = 6
 HEADING_LETTERS = 120
 HEAD_LETTERS = 12  # a shorter line is no head that one could know again
+FORM_LETTERS = 20
+_NO_LETTERS = b"0123456789 .,:;+-/|()[]{}<>=%#*\t"
 IN_STEP = 1  # processes that are so near each other do the same work
 _NAMED_RANK = lazy(
     r"(?i)(?<![a-z])(?:(?:local_?|global_?)?rank|gpu|device|process|proc)[ =:_#-]{0,2}(\d{1,6})(?!\d*[/.])"
@@ -44,6 +46,8 @@ class Counter(NamedTuple):
     resets: how often it went back inside the run, repeats: of these, from its end. advances: how often it went on.
     writer: who wrote of it first. apart: how often another writer's stood elsewhere.
     crossed: how often the epoch went on while this did not go back.
+    stretched: how often its maximum changed while it stood still: `3/100`, `3/200` are an epoch and its batches.
+    form: of the lines that tell it. lower: a smaller number that another line told of it, not believed yet.
     first, last, changed: numbers of the lines where it was first and last seen and last changed.
     """
 
@@ -59,6 +63,7 @@ class Counter(NamedTuple):
     beside_epoch: bool
     made: bool
     inner: bool
+    measured: bool
     resets: int
     crossed: int
     epoch: float | None
@@ -71,6 +76,9 @@ class Counter(NamedTuple):
     repeats: int = 0
     writer: str = ""
     apart: int = 0
+    stretched: int = 0
+    form: int = 0
+    lower: float | None = None
 
 
 def _form(text: str) -> int:
@@ -85,6 +93,11 @@ def _writer(text: str) -> str:
         return f"{writer.kind} {writer.name}"
     rank = _NAMED_RANK.search(text, 0, 100)
     return f"rank {rank[1]}" if rank else ""
+
+
+def _line_form(text: str) -> int:
+    """A checksum of a line's first letters: lines that one statement of a program wrote have the same."""
+    return crc32(text[: 4 * FORM_LETTERS].encode("utf-8", "replace").translate(None, _NO_LETTERS)[:FORM_LETTERS])
 
 
 def _is_unnamed(sight: CounterSight) -> bool:
@@ -103,6 +116,7 @@ class Track:
         self.text = ""  # of the line that is looked at
         self.heading = ""  # the line before, where it showed nothing that counts
         self.head: list[int] = []  # checksums of the letters of the first lines, up to the first counter
+        self.head_seen = 0  # number of the last line that was like the first
         self.started = 0  # number of the last line that starts a run
         self.ended = 0
         self.ended_form = 0  # checksum of the letters of the last line that tells of an end
@@ -118,6 +132,7 @@ class Track:
         self.percent: float | None = None
         self.percent_line = 0
         self.table: TableHead | None = None
+        self.drawn = False  # the line that is looked at was drawn over another one
         self.place = 0  # number of the line that is looked at, counting those that were passed over for being alike
         self.readings: dict[str, list[Any]] = {}  # name -> value, place, and the name in the log
 
@@ -125,6 +140,7 @@ class Track:
         plain = {name: value for name, value in vars(self).items() if name not in ("counters", "table", "text")}
         return {
             **plain,
+            "fields": len(Counter._fields),
             "counters": [list(c) for c in self.counters.values()],
             "table": self.table and list(self.table),
         }
@@ -132,8 +148,11 @@ class Track:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Track:
         track = cls()
+        if state.get("fields") != len(Counter._fields):
+            raise ValueError("a state of another version")
         for name, value in state.items():
-            setattr(track, name, value)
+            if name != "fields":
+                setattr(track, name, value)
         track.counters = {row[0]: Counter(*row) for row in state["counters"]}
         track.maxima, track.raised = dict(state["maxima"]), dict(state.get("raised", {}))
         track.table = TableHead(*state["table"]) if state["table"] else None
@@ -199,7 +218,14 @@ class Track:
             self.readings[name] = [value, self.place, called]
 
     def _head_again(self, text: str) -> str | None:
-        """`started`, if one of the log's first lines stands here once more, after an end: the program runs again."""
+        """`started`, if one of the log's first lines stands here once more, after an end: the program runs again. The
+        first two, one behind the other, tell it alone.
+        """
+        if len(self.head) > 1 and self.counters and _form(text) == self.head[0] != self.head[1]:
+            self.head_seen = self.line
+            return None
+        if self.head_seen and self.head_seen == self.line - 1 and _form(text) == self.head[1]:
+            return "started"
         if not self.head or max(self.ended, self.crashed) <= self.started or _form(text) not in self.head:
             return None
         return "started" if self._has_ended() else None
@@ -255,7 +281,8 @@ class Track:
             self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
         for sight in seen.sights:
-            self._count(sight)
+            moves = self.drawn and sight.kind == "moving"
+            self._count(sight._replace(kind="train", rule="drawn") if moves else sight)
         if seen.loss is not None:
             self.loss, self.loss_line = seen.loss, self.line
             self._measured("loss", seen.loss)
@@ -267,12 +294,13 @@ class Track:
             self._declare(sight)
         sight = self._renamed(sight)
         told = self.counters.get(sight.unit) if sight.rule in ("done-of", "fraction-unit") else None
-        if told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
+        said = sight.unit != "step" or "step" in self.text.lower()
+        if said and told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
             sight = sight._replace(key=sight.unit)  # `epoch 3/4`, then `Trained 4 of 4 epochs`
         old = self.counters.get(sight.key)
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
             return  # the best round, shown once more
-        if old and self._is_anothers(old, sight):
+        if old and (self._is_anothers(old, sight) or self._is_mention(old, sight)):
             return
         old = self.counters.pop(sight.key, None)
         if old is not None and old.last < self.started:
@@ -320,18 +348,32 @@ class Track:
         self.counters[old.key] = old._replace(last=self.line, apart=old.apart + (not near))
         return True
 
+    def _is_mention(self, old: Counter, sight: CounterSight) -> bool:
+        """`Best model found at step 1200` after `Step 1600/100000`: a smaller number that another kind of line tells is
+        not believed before the next line goes on from there.
+        """
+        if sight.made or old.made or old.last < self.started or not sight.rule.startswith("labelled"):
+            return False
+        back = sight.current < old.current
+        if not back or _line_form(self.text) == old.form or (old.lower is not None and sight.current > old.lower):
+            return False
+        self.counters[old.key] = old._replace(lower=sight.current)
+        return True
+
     def _joined(self, old: Counter | None, sight: CounterSight) -> Counter:
         epoch = self.counters.get("epoch")
         now = epoch.current if epoch and epoch.last >= self.started else None
         if old is None:
             first = Counter(*sight, 0, 0, now, 1, self.line, self.line, self.line, sight.current)
-            return first._replace(writer=_writer(self.text))
+            return first._replace(writer=_writer(self.text), form=_line_form(self.text))
         back = sight.current < old.current or (
             sight.elapsed is not None and old.elapsed is not None and sight.elapsed + 1 < old.elapsed
         )
         forward = now is not None and old.epoch is not None and now > old.epoch and sight.current > old.current
         changed = self.line if back or sight.current != old.current else old.changed
         maximum = sight.maximum if sight.maximum is not None else old.maximum
+        if maximum is not None and sight.current > maximum and not sight.made:
+            maximum = None  # it was that of something else
         full = old.maximum is not None and old.current >= old.maximum == sight.maximum
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
@@ -340,15 +382,25 @@ class Track:
         )  # fmt: skip
         joined = Counter(*sight, *counts)
         return joined._replace(
-            kind="train" if sight.kind == "setting" and old.advances + (sight.current > old.current) else joined.kind,
+            kind="train" if sight.kind == "setting" and self._goes_on(old, sight) else joined.kind,
             maximum=maximum,
             writer=old.writer,
             apart=old.apart,
+            stretched=old.stretched + (changed != self.line and None is not old.maximum != maximum),
+            form=_line_form(self.text) if changed == self.line else old.form,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,
             beside_epoch=sight.beside_epoch or old.beside_epoch,
             inner=sight.inner or old.inner,
             made=sight.made or old.made,
+            measured=sight.measured or old.measured,
         )
+
+    def _goes_on(self, old: Counter, sight: CounterSight) -> bool:
+        """Whether what looks like a setting is a counter: its line comes again and again with more, alone."""
+        if old.kind != "setting":
+            return True
+        more = sight.current > old.current and not old.resets and _line_form(self.text) == old.form
+        return more and old.advances >= (sight.rule == "settings")
 
     def take_own(self, groups: dict[str, str | None]) -> None:
         """A match of the user's own regex: the run's counter, whatever else the log shows."""

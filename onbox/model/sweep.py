@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from onbox.digest import sha256_hex
 from onbox.model.manifest import stage_from_dict, stage_to_dict
 from onbox.named_tuple import NamedTuple
 
@@ -69,9 +70,7 @@ def cell_name(values: Values) -> str:
     is_plain = all(re.fullmatch(_PLAIN_VALUE, value) for _, value in values)
     if is_plain and len(told) <= NAME_LIMIT:
         return told
-    import hashlib  # noqa: PLC0415 - 2 MiB that most sweeps never need
-
-    digest = hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    digest = sha256_hex(repr(values).encode("utf-8", "surrogatepass"))[:12]
     readable = re.sub(r"[^A-Za-z0-9._+%=,-]+", "_", told)[: NAME_LIMIT - 20]
     return f"{readable}@{digest}"
 

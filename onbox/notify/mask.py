@@ -1,4 +1,4 @@
-"""What may be shown: notices without secrets, URLs without what makes them one."""
+"""Notices without secrets. Pure."""
 
 from __future__ import annotations
 
@@ -8,20 +8,6 @@ from onbox.outside import safe_text
 
 if TYPE_CHECKING:
     from onbox.contract.notices import Notice
-
-
-def mask_url(url: str) -> str:
-    """Scheme and host only: path, query, user and password may each be the secret. `https://hooks.slack.com/…`."""
-    from urllib.parse import urlsplit  # noqa: PLC0415 - the runner masks no URLs
-
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        return "…"
-    if not parts.scheme or not host:
-        return "…"
-    return f"{parts.scheme}://{host}{f':{port}' if port else ''}/…"
 
 
 def without_secrets(notice: Notice) -> Notice:

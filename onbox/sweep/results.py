@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.contract.json_text import as_number, as_whole
+from onbox.named_tuple import NamedTuple
 from onbox.sweep.launch import read_known
 from onbox.sweep.state.board import known_metrics, read_cells
 from onbox.system.journal import read_lines

@@ -178,17 +178,19 @@ def open_plain(path: str) -> BinaryIO:
     """A file to be read. Raises OSError, also of a FIFO, which would hang who opens it, and of a device: a link to
     /dev/zero has no end.
     """
+    return open(_open_plain(path)[0], "rb")
+
+
+def _open_plain(path: str) -> tuple[int, int]:
+    """(descriptor, size in bytes). As `open_plain`."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        mode = os.fstat(fd).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, f"it is a {'FIFO' if stat.S_ISFIFO(mode) else 'device'}, not a file", path)
-        return open(fd, "rb")
-    except OSError:
-        os.close(fd)
-        raise
+    seen = os.fstat(fd)
+    if stat.S_ISREG(seen.st_mode):
+        return fd, seen.st_size
+    os.close(fd)
+    if stat.S_ISDIR(seen.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    raise OSError(errno.EINVAL, f"it is a {'FIFO' if stat.S_ISFIFO(seen.st_mode) else 'device'}, not a file", path)
 
 
 def lines_of(file: BinaryIO) -> Iterator[bytes]:
@@ -226,12 +228,13 @@ def read_all(fd: int, limit: int = 1 << 26) -> bytes:
 def read_tail(path: str, limit: int) -> bytes | None:
     """The last `limit` bytes of a file, at a cost that does not depend on its size; None if there is no such file."""
     try:
-        file = open_plain(path)
+        fd, size = _open_plain(path)
     except FileNotFoundError:
         return None
-    with file:
-        fd = file.fileno()
-        return os.pread(fd, limit, max(0, os.fstat(fd).st_size - limit))
+    try:
+        return os.pread(fd, limit, max(0, size - limit))
+    finally:
+        os.close(fd)
 
 
 def make_folders(*paths: str) -> None:

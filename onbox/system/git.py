@@ -6,6 +6,7 @@ repository. Programs of the user's own and the system's configuration (git-lfs, 
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ def quiet_environment(folder: str, environ: Mapping[str, str]) -> dict[str, str]
     """The environment in which `git -C folder`, with the words of QUIET, runs no filter of the repository's own: files
     are compared as they lie there. Raises OSError, subprocess.TimeoutExpired.
     """
-    import subprocess  # noqa: PLC0415 - only inside a work tree
-
     words = ["git", "-C", folder, *QUIET, "config", "-z", "--show-scope", "--get-regexp", FILTERS]
     told = subprocess.run(
         words, capture_output=True, stdin=subprocess.DEVNULL, timeout=ASK_SECONDS, env=dict(environ), check=False

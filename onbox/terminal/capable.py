@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import importlib.util
-import shutil
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -42,9 +40,13 @@ def is_utf8(encoding: str | None, environ: Mapping[str, str]) -> bool:
 
 
 def width_of() -> int:
+    import shutil  # noqa: PLC0415 - with its archives 2 ms, and a chain's viewer asks for none of this
+
     return shutil.get_terminal_size().columns
 
 
 def _has_rich() -> bool:
     """It comes with onbox; an installation without dependencies still says everything in plain lines."""
+    import importlib.util  # noqa: PLC0415 - as above
+
     return importlib.util.find_spec("rich") is not None

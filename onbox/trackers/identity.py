@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from onbox.model.tracker import TEXT_LIMIT, Intent, TrackerIdentity
 from onbox.named_tuple import NamedTuple
@@ -115,8 +116,6 @@ def identity_of(links: Mapping[str, Any]) -> TrackerIdentity | None:
     place = told.get("offline_dir") or told.get("local_dir")
     page = _WANDB_PAGE.match(told.get("run_url") or told.get("project_url") or "") if tracker == "wandb" else None
     if page is not None:
-        from urllib.parse import unquote  # noqa: PLC0415 - 2 ms of every tick, for a page that few logs name
-
         entity, project = unquote(page["entity"]), unquote(page["project"])
     if tracker == "trackio" and place and project:
         place = f"{place.rstrip('/')}/{trackio_file(project)}"

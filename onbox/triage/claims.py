@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, WEAK
-from onbox.triage.rules.rows import ASKED
+from onbox.triage.rules.rows import ASKED, VAGUE
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault, LogAttempt, SeenLine
@@ -39,6 +39,8 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
     if _OF_A_HELPER.search(fault.text) and fault.trace is None:
         return False
     found = fault.row.failure_class
+    if signs.SHUT_DOWN.search(attempt.success.text):
+        return fault.row.explains > VAGUE and attempt.signs_after(fault) == 0
     if found in _ENDS_A_RUN and not _OWN_LIMIT.search(fault.text):
         return fault.severity >= LOGGED and not attempt.reached_end and attempt.signs_after(fault) <= LAST_STEPS
     if found in _LOSES_RESULTS:

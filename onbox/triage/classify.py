@@ -191,6 +191,8 @@ def _is_doubtful(cause: Fault, decision: Decision) -> bool:
     """
     if cause.row.id in _BY_SENTENCE or (cause.row.id == "defect" and _ANY_CAUSE.search(cause.text)):
         return True
+    if any(fault.row.id == "cancelled" and fault.number > cause.number for fault in decision.others):
+        return True  # it was there to be cancelled
     return any(
         fault.severity == PROVEN and fault.row.explains >= cause.row.explains - CLOSE_RIVAL for fault in decision.others
     )

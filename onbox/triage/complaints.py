@@ -17,7 +17,7 @@ from onbox.triage.reading.match import BAD_LEVELS, BY_ID, VAGUE_ROWS, match_row
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.reading.tracebacks import HEADER, IGNORED
-from onbox.triage.rules.rows import DEATH, compiled
+from onbox.triage.rules.rows import DEATH, SUMMARY, compiled
 
 if TYPE_CHECKING:
     from onbox.triage.reading.paragraphs import Paragraph
@@ -28,11 +28,19 @@ if TYPE_CHECKING:
 _HEADLINE = lazy(
     r"^\W{0,6}(?:\S{1,60} ){0,2}?(?:error|fatal|abort|exception)\b(?!\s?(?:rate|bar|=|:? ?\d+\.\d))"
     r"|^\W{0,6}(?:\S{1,60} ){0,8}?error\s?:(?! ?[\d.]{1,20}\b)"
-    r"|^\W{0,6}(?:\S{1,60} ){0,3}?(?:failed|inconsistency|inconsistent|illegal|cannot|could not|unable to)\b"
+    r"|^npm ERR!|^\W{0,6}(?:\S{1,60} ){0,6}?failed(?= (?:after|to|with|at|in|on|due|because)\b|\W{0,4}$"
+    r"|[.:!] )(?!\s?: ?\d)"
+    r"|^\W{0,6}(?:\S{1,60} ){0,3}?(?:failed\b(?!\s?: ?\d)|inconsistency|inconsistent|illegal|cannot|could not"
+    r"|unable to)\b"
     r"|\b(?-i:[A-Z]\w{1,60}(?:Exception|Error))\b|\bNOT converged\b|^\W{0,4}(?:failed|stop)\b",
     re.IGNORECASE,
 )
-_LOUD = lazy(r"\b(?:ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b|[Ff]atal error|Error [a-z]")
+_LOUD = lazy(
+    r"\b(?:ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b(?! 0\b)|[Ff]atal error"
+    r"|\bError [A-Za-z]|\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)"
+    r"|[Ee]rror\s?[:(]"
+    r"|^npm (?:error|ERR!)"
+)
 _REMARKS = lazy(r"^\W{0,6}(?:\S{1,40} ){0,2}(?:warn(?:ing)?|note|info|hint|tip|notice|debug)\b", re.IGNORECASE)
 # Boxes in which launchers sum up, or advise.
 _ADVICE = lazy(
@@ -75,6 +83,8 @@ def _fault(said: Paragraph, attempt: LogAttempt, *, at_end: bool) -> Fault | Non
     if is_harmless(said.text, said.lines[0].text, loud=loud):
         return None
     row = _row_of(said, loud=loud, at_end=at_end)
+    if row is not None and row.id == "said-error" and attempt.reached_end:
+        return None
     if row is None:
         return None
     shown = _shown(said, row)
@@ -90,9 +100,9 @@ def _row_of(said: Paragraph, *, loud: bool, at_end: bool) -> RuleRow | None:
     found = meaning_of(said.text, enough=ENOUGH if loud else SURE)
     if found is not None:
         return row_of(found)
-    if row is not None:
+    if row is not None and row.explains > SUMMARY:
         return row if row.explains > DEATH else None
-    return BY_ID["said-error"] if _LOUD.search(said.text) and at_end else None
+    return BY_ID["said-error"] if (_LOUD.search(said.text) or said.level in BAD_LEVELS) and at_end else None
 
 
 def _shown(said: Paragraph, row: RuleRow) -> SeenLine:

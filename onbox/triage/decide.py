@@ -7,6 +7,7 @@ import re
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
+from onbox.triage.around import told_around
 from onbox.triage.claims import is_meant, outlives_success
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import last_words, reason_before, told_after
@@ -15,7 +16,19 @@ from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt,
 from onbox.triage.reading.series import series_fault
 from onbox.triage.reading.signs import lost_loss
 from onbox.triage.reading.tracebacks import SHUTDOWN
-from onbox.triage.rules.rows import ASKED, BUG, CONFIG, DEATH, DIVERGED, REASON, SUMMARY, VAGUE, RuleRow, compiled
+from onbox.triage.rules.rows import (
+    ASKED,
+    BUG,
+    CAUSE,
+    CONFIG,
+    DEATH,
+    DIVERGED,
+    REASON,
+    SUMMARY,
+    VAGUE,
+    RuleRow,
+    compiled,
+)
 from onbox.triage.rules.table import ROWS
 
 _BY_ID = {row.id: row for row in ROWS}
@@ -85,6 +98,8 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
     if below is None:
         below = _told_beside(ranked[0], complaint(attempt, record.tail), live) or told_after(ranked[0], record.tail)
+    if below is None:
+        below = told_around(ranked[0], attempt, record.tail)
     cause = _over(below, ranked[0]) if below else _to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
@@ -141,6 +156,8 @@ def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool, exit
         return False
     if attempt.success is not None and fault.number < attempt.success.number:
         return not outlives_success(fault, attempt)
+    if not dead and _is_worked_on(fault, attempt):
+        return True
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
     if attempt.success is not None and after <= 1 and not went_on:
         return _is_shutdown_noise(fault, well=well)
@@ -157,6 +174,16 @@ def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool, exit
     if fault.severity > WEAK and fault.progress_before and abs(fault.row.explains - ASKED) <= NEARLY_ASKED:
         return after >= SURVIVED_ASKED
     return after >= (SURVIVED_PROVEN if dead else 1)
+
+
+INFORMED = 3  # lines in which a logger tells what the program does next
+
+
+def _is_worked_on(fault: Fault, attempt: LogAttempt) -> bool:
+    """Whether the program did more after a bare complaint, which may have been a helper's or a tool's."""
+    if fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE or fault.row.explains <= ASKED:
+        return False
+    return attempt.informed - fault.informed_before >= INFORMED
 
 
 SURVIVED_BEFORE = 2  # times
@@ -178,6 +205,12 @@ def _is_habit(fault: Fault, attempt: LogAttempt) -> bool:
 def _was_overtaken(fault: Fault, attempt: LogAttempt) -> bool:
     """Whether what follows a program's last exception is only what had waited in the buffer of its standard output."""
     trace = fault.trace
+    if trace is None and fault.row.explains >= CAUSE and fault.severity > WEAK and not fault.handled:
+        end = attempt.last_progress.number if attempt.last_progress else 0
+        if end < fault.number:
+            return False
+        died = any(other.number > end and 0 < other.row.explains <= DEATH for other in attempt.faults)
+        return died and attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
     if trace is None or not trace.ends_program or fault.severity < PROVEN or fault.handled or attempt.reached_end:
         return False
     if _IMPORTS.match(trace.code[-1] if trace.code else ""):

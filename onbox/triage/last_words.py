@@ -7,6 +7,7 @@ lines count for more than the same words in the middle, but only if they name a 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
@@ -19,6 +20,8 @@ from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.rows import DEATH
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onbox.logs.model.lines import LogMessage
     from onbox.triage.reading.record import LogAttempt, SeenLine
     from onbox.triage.rules.rows import RuleRow
@@ -34,7 +37,7 @@ STOPS = lazy(
     re.IGNORECASE,
 )
 _NOTHING_WRONG = lazy(
-    r"\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|failures?|missing|corrupt|lost|problems?)\b"
+    r"\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|missing|corrupt|lost|problems?)\b"
     r"|\b(?:waiting|pending|queued|scheduling)\b|\bnodes are available\b"  # it has not begun yet
     r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}=",  # or a list of figures
     re.IGNORECASE,
@@ -59,6 +62,13 @@ _OF_A_TOOL = lazy(
     r"|illegal|unsupported|unrecogni[sz]ed|too (?:many|long|large|few|small)|exceed\w{0,3}|duplicate|mismatch\w{0,2}"
     r"|undefined|undeclared|expected|corrupt\w{0,3}|truncated|not (?:an?|valid|allowed|supported|enough)|out of"
     r"|singular|infeasible|syntax error)\b)",
+    re.IGNORECASE,
+)
+_WARNINGS = lazy(r"(?:^|: )warning messages?:\s{0,4}$|^\W{0,4}warnings?\W{0,4}$", re.IGNORECASE)
+_TROUBLE = lazy(
+    r"\b(?:mismatch\w*|violat\w+|inconsisten\w+|corrupt\w*|abort\w*|fatal|panic\w*|diverged|fail(?:ed|ure|s)?|errors?"
+    r"|exception|cannot|could not|unable to|invalid|illegal|unsupported|not found|no such|denied|refused"
+    r"|unexpected|unrecogni[sz]ed|assert\w*)\b(?!\s{0,8}[:=]?\s{0,4}\d)",
     re.IGNORECASE,
 )
 _POINTS_ELSEWHERE = lazy(
@@ -91,7 +101,7 @@ _OF_CODE = {
 def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     """The complaint that the log ends with; None if it ends otherwise."""
     began = attempt.started.number if attempt.started else 0
-    tail = tuple(line for line in tail if line.number > began)
+    tail = _without_warnings(line for line in tail if line.number > began)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail)
     vague: Fault | None = None
@@ -114,7 +124,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
         if line is tail[-1] and said.level is None and not is_harmless(said.text, line.text):
             if _OWN_NAME.match(said.text):
                 vague = _fault(BY_ID["exception"], line, attempt)
-            elif _OF_A_TOOL.match(said.text) and not attempt.reached_end:
+            elif not attempt.reached_end and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):
                 vague = _fault(BY_ID["error-line"], line, attempt)
         if not attempt.reached_end and said.level not in ("INFO", "DEBUG"):
             vague = vague or _by_code(line, attempt)
@@ -167,6 +177,21 @@ def _ended_by_somebody(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault
         if found is not None and found.failure_class in ("user_interrupt", "preempted") and not found.rivals:
             return _fault(ROWS[found.failure_class], line, attempt)
     return None
+
+
+def _without_warnings(tail: Iterable[SeenLine]) -> tuple[SeenLine, ...]:
+    """Without the lines that stand below a headline of warnings."""
+    lines = tuple(tail)
+    warned = {line.number for above, line in pairwise(lines) if _WARNINGS.search(above.text)}
+    return tuple(line for line in lines if line.number not in warned)
+
+
+def _is_new_trouble(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether a line names a trouble in words that the log has not used before."""
+    form = "".join(filter(str.isalpha, line.text))
+    return bool(_TROUBLE.search(line.text)) and all(
+        form != "".join(filter(str.isalpha, other.text)) for other in tail if other is not line
+    )
 
 
 def _is_clear(text: str) -> bool:

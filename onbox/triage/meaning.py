@@ -22,13 +22,14 @@ SURE = 3  # words of a sentence that is not an exception of the program's own
 class Theme(NamedTuple):
     """things, troubles: what the sentences of a class are about, and what is wrong then; regular expressions of whole
     words (`_words`). weight: for how much more the class counts where both are named, because its words are rare
-    elsewhere.
+    elsewhere. sayings: phrases that name both at once.
     """
 
     failure_class: str
     things: str
     troubles: str
     weight: int = 0
+    sayings: str = "(?!)"
 
 
 _BROKEN = (
@@ -40,6 +41,8 @@ _BROKEN = (
     r"|(?:got|found|received|read) .{0,30}expected|bad|invalid|not valid|garbage|zero bytes|0 bytes|empty"
     r"|unpickling|invalid argument|header|footer|out of range|not (?:readable|a valid|a zip)"
     r"|not an? (?:\w+ ){1,2}(?:image|file|archive|database|stream)|deserializ\w*"
+    r"|(?:found|have|has|had|got|read) .{0,60}but .{0,60}(?:has|have|had|expected|found)"
+    r"|did not have|too (?:short|long|few|many)"
     r"|decod\w+|undecodable"
 )
 _GONE = (
@@ -69,21 +72,27 @@ THEMES: tuple[Theme, ...] = (
         r"brokers?|servers?|hosts?|endpoints?|services?|api|gateway|proxy|dns|sockets?|connect\w*|network"
         r"|remote|upstream|tracker|registry|mirror|hub|bucket|https?|urls?|grpc|amqps?|redis|kafka|rabbitmq"
         r"|mqtt|s3|gs|ssh|rsync|scp|sftp|client|tcp|request|response"
-        r"|download|upload|attempts|retries|tries|handshake|tls|ssl",
+        r"|download|upload|tries|retries|handshake|tls|ssl",
         r"unavailable|unreachable|refused|reset|time[ds]? ?out|timeout|lost|giving up|gave up|given up"
-        r"|disconnect\w*|broken pipe|closed|down|no (?:answer|response|route|reply)"
+        r"|disconnect\w*|broken pipe|closed|(?<!shut )(?<!shutting )(?<!going )down|no (?:answer|response|route|reply)"
         r"|not (?:respond\w*|reachable|answer\w*)"
         r"|(?:could not|cannot|failed to|unable to) (?:reach|connect|resolve|fetch|download|contact)"
         r"|overloaded|throttl\w+|rate limit\w*|too many requests|50[0234]|fail(?:ed|ure|s)?|exhausted|retry limit",
+        sayings=r"no (?:\w+ )?(?:brokers?|servers?|hosts?|endpoints?|upstreams?) (?:are |is )?available"
+        r"|context deadline exceeded|dial tcp|(?:unknown|no such) host|no route to host"
+        r"|network is (?:unreachable|down)|name or service not known|(?:could not|cannot) resolve (?:host\w*|address)"
+        r"|all (?:\w+ ){1,3}(?:are |is )?(?:unresponsive|unreachable)|connection (?:refused|timed out|reset)",
     ),
     Theme(
         "auth_error",
         r"credentials?|tokens?|api keys?|secrets?|logins?|passwords?|passphrase|auth\w*|roles?|identity"
-        r"|licen[sc]es?|access|iam|signature|account|vault|certificate|kerberos|tickets?|scope|subscription"
+        r"|licen[sc](?:es?|ed)|hostid|access|iam|signature|account|vault|certificate|kerberos|tickets?|scope"
+        r"|subscription"
         r"|seats?|users|permission",
         r"expired|refus\w+|den(?:y|ied)|reject\w+|revoked|forbidden|not allowed|may not|unauthori[sz]ed"
         r"|unauthenticated|not authori[sz]ed|invalid|no valid|not valid|not logged|required|wrong|incorrect"
-        r"|checkout failed|no .{0,24}(?:seats|licen[sc]es?)|maximum number of (?:users|seats)"
+        r"|(?:licen[sc]e|host ?id) mismatch|checkout failed|no .{0,24}(?:seats|licen[sc]es?)"
+        r"|maximum number of (?:users|seats)"
         r"|missing|insufficient scope|40[13]",
         1,
     ),
@@ -95,7 +104,8 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "disk_full",
-        r"disks?|space|volumes?|storage|file ?systems?|partitions?|scratch|bytes free|free bytes|mount",
+        r"disks?|space(?! (?:on|in|for) (?!device|disk|/))|volumes?|storage|file ?systems?|partitions?|scratch"
+        r"|bytes free|free bytes|mount",
         r"full|no (?:\w+ )?(?:left|free)|not enough|insufficient|ran out|out of|exhaust\w*"
         r"|needs? .{0,40}(?:but|only)|too little|low|used up|100 ?%",
         1,
@@ -120,7 +130,7 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "tpu_hbm_oom",
-        r"hbm|tpu memory|vmem",
+        r"hbm|tpu memory|(?<!h_)vmem",
         rf"{_LACKING}",
         3,
     ),
@@ -147,12 +157,14 @@ THEMES: tuple[Theme, ...] = (
         "data_error",
         r"data ?sets?|data|samples?|records?|rows?|columns?|shards?|examples?|labels?|images?|csv|jsonl?"
         r"|manifest|features?|corpus|files?|objects?|entries|topology|geometry|mesh|coordinates|genome|line \d+"
+        r"|reads?|fastq|fasta|bam|vcf|netcdf|hdf5?|grib|attributes?|fields?"
         r"|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
         r"|arrow|tfrecord|inputs?|schema|vocab\w*"
         r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb"
         r"|xml)",
-        rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|nan|non numeric"
-        r"|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images|files|labels|utterances|documents|sequences"
+        rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|nan|non numeric|incompatible|unsupported|ambiguous"
+        r"|0 (?:samples?|rows|records|images|files)\b|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images"
+        r"|files|labels|utterances|documents|sequences"
         r"|columns?)",
     ),
     Theme(
@@ -161,14 +173,22 @@ THEMES: tuple[Theme, ...] = (
         r"|fields?|environment variables?|env vars?|environments?|modules?|partitions?|queue"
         r"|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*|dependenc\w+|requirements?|solving|requested"
         r"|specified|chosen|slots?|package|style"
-        r"|keywords?|input (?:line|file|section)"
+        r"|keywords?|input (?:line|file|section)|encoders?|decoders?|codecs?|filters?"
         r"|micro ?batch\w*|usage|schedule|\-\-[a-z][\w-]+|(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)",
         r"invalid|unknown|missing|not found|could not find|required|must|should be|not allowed"
         r"|unsupported|conflict\w*|incompatible"
         r"|not set|unset|undefined|not recogni[sz]ed|unrecogni[sz]ed|illegal|divisible|mutually|either|neither"
         r"|only|cannot be|not (?:a )?valid|misconfigur\w+|contradict\w*|not defined|not supported|exactly one"
         r"|at least one of|expected one of|compulsory|mandatory|unsatisfi\w+|nothing provides|could not solve"
-        r"|not enabled|not enough|is needed|are needed|not part of|too (?:small|short|long)",
+        r"|not enabled|not enough|is needed|are needed|not part of|too (?:small|short|long)|bad|syntax error"
+        r"|not equal to|refers to",
+        sayings=r"(?:unknown|unrecogni[sz]ed|undefined|unsupported|invalid|illegal|no such|bad)(?: \w+){0,1}"
+        r" (?:options?|commands?|sub ?commands?|keywords?|directives?|parameters?|settings?|fields?|flags?"
+        r"|styles?|encoders?|decoders?|filters?|plugins?|methods?|sections?|switch(?:es)?|functional"
+        r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in"
+        r"|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
+        r"|no rule to make target|is not expected here|invalid choice|a bad value|cannot find module"
+        r"|could not find or load main class|there is no package called|module \S+ (?:is )?not found",
     ),
     Theme(
         "cuda_env",
@@ -214,10 +234,12 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "time_limit",
-        r"\d+(?:\.\d+)?\s?h(?:\d{1,2}m)?|time (?:limit|budget)|wall ?time|wall ?clock|deadline|run ?time|allotted time"
+        r"\d+(?:\.\d+)?\s?h(?:\d{1,2}m)?|time (?:limit|budget)|wall ?time|wall ?clock|(?<!context )deadline"
+        r"|run ?time|allotted time"
         r"|max\w* (?:duration|hours)|time|hours|minutes",
-        r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used|used up|spent|over (?:the|its) limit"
-        r"|past",
+        r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used|used up"
+        r"|over (?:the|its) limit|past",
+        sayings=r"command .{0,200} timed out after \d+(?:\.\d+)? (?:seconds|minutes|hours)",
     ),
     Theme(
         "divergence",
@@ -226,15 +248,22 @@ THEMES: tuple[Theme, ...] = (
         r"|pressure|temperature|objective|training|perplexity|optimi[sz]er|integrator|time ?step|z ?loss"
         r"|router|entropy|logits|likelihood|coordinates?|particles?|positions?|velocit\w+|forces?|atoms?",
         r"(?:not|no|never) converg\w+|(?:did not|failed to) converge"
-        r"|nans?|inf\w*|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"
+        r"|nans?|inf(?:inite|inity)?|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"
         r"|overflow\w*|spik\w+|above .{0,20}(?:for|limit|threshold)|too large|collapsed?|not a number"
         r"|out of bounds",
         1,
+        r"(?:not|no|never|fail\w*(?: to)?|without) (?:\w+ ){0,2}converg\w+"
+        r"|convergence (?:\w+ ){0,2}(?:fail\w*|problem\w*|not|lost|was not|has not)|(?:has|have|is|was) diverg\w+"
+        r"|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)|became unstable"
+        r"|too many attempts made for this increment|fail\w* to find a solution"
+        r"|(?:newton|nonlinear|nonlinear solver) .{0,20}(?:failed|diverged)|dt.{0,24}dtmin|blew up|blown up"
+        r"|cannot be accomplished|exceeded cfl|cfl (?:condition|limit|number) .{0,24}(?:violated|exceeded)",
     ),
     Theme(
         "port_in_use",
         r"ports?|address|bind|sockets?|listen\w*",
-        r"(?:fail\w*|cannot|could not|unable) to bind|cannot bind|in use|taken|occupied|already|busy|bound|held by",
+        r"(?:fail\w*|cannot|could not|unable) to (?:bind|listen)|failed (?:binding|listening)|cannot bind|in use"
+        r"|taken|occupied|already|busy|bound|held by",
         2,
     ),
     Theme(
@@ -253,7 +282,12 @@ _SLIP = lazy(
     r"|not iterable|referenced before|division by zero|could not convert string|maximum recursion"
     r"|dictionary changed size"
     r"|is not in list|bad operand|object cannot be|can only concatenate|cannot unpack|not supported between"
-    r"|event loop is closed|generator|coroutine|must be str|must be (?:an? )?\w+, not \w+",
+    r"|event loop is closed|generator|coroutine|must be str|must be (?:an? )?\w+, not \w+"
+    r"|object '[\w.]+' not found|object method|undefined (?:variable|symbol|function|reference|control|method)"
+    r"|undeclared|syntax error in .{0,60}, line \d|not declared in this scope|syntax error:? (?:near )?unexpected"
+    r"|\w\.(?:c|cc|cpp|h|hpp):\d{1,6}: .{0,200}assertion|nonconformant|sanitizer|buffer overflow"
+    r"|no registered .{0,60}opkernel|unsupported operations|not (?:currently |yet )?implemented|too many open files"
+    r"|null ?pointer|segmentation|stack trace",
     re.IGNORECASE,
 )
 # Names that tell nothing: any failure may be raised as one of them.
@@ -262,8 +296,9 @@ _ANY_NAME = frozenset(
     " InvalidArgumentError InternalError FailedPreconditionError OutOfRangeError UnknownError"  # of gRPC and TensorFlow
     " Error SystemExit NotImplementedError ImportError".split()
 )
+_CONTRACTIONS = lazy(r"\b(ca|could|do|does|did|is|was|were|has|wo)n['\u2019]t\b", re.IGNORECASE)
 _CAMEL = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_JOINTS = lazy(r"[_-](?=[A-Za-z])")
+_JOINTS = lazy(r"(?<!\bh)[_-](?=[A-Za-z])")  # but not in h_rt, h_vmem
 _BLANKS = lazy(r"\s+")
 _ADDRESS = lazy(r"\b(https?|ftp|s3|gs)://[^\s'\")>]+")  # what it is made of tells nothing
 
@@ -317,7 +352,7 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
         return None
     last = name.rsplit(".", 1)[-1]
     own_name = "" if last in _ANY_NAME else _CAMEL.sub(" ", last)
-    sentence = _ADDRESS.sub(r"\1 url", sentence[:TEXT_LIMIT])
+    sentence = _CONTRACTIONS.sub(_full_form, _ADDRESS.sub(r"\1 url", sentence[:TEXT_LIMIT]))
     text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
     scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
     best = max(scores.values())
@@ -327,12 +362,18 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
     return Meaning(leaders[0], tuple(leaders[1:]), best)
 
 
+def _full_form(found: re.Match[str]) -> str:
+    """`can't` as `cannot`, `doesn't` as `does not`."""
+    return {"ca": "cannot", "wo": "will not"}.get(found[1].lower(), f"{found[1]} not")
+
+
 def _score(theme: Theme, text: str, raw: str) -> int:
+    said = CLEAR if _words(theme.sayings).search(text) else 0
     things = _distinct(theme.things, text, raw)
     troubles = _distinct(theme.troubles, text, raw) if things else set()
     if not things or not troubles or things == troubles:
-        return 0
-    return min(len(things), 3) + min(len(troubles), 3) + theme.weight
+        return said
+    return max(said, min(len(things), 3) + min(len(troubles), 3) + theme.weight)
 
 
 def _distinct(words: str, text: str, raw: str) -> set[str]:

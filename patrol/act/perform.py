@@ -12,6 +12,7 @@ from patrol.act import resume as actions
 from patrol.collect import look_at_all
 from patrol.config.ssh_target import target_of
 from patrol.defects import note_defect
+from patrol.engines.resubmit import resubmit
 from patrol.judge import Frame, Judged, judge, undelivered
 from patrol.memory.rows import MemoryTrouble, PatrolAct
 from patrol.memory.transfers import Register
@@ -118,8 +119,6 @@ def _agreed(run: Judged, second: BoxJudged | None) -> actions.NotDone | None:
 
 
 def _do_resubmit(settings: Settings, judged: BoxJudged, run: Judged) -> actions.ActDone:
-    from patrol.engines.resubmit import resubmit  # noqa: PLC0415 - most patrols have no cluster
-
     watch = next((one for one in judged.box.watches if one.name == run.verdict.run), None)
     runs = judged.memories.runs if judged.memories is not None else {}
     known = runs.get(run.verdict.run)

@@ -21,6 +21,7 @@ from patrol.commands.options import common_options, complete_box, project_option
 from patrol.config.configured import choose_boxes, load_settings, split_run
 from patrol.config.toml_edit import without_box
 from patrol.decide.remote_command import here
+from patrol.memory.codec import verdict_from_text
 from patrol.memory.store import Memory
 from patrol.memory.transfers import Register, transfer_line
 
@@ -78,8 +79,6 @@ def _box_line(box: BoxSettings) -> str:
 
 
 def _state(word: Any) -> str:
-    from patrol.memory.codec import verdict_from_text  # noqa: PLC0415 - only where a run is known
-
     known = verdict_from_text(word.verdict)
     return known.state.value if known is not None else "not known"
 

@@ -11,6 +11,7 @@ import click
 from onbox.cli.command import argument, config_option
 from onbox.errors import Trouble
 from onbox.project import load_project
+from patrol.known_projects import take_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +30,6 @@ def project_options(function: Any) -> Any:
 
     @wraps(function)
     def run(args: Options) -> int:
-        from patrol.known_projects import take_project  # noqa: PLC0415 - loaded with the command
-
         take_project(args, os.environ, several=getattr(function, "of_each_project", False))
         code: int = function(args)
         return code

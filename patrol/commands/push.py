@@ -12,6 +12,7 @@ import click
 from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.model.boxes import DeclaredCount
 from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import pause, wall
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.cli.command import Options
-    from onbox.model.boxes import BoxSettings, DeclaredCount
+    from onbox.model.boxes import BoxSettings
     from patrol.config.settings import Settings
     from patrol.transfer.compare import Compared
 
@@ -80,8 +81,6 @@ def run(args: Options) -> int:
 
 
 def _counts(settings: Settings, box: BoxSettings, word: str | None) -> list[DeclaredCount]:
-    from onbox.model.boxes import DeclaredCount  # noqa: PLC0415 - a class of values
-
     if word is None:
         if not box.counts:
             text = f"{box.name} has no `counts` in onbox.toml, which name what it should hold"

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,10 +14,12 @@ from onbox.cli.command import command
 from onbox.model.units import counted
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import pause, wall
+from patrol.act.look_again import look_again_in, start_look_again, take_turn
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
+from patrol.cron_job import leave_when_all_is_over
 from patrol.known_projects import in_each_project
-from patrol.report.lines import details
+from patrol.report.lines import OF_PATROL, details, wide_line
 from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
 from patrol.snapshot import Unreachable
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
     from patrol.tick import Ticked
-    from patrol.verdict import Finding
 
 HANDBOOK = "HANDBOOK.md"
 EXAMPLES = """\
@@ -48,6 +49,15 @@ class ShowAs(NamedTuple):
     wide: bool = False
     quiet: bool = False
     every: bool = False
+
+
+class SaidOnce(NamedTuple):
+    """What is said once in a tick. down: hosts, and why they were not reached: once is enough for all projects there.
+    of_patrol: rules that are about the patrol itself.
+    """
+
+    down: set[tuple[str, str]]
+    of_patrol: set[str]
 
 
 @command(EXAMPLES)
@@ -71,8 +81,6 @@ def run(args: Options) -> int:
         output.print(time.strftime("-- %Y-%m-%d %H:%M:%S %z", time.localtime(wall())))
     wishes = TickWishes(boxes, args.unattended, act=not args.look_only)
     if args.after is not None:
-        from patrol.act.look_again import take_turn  # noqa: PLC0415 - only then
-
         turn = take_turn(settings)  # held until this command ends
         if turn is None:
             return Severity.OK
@@ -81,10 +89,10 @@ def run(args: Options) -> int:
 
     show_as = ShowAs(args.wide, args.quiet, args.all)
 
-    down: set[tuple[str, str]] = set()
+    said = SaidOnce(set(), set())
 
     def show(judged: BoxJudged) -> None:
-        for line in _lines(judged, show_as, down) if plain else ():
+        for line in _lines(judged, show_as, said) if plain else ():
             output.print(line)
 
     try:
@@ -101,20 +109,15 @@ def run(args: Options) -> int:
 
 
 def _look_again(settings: Settings, ticked: Ticked, *, submitted: bool) -> None:
-    from patrol.act.look_again import look_again_in, start_look_again  # noqa: PLC0415 - loaded by now
-
     due = look_again_in(ticked.judged, ticked.now, submitted=submitted)
     trouble = start_look_again(settings, due, os.environ) if due else ""
     if trouble:
         warn(trouble)
 
 
-def _lines(judged: BoxJudged, show_as: ShowAs, down: set[tuple[str, str]]) -> list[str]:
-    """down: hosts of which it was told why they were not reached: once is enough for all projects there."""
-    from patrol.report.lines import wide_line  # noqa: PLC0415 - loaded while the boxes answered
-
+def _lines(judged: BoxJudged, show_as: ShowAs, said: SaidOnce) -> list[str]:
     lines: list[str] = []
-    told: set[Finding] = set()
+    told: set[Any] = set(said.of_patrol)
     at = judged.snapshot.at
     for one in judged.runs:
         if one.verdict.is_dealt_with(at) and not show_as.every:
@@ -122,8 +125,9 @@ def _lines(judged: BoxJudged, show_as: ShowAs, down: set[tuple[str, str]]) -> li
         wide = show_as.wide
         lines.append(wide_line(one.verdict, one.look, judged.snapshot, at, one.before) if wide else one.line)
         silent = show_as.quiet or one.verdict.acknowledged or one.verdict.silenced_until is not None
-        silent = silent or (one.look is None and _is_told(judged, down))
+        silent = silent or (one.look is None and _is_told(judged, said.down))
         lines += [] if silent else details(one.verdict, one.look, at, told, wide=wide)
+    said.of_patrol.update(told & OF_PATROL)
     return lines
 
 
@@ -158,8 +162,6 @@ def _finish(args: Options, settings: Settings, ticked: Ticked, output: Output) -
     for trouble in ticked.troubles:
         warn(trouble)
     if not args.boxes and not args.look_only:
-        from patrol.crontab_entry import leave_when_all_is_over  # noqa: PLC0415 - loaded by now, most of it
-
         said = leave_when_all_is_over(settings, ticked.judged)
         if said:
             warn(said)

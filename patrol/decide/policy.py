@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import Formatter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
     from onbox.config.fields import ConfigError
     from onbox.model.boxes import PatrolSettings
+    from patrol.decide.box_scene import BoxScene, LinkScene
     from patrol.decide.rule import Rule
-    from patrol.decide.rule_context import BoxScene, LinkScene, RunScene
+    from patrol.decide.run_scene import RunScene
 
 RULE_KEYS = ("name", "severity", "message", "remedy", "enabled", "before")
 MESSAGE_FIELDS = ("say", "box", "run")
@@ -109,8 +111,6 @@ def _severity(value: object) -> Severity:
 def _message(value: object) -> str:
     text = values.text(value)
     try:
-        from string import Formatter  # noqa: PLC0415 - compiles a template of its own at every start
-
         fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
     except ValueError as error:
         raise Unwanted(f"a message whose braces are closed ({error}); write {{{{ for a brace") from error

@@ -17,6 +17,7 @@ from onbox.errors import Trouble
 from onbox.fence import fence, fenced, fenced_lines
 from onbox.outside import safe_line
 from onbox.system.clock import monotonic, parse_utc, utc_text, wall
+from onbox.system.files import read_file
 from patrol.config.configured import choose_boxes, split_run
 from patrol.config.ssh_target import target_of
 from patrol.mcp.answers import answer, name_of, named, page, plain, unseen_of
@@ -381,8 +382,6 @@ def _page_back(rows: list[Any], cursor: str | None, limit: int) -> tuple[list[An
 
 
 def _read(path: str) -> str:
-    from onbox.system.files import read_file  # noqa: PLC0415 - only where a page is asked for
-
     data = read_file(path)
     if data is None:
         raise Trouble(Exit.USAGE, f"{path} is not there yet: handbook build")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
+from onbox.config import toml
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.named_tuple import NamedTuple
@@ -69,15 +69,11 @@ def load_profile(provider: str | None, folder: str) -> Profile:
 
 
 def _read(path: str, shown: str) -> Profile:
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415 - only here
-    else:
-        import tomli as tomllib  # noqa: PLC0415
     try:
         text = read_file(path, LIMIT_BYTES)
         if text is None:
             raise Trouble(Exit.CONFIG, f"provider {shown!r}: there is no such file ({path})")
-        data = tomllib.loads(text.decode("utf-8"))
+        data = toml.loads(text.decode("utf-8"))
     except OSError as error:
         raise Trouble(Exit.CONFIG, f"provider {shown!r}: {path}: {error.strerror}") from error
     except ValueError as error:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.notify.mask import mask_url
 from onbox.notify.send.send_once import exchange
+from onbox.notify.shown_url import mask_url
 from onbox.notify.targets import NotSet, look_up_reference
 from onbox.notify.types import NoHttpAnswer, Outgoing, Unusable
 

@@ -12,6 +12,7 @@ import json
 import os
 import stat
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.json_text import parse_object
@@ -274,8 +275,6 @@ def written_at(stamp: str) -> int | None:
     """The time of the last write in what stat(1) calls %y, in nanoseconds since the epoch; None: not
     understood. Pure.
     """
-    from datetime import datetime  # noqa: PLC0415 - 2 ms that only a transfer needs
-
     words = stamp.split(" ")
     if len(words) < 3:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onbox.logs.grounds import GROUNDS, NEEDED
 from onbox.logs.line.shapes import SHAPES
 from onbox.logs.links import RULES
 
@@ -34,6 +35,18 @@ exactly, and `no progress shown` where there is none.
 - `[progress]` in onbox.toml: `regex` (named groups `current`, `max`) for a form of your own, `max` for the exact
   maximum.
 
+- A smaller number that another kind of line tells (`Best model found at step 1200`) is not believed before the next
+  line goes on from there.
+
+## What counts
+
+A number that the log shows is one of the run's if these points add up to NEEDED or more. Which of them is the run's own
+is told above.
+
+| points | ground |
+| --- | --- |
+"""
+FORMS = """
 ## Displays made for progress
 
 | id | what it is | seen in | example |
@@ -55,7 +68,8 @@ def render_page() -> str:
     """The whole page."""
     shapes = "".join(f"| {s.id} | {s.meaning} | {s.source} | {_code(s.example)} |\n" for s in SHAPES)
     links = "".join(f"| {rule.tracker} | {_code(rule.example)} |\n" for rule in RULES)
-    return HEAD + shapes + MIDDLE + links
+    grounds = "".join(f"| {ground.points:+} | {ground.what} |\n" for ground in GROUNDS)
+    return HEAD.replace("NEEDED", str(NEEDED)) + grounds + FORMS + shapes + MIDDLE + links
 
 
 def _code(text: str) -> str:

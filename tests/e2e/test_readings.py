@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from onbox.system.clock import parse_utc
 from tests.box import Box, python, wait_until
 
 if TYPE_CHECKING:
@@ -32,6 +34,14 @@ def samples(box: Box) -> list[dict[str, Any]]:
         except ValueError:
             continue
     return found
+
+
+def test_a_chain_of_short_stages_is_not_sampled_once_for_each(box: Box) -> None:
+    assert box.onbox("chain", *(f"s{number}=sleep 0.3" for number in range(6))).returncode == 0
+    times = [parse_utc(sample["at"]) or 0.0 for sample in samples(box)]
+    assert times, "the first stage was sampled soon after it began"
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert all(gap > 0.9 for gap in gaps), "a look at all of the box, less than a second after the one before"
 
 
 def test_memory_that_came_and_went_between_two_samples_is_in_the_peak(box: Box) -> None:

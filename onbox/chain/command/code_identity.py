@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +41,6 @@ def look_at_git(folder: str, *, looks: bool = False) -> dict[str, Any]:
     """
     if not _in_work_tree(folder):
         return {"absent": "not a git work tree"}
-    import hashlib  # noqa: PLC0415 - only inside a work tree
-    import subprocess  # noqa: PLC0415
 
     environ = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 
@@ -83,9 +83,6 @@ def _refused(stderr: str) -> dict[str, Any]:
 
 def patch_identity(folder: str, old: str, new: str) -> str | None:
     """The identity of what one commit changed against another, taken as a dirty tree's; None: git does not answer."""
-    import hashlib  # noqa: PLC0415 - as above
-    import subprocess  # noqa: PLC0415
-
     words = ["git", "-C", folder, *QUIET, *QUIET_DIFF, old, new, "--binary", "--", ":/", *NOT_CODE]
     try:
         done = subprocess.run(words, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=GIT_SECONDS)

@@ -6,14 +6,15 @@ The collectors are loaded with the first sample: a stage that is over before it 
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.observe.sample_file import SampleFile, read_samples
+from onbox.collectors.groups import find_group
 from onbox.collectors.oom import KillWatch, count_kills
-from onbox.collectors.sample import sample_of
-from onbox.collectors.snapshot import find_groups, take_snapshot
 from onbox.contract.readings import Absent, Unseen, observed, plain
 from onbox.contract.samples import Peaks, peaks_of
+from onbox.system.clock import monotonic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from onbox.collectors.disk import Room
     from onbox.collectors.gpu.nvml import GpuReading
     from onbox.collectors.gpu.watch import GpuWatch
+    from onbox.collectors.groups import ControlGroup
     from onbox.collectors.remote_disk import RemoteDisks
     from onbox.collectors.snapshot import Groups, Snapshot
     from onbox.contract.paths import RunPaths
@@ -39,6 +41,7 @@ class Sampler:
     def __init__(self, paths: RunPaths) -> None:
         self.paths = paths
         self.file = SampleFile(paths.samples)
+        self.taken_at = float("-inf")  # monotonic, of the newest sample
         self._groups: Groups | None = None
         self._about: dict[str, Any] = {}
         self._stage: Stage | None = None
@@ -51,20 +54,19 @@ class Sampler:
 
     def baseline(self) -> dict[str, int] | None:
         """The OOM counters now, for the start record of an attempt. None: they cannot be read here."""
-        memory = self._own_groups().memory
-        return None if isinstance(memory, Absent | Unseen) else count_kills(memory)
+        return None if isinstance(self._memory, Absent | Unseen) else count_kills(self._memory)
 
-    def _own_groups(self) -> Groups:
-        if self._groups is None:
-            self._groups = find_groups()
-        return self._groups
+    @cached_property
+    def _memory(self) -> Maybe[ControlGroup]:
+        """Where this process stands, and with it its stages."""
+        return find_group("memory")
 
     def begin(self, stage: Stage, folder: str, attempt: int, baseline: Mapping[str, int] | None) -> None:
         """An attempt runs from now on. baseline: of its start record."""
         self._about = {"stage": stage.name, "attempt": attempt}
         self._stage, self._folder, self._touched = stage, folder, None
         self._peaks = Peaks()
-        self._kills = KillWatch(self._own_groups().memory, baseline)
+        self._kills = KillWatch(self._memory, baseline)
 
     def recall(self) -> None:
         """Take over what an earlier runner sampled of this attempt."""
@@ -94,9 +96,14 @@ class Sampler:
 
     def take(self, leader: Identity | None) -> Sample:
         """A sample of now, kept in samples.jsonl. leader: the stage's keeper; None: it is not known."""
+        from onbox.collectors.sample import sample_of  # noqa: PLC0415 - loaded with the first sample
+        from onbox.collectors.snapshot import find_groups, take_snapshot  # noqa: PLC0415
+
+        self._groups = self._groups or find_groups()
         if self._touched is None:
             self._touched = () if self._stage is None else touched_paths(self.paths.root, self._stage, self._folder)
-        snapshot = take_snapshot(self._own_groups(), self._touched, leader, look_remote=self._look_at_remote)
+        snapshot = take_snapshot(self._groups, self._touched, leader, look_remote=self._look_at_remote)
+        self.taken_at = monotonic()
         if self._kills is not None and not isinstance(snapshot.tree, Absent | Unseen):
             self._kills.look_at(member.pid for member in snapshot.tree.biggest)
         gpus = None if self._gpus is None else self._gpus.answer(0.0)

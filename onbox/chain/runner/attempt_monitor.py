@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.command.environment import attempt_assignment
@@ -20,7 +21,7 @@ from onbox.model.manifest import DEFAULT_STALL_SECONDS
 from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import is_locked
-from onbox.system.process import end_tree, find_tree, is_alive, open_pidfd
+from onbox.system.process import end_tree, find_tree, is_alive, look_up, open_pidfd
 
 if TYPE_CHECKING:
     import resource
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from onbox.chain.observe.liveness import Signs
     from onbox.chain.runner.context import Context
     from onbox.chain.runner.start_attempt import Live
+    from onbox.system.process import Identity
 
 LEFTOVER_GRACE_SECONDS = 5.0
 DEFAULT_LOOK_SECONDS = 120.0  # for signs of life, where nobody has set a limit: artifacts may be many
@@ -35,6 +37,7 @@ GPU_PATIENCE_SECONDS = 5.0  # the heartbeat waits no longer for the GPUs than th
 SHARED_SIGNAL_SECONDS = 1.0  # within so long an engine's SIGTERM reaches every process of a job
 QUIET_SECONDS = 10.0
 FIRST_BEAT_SECONDS = 0.02  # a stage that is over sooner leaves its traces in the journal only
+SPACING_SECONDS = 1.0  # from one sample to the next: a look at all processes of the box costs more than a short stage
 
 
 def watch_attempt(ctx: Context, live: Live) -> Ended:
@@ -79,7 +82,8 @@ class _Watch:
         self.sample_by: float | None = None  # when the sample is taken at the latest, with the GPUs' answer or without
         self.patrol = PatrolWatch(ctx.paths)
         now = monotonic()
-        self.next_beat = now + FIRST_BEAT_SECONDS
+        spacing = min(SPACING_SECONDS, ctx.head.settings.sample_every_seconds)
+        self.next_beat = max(now + FIRST_BEAT_SECONDS, ctx.sampler.taken_at + spacing)
         declared = self.stage.stall_after_seconds
         self.stalls_by_default = declared is None
         self.stall_seconds = DEFAULT_STALL_SECONDS if declared is None else declared
@@ -88,6 +92,15 @@ class _Watch:
     def _look_every(self) -> float:
         every = DEFAULT_LOOK_SECONDS if self.stalls_by_default else self.ctx.head.settings.sample_every_seconds
         return max(0.2, min(every, self.stall_seconds / 4))
+
+    @cached_property
+    def keeper(self) -> Identity | None:
+        """None if it was never recorded. When our child started is asked of the kernel only where it matters: the pid
+        is its own until it is reaped, and a stage of a moment has no use for more.
+        """
+        known = self.live.keeper
+        entry = look_up(known.pid) if known is not None and self.live.is_child else None
+        return entry.identity if entry else known
 
     # -- is it over?
 
@@ -135,7 +148,7 @@ class _Watch:
         if self.live.keeper_lives and self.live.keeper is not None:
             watched = [self.live.keeper]
         else:
-            watched = [entry.identity for entry in find_tree(self.live.keeper, self.assignment)]
+            watched = [entry.identity for entry in find_tree(self.keeper, self.assignment)]
         fds = [fd for fd in map(open_pidfd, watched) if fd is not None]
         return fds, 0.0 if fds else 0.2
 
@@ -170,7 +183,7 @@ class _Watch:
             self.sample_by = now if self.ctx.sampler.fd is None else now + GPU_PATIENCE_SECONDS
         if self.sample_by is not None and (now >= self.sample_by or self.ctx.sampler.has_answer()):
             self.sample_by = None
-            self.resources = self.ctx.sampler.take(self.live.keeper)
+            self.resources = self.ctx.sampler.take(self.keeper)
             self.progress = self.ctx.progress.look()
             self._take_point()
             self.ctx.tracker.look(self.ctx.progress.links)
@@ -203,7 +216,7 @@ class _Watch:
     def _look(self, now: float) -> None:
         stage, folder = self.stage, self.ctx.folder(self.stage)
         urged = self._is_asked_to_stop
-        signs = read_signs(self.log_path, stage.artifacts, folder, self.live.keeper, self.assignment, now, urged)
+        signs = read_signs(self.log_path, stage.artifacts, folder, self.keeper, self.assignment, now, urged)
         signs = signs._replace(gpu_is_busy=self.stalls_by_default and has_busy_gpu(self.resources))
         if self.signs is None or is_active(self.signs, signs):
             self.quiet_since = now
@@ -223,7 +236,7 @@ class _Watch:
         from onbox.triage.classes import about_stall  # noqa: PLC0415
 
         path = self.ctx.paths.stacks(self.stage.name, self.live.number)
-        stacks = start_dump(path, self.live.keeper, self.assignment, self.ctx.environ)
+        stacks = start_dump(path, self.keeper, self.assignment, self.ctx.environ)
         return about_stall(path if stacks else None)
 
     def _quiet_before(self, now: float) -> str:
@@ -234,7 +247,7 @@ class _Watch:
     def _show(self) -> None:
         log = look_at_log(self.log_path)
         state = RunState.STALLED if self.stalled else RunState.RUNNING
-        keeper = self.live.keeper
+        keeper = self.keeper
         self.ctx.recorder.show(
             state=state.value,
             stage=self.stage.name,
@@ -275,9 +288,7 @@ class _Watch:
         signals = self.ctx.signals
         if cause == "stopped":
             grace_seconds = requested_grace(self.ctx, grace_seconds)
-        survivors = end_tree(
-            self.live.keeper, self.assignment, grace_seconds, wake_fd=signals.wake_fd, urged=signals.urged
-        )
+        survivors = end_tree(self.keeper, self.assignment, grace_seconds, wake_fd=signals.wake_fd, urged=signals.urged)
         if self.live.is_child and self.live.keeper is not None:
             with suppress(ChildProcessError):
                 _, _, self.usage = os.wait4(self.live.keeper.pid, os.WNOHANG if survivors else 0)
@@ -293,7 +304,7 @@ class _Watch:
         slot, _, locked = read_slot(self.slot_path)
         code = slot.exit_code if slot is not None and slot.attempt == self.live.number else None
         if locked or self._left_group():
-            end_tree(self.live.keeper, self.assignment, LEFTOVER_GRACE_SECONDS)
+            end_tree(self.keeper, self.assignment, LEFTOVER_GRACE_SECONDS)
         duration = monotonic() - self.live.began
         if code is not None:
             return Ended(code, signal_of(code), "exit", duration, "", *self._used())

@@ -18,7 +18,7 @@ from onbox.chain.state.replay import replay
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
-from onbox.errors import Trouble
+from onbox.errors import Trouble, describe_defect
 from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.journal import read_lines
 from onbox.system.lock import LockUnsupported
@@ -134,15 +134,8 @@ def run_chain(
         _report(str(error), bell_fd)
         return Exit.STATE_NOT_WRITTEN
     except Exception as error:  # noqa: BLE001 - the boundary: whatever it is, it must not look like a failed training
-        _report(f"a defect in onbox, or an unreadable state directory: {_describe(error)}", bell_fd)
+        _report(f"a defect in onbox, or an unreadable state directory: {describe_defect(error)}", bell_fd)
         return Exit.INTERNAL
-
-
-def _describe(error: Exception) -> str:
-    import traceback  # noqa: PLC0415 - only when something is wrong
-
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
 
 
 def _report(text: str, bell_fd: int | None = None) -> None:

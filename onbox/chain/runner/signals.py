@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+PIPE_BYTES = 1 << 16  # what a pipe holds (pipe(7))
+
+
 class Signals:
     """SIGTERM and SIGINT ask the runner to stop (counted: the second one means now); SIGCHLD only wakes it up.
 
@@ -66,5 +69,4 @@ class Signals:
     def _drain(self) -> None:
         for fd in (self.wake_fd, self._life_fd):
             with suppress(BlockingIOError):
-                while os.read(fd, 512):
-                    pass
+                os.read(fd, PIPE_BYTES)

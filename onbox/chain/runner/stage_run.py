@@ -17,7 +17,7 @@ from onbox.chain.observe.tracker_watch import WatchedAttempt
 from onbox.chain.runner.attempt_monitor import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.chain.runner.start_attempt import Prepared, adopt_attempt, go, prepare_attempt
 from onbox.chain.runner.wait_for import AskedToStop, Awaited, Never, Patience
-from onbox.chain.state.plan import Action, Evidence, plan_stage
+from onbox.chain.state.plan import Action, StageEvidence, plan_stage
 from onbox.chain.state.stage_code import (
     CHANGED,
     SCRIPT_GATE,
@@ -74,6 +74,7 @@ class StageRun:
 
     def __init__(self, ctx: Context, frozen: FrozenStage, history: History, *, chain_was_open: bool) -> None:
         self.ctx, self.frozen, self.stage, self.history = ctx, frozen, frozen.stage, history
+        self.folder = ctx.folder(frozen.stage)
         self.ledger = StageLedger(ctx, frozen, history)
         self.chain_was_open = chain_was_open
         self.reason = ""
@@ -162,9 +163,8 @@ class StageRun:
         return self._go(prepared)
 
     def _prepare(self, again: Again) -> Prepared | Ended:
-        folder = self.ctx.folder(self.stage)
-        if not os.path.isdir(folder):
-            return Ended(None, None, "not_started", 0.0, f"its cwd {folder} is not a folder")
+        if not os.path.isdir(self.folder):
+            return Ended(None, None, "not_started", 0.0, f"its cwd {self.folder} is not a folder")
         remove_file(self.ctx.paths.failed(self.stage.name))
         record = self.ledger.about(
             Event.ATTEMPT_STARTED,
@@ -175,10 +175,10 @@ class StageRun:
             log=f"logs/{self.stage.name}.{again.number}.log",
             oom_kills=self.ctx.sampler.baseline(),
         )
-        scripts = look_at_scripts(self.stage, folder)
+        scripts = look_at_scripts(self.stage, self.folder)
         record |= {"code": {"scripts": scripts}} if scripts else {}
         try:
-            record |= self._picture(folder)
+            record |= self._picture()
             record |= self._checkpoint() if again.resume else {}
         except OSError as error:
             cause = "stopped" if isinstance(error, StopAsked) else "not_started"
@@ -186,18 +186,18 @@ class StageRun:
             return Ended(None, None, cause, 0.0, detail)
         return prepare_attempt(self.ctx, self.frozen, record)
 
-    def _picture(self, folder: str) -> dict[str, Any]:
+    def _picture(self) -> dict[str, Any]:
         """What the start record tells of the artifacts: all when a series begins; later only those that were configured
         since and are from before it, so that such a file is not taken for new because nobody had looked at it.
         """
         artifacts, known = self.stage.artifacts, self.known
         patterns = [artifact.pattern for artifact in artifacts]
         if not known.continued_by(self.frozen.fingerprint):
-            return {"before": picture(artifacts, folder, urged=self._is_asked_to_stop), "pictured": patterns}
+            return {"before": picture(artifacts, self.folder, urged=self._is_asked_to_stop), "pictured": patterns}
         if known.pictured is None or set(patterns) <= set(known.pictured):
             return {}
         return {
-            "before_more": picture_of_added(self.stage, folder, known),
+            "before_more": picture_of_added(self.stage, self.folder, known),
             "pictured": [*known.pictured, *(pattern for pattern in patterns if pattern not in known.pictured)],
         }
 
@@ -220,14 +220,15 @@ class StageRun:
 
     def _begin_sampling(self, *, adopted: bool = False) -> None:
         baseline = (self.known.started or {}).get("oom_kills")
-        folder = self.ctx.folder(self.stage)
         began = parse_utc(str((self.known.started or {}).get("at", "")))
         age = None if began is None else max(0.0, wall() - began)
         self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts), age_seconds=age)
         self._begin_series(adopted=adopted)
-        self.ctx.tracker.begin(self._attempt_of_tracker(folder), self.history.facts.tracker_runs, self.ledger.note)
+        wandb_dir = dict(self.stage.env).get("WANDB_DIR", self.ctx.environ.get("WANDB_DIR"))
+        watched = WatchedAttempt(self.stage.name, self.known.attempts, self.folder, wandb_dir, began or wall())
+        self.ctx.tracker.begin(watched, self.history.facts.tracker_runs, self.ledger.note)
         self.ctx.sampler.begin(
-            self.stage, folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
+            self.stage, self.folder, self.known.attempts, baseline if isinstance(baseline, dict) else None
         )
 
     def _begin_series(self, *, adopted: bool) -> None:
@@ -238,12 +239,7 @@ class StageRun:
         self.ctx.detect.begin(DetectedAttempt(name, number, resumed, adopted, pairs))
         self.ctx.series.begin(self.stage, self.ctx.head.project, number, self.ctx.detect.points)
 
-    def _attempt_of_tracker(self, folder: str) -> WatchedAttempt:
-        began = parse_utc(str((self.known.started or {}).get("at", "")))
-        environ = {**self.ctx.environ, **dict(self.stage.env)}
-        return WatchedAttempt(self.stage.name, self.known.attempts, folder, environ.get("WANDB_DIR"), began or wall())
-
-    def _adopt(self, evidence: Evidence) -> StageLeaves | Again:
+    def _adopt(self, evidence: StageEvidence) -> StageLeaves | Again:
         assert evidence.slot is not None
         live = adopt_attempt(self.ctx, self.frozen, evidence.slot, self.known)
         self._begin_sampling(adopted=True)
@@ -258,7 +254,7 @@ class StageRun:
 
     # -- after an attempt
 
-    def _end_seen_by_nobody(self, evidence: Evidence) -> Ended:
+    def _end_seen_by_nobody(self, evidence: StageEvidence) -> Ended:
         """How an attempt ended while no runner lived: from the journal if it got that far, else from its slot."""
         recorded = self.known.ended
         if recorded is not None:
@@ -279,10 +275,9 @@ class StageRun:
         if ended.cause == "unobserved":
             self.ledger.note_interrupted(None, ended.detail)
             return Again(number + 1, resume=True)
-        log = self.ctx.paths.log(self.stage.name, number)
-        folder = self.ctx.folder(self.stage)
+        log, urged = self.ctx.paths.log(self.stage.name, number), self._is_asked_to_stop
         try:
-            verdict = ask_gate(self.stage, folder, log, self.known, ended, self.ctx.progress, self._is_asked_to_stop)
+            verdict = ask_gate(self.stage, self.folder, log, self.known, ended, self.ctx.progress, urged)
         except StopAsked:
             return StageLeaves.STOPPED  # its slot tells how it ended: whoever resumes judges it
         if verdict.findings:
@@ -329,9 +324,8 @@ class StageRun:
 
     def _changed_scripts(self) -> tuple[GateFinding, ...]:
         """Script files of the command that are not what they were when the attempt began."""
-        folder = self.ctx.folder(self.stage)
         scripts = {name: seen for name, seen in self.ledger.scripts.items() if name.endswith(SCRIPTS)}
-        changed = changed_scripts(scripts, self.stage, folder)
+        changed = changed_scripts(scripts, self.stage, self.folder)
         return tuple(GateFinding(f"{SCRIPT_GATE}{name}", CHANGED, "the same to its end") for name in changed)
 
     def _find_cause(self, number: int, ended: Ended, gates: tuple[str, ...]) -> Cause:
@@ -339,7 +333,7 @@ class StageRun:
 
         kills = None if ended.cause == "not_started" else observed(self.ctx.sampler.oom_kills())
         log, rows = self.ctx.paths.log(self.stage.name, number), self.ctx.head.data.get("triage") or ()
-        return examine(log, ended, gates, kills, rows, self.ctx.folder(self.stage))
+        return examine(log, ended, gates, kills, rows, self.folder)
 
     def _backoff_seconds(self, retries: int) -> float:
         return min(self.stage.retry.backoff_seconds * 2.0 ** min(retries, 30), BACKOFF_LIMIT_SECONDS)
@@ -360,12 +354,8 @@ class StageRun:
         from onbox.chain.gates.resource_probe import sight_of  # noqa: PLC0415
         from onbox.chain.gates.start_gates import check_gates  # noqa: PLC0415 - only where there are gates
 
-        folder = self.ctx.folder(self.stage)
-        self.findings = tuple(
-            check_gates(
-                self.stage.gates, self.ctx.paths.root, folder, sight_of({**self.ctx.environ, **dict(self.stage.env)})
-            )
-        )
+        sight = sight_of({**self.ctx.environ, **dict(self.stage.env)})
+        self.findings = tuple(check_gates(self.stage.gates, self.ctx.paths.root, self.folder, sight))
         if not self.findings:
             return None
         self.reason, self.failure_class = "; ".join(map(str, self.findings)), None
@@ -383,7 +373,7 @@ class StageRun:
             return self._refuse_start(self.known.attempts, reason)
 
     def _await(self, wait: WaitFor) -> StageLeaves | Again | None:
-        awaited = Awaited(wait, self.ctx.folder(self.stage))
+        awaited = Awaited(wait, self.folder)
         found = awaited.look()
         if not found:
             about = {"waiting_for": str(awaited), "timeout_seconds": wait.timeout_seconds}

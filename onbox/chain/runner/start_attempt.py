@@ -29,7 +29,7 @@ from onbox.chain.state.slots import find_keeper, reserve_slot
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, parse_utc, wall
 from onbox.system.files import NO_ROOM, StateNotWritten, link_newest
-from onbox.system.process import Files, Identity, high_pipe, look_up, nameless_file, start_detached
+from onbox.system.process import Files, Identity, high_pipe, nameless_file, start_detached
 
 if TYPE_CHECKING:
     from onbox.chain.runner.context import Context
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 class Live(NamedTuple):
     """An attempt that runs. `keeper`: who keeps it, None if that was never recorded; `keeper_lives` becomes False
-    when only its command lives on. `is_child`: the keeper is this process's child. `began` is monotonic.
+    when only its command lives on. `is_child`: the keeper is this process's child, and when it started is not asked
+    yet. `began` is monotonic.
     """
 
     frozen: FrozenStage
@@ -113,9 +114,7 @@ def go(ctx: Context, prepared: Prepared) -> Live:
     name, log = prepared.frozen.stage.name, ctx.paths.log(prepared.frozen.stage.name, prepared.number)
     with suppress(StateNotWritten):  # a convenience: no inode left, or a file system without links, ends no stage
         link_newest(os.path.basename(log), ctx.paths.newest_log(name))
-    entry = look_up(prepared.keeper_pid)
-    keeper = entry.identity if entry else Identity(prepared.keeper_pid, 0)
-    return Live(prepared.frozen, prepared.number, keeper, True, True, began, began_wall)
+    return Live(prepared.frozen, prepared.number, Identity(prepared.keeper_pid, 0), True, True, began, began_wall)
 
 
 def _own_variables(ctx: Context, frozen: FrozenStage, record: dict[str, Any]) -> dict[str, str]:

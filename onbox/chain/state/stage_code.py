@@ -85,6 +85,8 @@ def frozen_git(manifest: str) -> dict[str, Any]:
 
 def changed_scripts(then: Mapping[str, Any], stage: Stage, folder: str) -> tuple[str, ...]:
     """Scripts that are not as they were. then: of `look_at_scripts`, before."""
+    if not then:
+        return ()
     now = look_at_scripts(stage, folder)
     return tuple(name for name, seen in then.items() if now.get(name) != list(seen))
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.state.frozen_run import read_head
+from onbox.chain.state.read_status import read_status
 from onbox.chain.state.replay import replay
-from onbox.chain.state.status_file import read_status
 from onbox.chain.state.stop_request import StopRequest, write_request
 from onbox.chain.viewer.colour import coloured
 from onbox.chain.viewer.event_text import live_line, narrate
@@ -49,7 +49,7 @@ _WAYS = {
 }
 LIVE_LINE_SECONDS = 1.0
 PROGRESS_LOOK_SECONDS = 5.0  # whether it is time for a line; a look costs the new bytes of the log
-BREATH_SECONDS = 0.02  # a chain of very short stages shall not wait for who watches it
+BREATH_SECONDS = 0.1  # the bell waits for it: a chain of very short stages shall not wait for who watches it
 LOOK_SECONDS = 0.5  # for a viewer that joined later and has no bell to wait on
 
 
@@ -170,8 +170,6 @@ class Viewer:
         pidfd = open_pidfd(self.runner)
         if pidfd is not None:
             poller.register(pidfd, select.POLLIN)
-        if self.bell_fd is not None:
-            poller.register(self.bell_fd, select.POLLIN)
         seconds = [LIVE_LINE_SECONDS] if self.live else [PROGRESS_LOOK_SECONDS] if self._lines is not None else []
         if pidfd is None:
             seconds.append(LOOK_SECONDS if is_alive(self.runner) else 0.0)
@@ -180,8 +178,10 @@ class Viewer:
         if deadline is not None:
             seconds.append(max(0.0, deadline - monotonic()))
         try:
-            if self.bell_fd is not None and pidfd is not None:
-                _breathe(pidfd)
+            if self.bell_fd is not None:
+                if pidfd is not None and deadline is None:
+                    poller.poll(BREATH_SECONDS * 1000)
+                poller.register(self.bell_fd, select.POLLIN)
             for fd, _ in poller.poll(min(seconds) * 1000 if seconds else None):
                 if fd == self.bell_fd:
                     self._hear(fd)
@@ -313,13 +313,6 @@ def _terminal_width() -> int:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80
     except OSError:
         return 80
-
-
-def _breathe(pidfd: int) -> None:
-    """Let some more records come together, unless the runner ends."""
-    poller = select.poll()
-    poller.register(pidfd, select.POLLIN)
-    poller.poll(BREATH_SECONDS * 1000)
 
 
 def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) -> bool:

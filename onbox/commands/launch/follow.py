@@ -6,6 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.command.code_identity import freeze_git
 from onbox.chain.launch import differences_from_frozen
 from onbox.chain.observe.patrol_watch import is_patrolled
 from onbox.commands.launch.conflicts import difference_lines
@@ -13,6 +14,7 @@ from onbox.commands.launch.launch_check import LaunchCheck, will_appear
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.notify.targets import NotSet, frozen_targets, resolve_target
+from onbox.sweep.state.event_text import narrate
 from onbox.system.clock import wall
 from onbox.system.process import Identity, look_up
 
@@ -32,8 +34,6 @@ def say(args: Options, data: dict[str, Any], text: str) -> None:
 
 def teller(args: Options) -> Any:
     """What makes a line of a record: JSON for programs, else words."""
-    from onbox.sweep.state.event_text import narrate  # noqa: PLC0415 - loaded while the first stage starts
-
     return json.dumps if args.json else narrate
 
 
@@ -44,7 +44,6 @@ def size_of(path: str) -> int:
 
 def follow_launch(args: Options, definition: Definition, started: Launched, offset: int) -> int:
     """Watch what was just started; the exit code. offset: bytes of the journal that tell of earlier launches."""
-    from onbox.chain.command.code_identity import freeze_git  # noqa: PLC0415 - loaded while the first stage starts
     from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415
 
     paths = definition.paths

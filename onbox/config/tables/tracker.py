@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from onbox.config import values
 from onbox.config.fields import Unwanted
@@ -17,8 +18,6 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 def server(value: object) -> str:
     """A server that may be sent a key: over TLS, or on this machine."""
-    from urllib.parse import urlsplit  # noqa: PLC0415 - cold start
-
     found = values.text(value).rstrip("/")
     try:
         parts = urlsplit(found)

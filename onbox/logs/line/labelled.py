@@ -9,17 +9,20 @@ from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, INNER, WORD
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
+    AUXILIARY,
     COUNTER_LABELS,
     EVALUATION,
     EVERYDAY,
-    INNER_UNITS,
     LAST_WORD,
+    LONE_UNITS,
     LONE_WORDS,
     LOOK_BACK,
     MAXIMUM,
+    MAXIMUM_WORDS,
     NOT_A_COUNTER,
     SELDOM_UNITS,
     UNITS,
+    WEAK_WORDS,
 )
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
@@ -34,7 +37,18 @@ _BEGINNINGS = frozenset(
     " finish completed complete done end ended ending info debug at in on after this the computing doing".split()
 )
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
+_OF_EARLIER = lazy(
+    r"(?i)(?<![a-z])(?:load(?:ed|ing)?|restor\w{1,4}|resum\w{1,4}|recover\w{0,4}|pretrained|best)(?![a-z])"
+)
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
+_COUNT_IN_CELL = lazy(
+    r"\|\s{1,20}(?P<count>\d{1,18})\s{1,8}(?P<word>updates|steps|iters|iterations|timesteps)\s{1,20}\|"
+)
+_CONNECTED = lazy(r"(?i)\b(?:every|each|per|after|for|of|in|from|last|next|best|until|total|max|first)\W{0,3}$|/\s?$")
+_ORDINAL = lazy(
+    r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
+    r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?=.{0,80}\d\.\d)"
+)
 _ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
@@ -61,12 +75,18 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
                 "labelled",
             )
         )
+    ordinal = None if sights else _ordinal(text)
+    if ordinal is not None:
+        return [ordinal], maxima
+    in_cell = _count_in_cell(text) if " |" in text else None
     for word in WORD.finditer(text):
-        unit = UNITS.get(word[0].lower())
+        unit = UNITS.get(word[0].lower()) or MAXIMUM_WORDS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
         if unit is None or match is None:
             continue
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
+        if before.endswith(".") and before[-2:-1].isalnum():
+            continue  # of a file's name
         if before.endswith(("?", "&")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
             continue  # of an address, of a file
         if before.lower().endswith("_in_"):
@@ -78,9 +98,29 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         told = is_exact(text, *match.span("current"))
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
-        if role == "counter":
+        if role == "counter" and (in_cell is None or unit != in_cell.unit):
             sights.extend(_word_sights(text, match, unit, before, count))
-    return sights, maxima
+    return ([*sights, in_cell] if in_cell else sights), maxima
+
+
+def _count_in_cell(text: str) -> CounterSight | None:
+    """`| 0020028 updates |`: the number before its word, in a column of its own."""
+    found = _COUNT_IN_CELL.search(text)
+    if found is None:
+        return None
+    unit = UNITS[found["word"].lower()]
+    return CounterSight(unit, unit, "train", int(found["count"]), None, False, "labelled", measured=True)
+
+
+def _ordinal(text: str) -> CounterSight | None:
+    """`12 epoch, loss: 0.0094`: the number before its word."""
+    found = _ORDINAL.search(text)
+    if found is None or _CONNECTED.search(text, 0, found.start()):
+        return None
+    unit = UNITS[found["word"].lower()]
+    kind = "val" if EVALUATION.search(text, 0, found.start()) else "train"
+    key = unit if kind == "train" else f"{kind}:{unit}"
+    return CounterSight(key, unit, kind, int(found["current"]), None, False, "labelled", measured=True)
 
 
 def _is_named_metric(before: str, word: str) -> bool:
@@ -95,6 +135,8 @@ def _label_words(before: str) -> list[str]:
 
 def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> str:
     """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line."""
+    if unit in MAXIMUM_WORDS:
+        return "maximum" if match["sep"].strip() and match["max"] is None else ""
     label = "_".join([*words[-1:], unit])
     near = words[-3:]
     if near[-1:] == ["global"] and near[-2:-1] in (["train"], ["training"]):
@@ -116,7 +158,9 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
         return ""
     if unit in SELDOM_UNITS and "=" not in match["sep"] and words[-1:] != ["time"]:
         return "counter"
-    return "counter" if unit in LONE_WORDS or (unit == "batch" and INNER_UNITS) else ""
+    if unit in WEAK_WORDS and match["sep"].strip():
+        return "counter"
+    return "counter" if unit in LONE_WORDS or unit == "batch" else ""
 
 
 def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: ShownCount) -> list[CounterSight]:
@@ -129,14 +173,26 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
     mode = match["mode"] or ""
     validates = EVALUATION.search(before) or _VALIDATES.search(mode)
-    kind = "val" if validates else _kind_of_word(text, match, unit, before, bounded=most is not None)
+    prepares = most is not None and unit not in LONE_UNITS and AUXILIARY.search(before)
+    kind = (
+        "val"
+        if validates
+        else "aux"
+        if prepares
+        else _kind_of_word(text, match, unit, before, bounded=most is not None)
+    )
     key = unit if kind == "train" else f"{kind}:{unit}"
     if _GLOBAL.search(before):
         key = f"global {key}"
-    rule = "labelled-max" if most else "labelled" if _is_measured(text, match, before) else "labelled-alone"
+    measured = _is_measured(text, match, before)
+    rule = "labelled-max" if most else "labelled" if measured else "labelled-alone"
+    if kind == "moving" and _is_weak(text, match):
+        if count.rounded:
+            return []
+        rule = "weak"
     if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s" and _is_setting(text):
         rule = "settings"  # `steps: 5000`
-    sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule)]
+    sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule, measured=measured)]
     if unit == "epoch" and float(count.value).is_integer():
         sights.extend(_inside_epoch(text, match, kind))
     return sights
@@ -146,14 +202,23 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
     """`train`; of less sure ones, `bare`, `moving` and `setting`: a counter only if it goes on."""
     if match["max"] is None and _is_remark(text, match, before):
         return "bare"
+    if match["max"] is None and _OF_EARLIER.search(before):
+        return "bare"
     if _OF_THE.match(text, match.end()) or _is_aside(text, match, before) or _LISTED.match(before):
         return "bare"
-    if not bounded and (unit in SELDOM_UNITS or (unit == "batch" and not _is_measured(text, match, before))):
+    if not bounded and (
+        unit in SELDOM_UNITS or _is_weak(text, match) or (unit == "batch" and not _is_measured(text, match, before))
+    ):
         return "moving"
     if match["max"] is not None:
         return "train"
     result = ":" in match["sep"] and text[match.start() - 1] in "sS" and not _is_measured(text, match, before)
     return "setting" if result or _is_setting(text) else "train"
+
+
+def _is_weak(text: str, match: re.Match[str]) -> bool:
+    word = LAST_WORD.search(text[: match.start()])
+    return word is not None and word[0].lower() in WEAK_WORDS
 
 
 def _is_remark(text: str, match: re.Match[str], before: str) -> bool:

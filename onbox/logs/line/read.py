@@ -12,6 +12,7 @@ from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.states import read_states
 from onbox.logs.line.words import (
     ANY_WORD,
+    AUXILIARY,
     EVALUATION,
     LOOK_BACK,
     NO_SHARE,
@@ -63,7 +64,14 @@ _SET_TO = lazy(
     rf"(?:(?:was|is|has been|will be) )?(?:set|limited|equal) to ({COUNT})(?![\w.]*\d)"
     rf"|(?<![a-z])param(?:eter)?\s{{1,4}}((?:epoch|step|iter|iteration|update)s): ({COUNT})$"
     rf"|(?<![\w.,/-])({COUNT}) ({UNIT_WORD}) requested(?![a-z])"
+    rf"|(?<![\w.,/-])({COUNT}) (?:max(?:imum)?|total) ({UNIT_WORD})(?![a-z])(?!\s?[:=/])"
 )  # `max_steps was set to 5000`, `Config param steps: 5000`, `1000000 generations requested`
+_SAVED = lazy(r" saved \[(\d{1,18})/(\d{1,18})\]$")  # wget
+_COPIED = lazy(r"^(\d{1,18}) bytes .{0,60}copied, ")  # dd
+_LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
+_DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
+_AND_WORD = lazy(r"\d (?:max|total)| requested")
+_SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
 _UNTIL = lazy(
     rf"(?i)(?<![a-z])(?:up to|until|till|through|stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
     rf"(epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)\s{{1,4}}({COUNT})(?![\w.]*\d)"
@@ -72,37 +80,12 @@ _UNTIL = lazy(
 
 def read_line(text: str) -> SeenOnLine:
     """Everything a line shows. `text` is printable: no escape sequences, no carriage returns."""
-    row = read_row(text)
-    if row is not None:
-        sight = CounterSight(
-            row.key, row.unit, "bare" if row.bare else "train", row.current, None, False, row.rule, eta=row.eta
-        )
-        return SeenOnLine((sight,), loss=row.loss)
-    states = read_states(text)
-    if states is not None:
-        return SeenOnLine(
-            (CounterSight(states.unit, states.unit, "train", states.done, states.total, False, "states"),)
-        )
+    whole = _whole_line(text)
+    if whole is not None:
+        return whole
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
-    for found in _FOR_MAX.finditer(rest):
-        count = parse_count(found[1])
-        every = _EVERY.search(rest, max(0, found.start() - LOOK_BACK), found.end())
-        if not every and not count.rounded and count.value > 0 and is_exact(rest, *found.span(1)):
-            maxima.append((UNITS[found[2].lower()], int(count.value)))
-    until = _UNTIL.search(rest)
-    if until and not parse_count(until[2]).rounded:
-        maxima.append((UNITS[until[1].lower()], int(parse_count(until[2]).value)))
-    maxima += _set_to(rest)
-    so_many = _SO_MANY.match(rest)  # GROMACS: `20000 steps,     40.0 ps.`
-    if so_many and not parse_count(so_many[1]).rounded:
-        maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
-    command = _RUN.match(rest)
-    if command:
-        maxima.append(("step", int(command[1])))
-    passes = _PASSES.search(rest) if " passes over" in rest else None
-    if passes:
-        maxima.append(("epoch", int(passes[1])))
+    maxima += _maxima(rest)
     sights = _together(bars, labelled)
     if not sights:
         sights = _done_count(rest)
@@ -116,16 +99,69 @@ def read_line(text: str) -> SeenOnLine:
     return SeenOnLine(tuple(sights), tuple(maxima), loss, eta)
 
 
+def _whole_line(text: str) -> SeenOnLine | None:
+    """What a line shows that has one form as a whole: a row, a scheduler's states, what was downloaded."""
+    row = read_row(text)
+    if row is not None:
+        kind = "bare" if row.bare else "train"
+        sight = CounterSight(row.key, row.unit, kind, row.current, None, False, row.rule, eta=row.eta)
+        return SeenOnLine((sight,), loss=row.loss)
+    saved = _SAVED.search(text) if " saved [" in text else None
+    if saved:
+        return SeenOnLine((CounterSight("saved", "byte", "train", int(saved[1]), int(saved[2]), False, "saved"),))
+    copied = _COPIED.match(text) if " copied, " in text else None
+    if copied:
+        return SeenOnLine((CounterSight("copied", "byte", "train", int(copied[1]), None, False, "saved"),))
+    states = read_states(text)
+    if states is None:
+        return None
+    return SeenOnLine((CounterSight(states.unit, states.unit, "train", states.done, states.total, False, "states"),))
+
+
+def _maxima(text: str) -> list[tuple[str, int]]:
+    """The exact maxima that a line tells in words, by unit."""
+    maxima = _set_to(text)
+    for found in _FOR_MAX.finditer(text):
+        count = parse_count(found[1])
+        every = _EVERY.search(text, max(0, found.start() - LOOK_BACK), found.end())
+        if not every and not count.rounded and count.value > 0 and is_exact(text, *found.span(1)):
+            maxima.append((UNITS[found[2].lower()], int(count.value)))
+    until = _UNTIL.search(text)
+    if until and not parse_count(until[2]).rounded:
+        maxima.append((UNITS[until[1].lower()], int(parse_count(until[2]).value)))
+    so_many = _SO_MANY.match(text)  # GROMACS: `20000 steps,     40.0 ps.`
+    if so_many and not parse_count(so_many[1]).rounded:
+        maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
+    length = _LENGTH.match(text)
+    if length:
+        maxima.append(("byte", int(length[1])))
+    declared = _DECLARED.match(text)
+    if declared:
+        maxima.append(("step", int(declared[1])))
+    command = _RUN.match(text)
+    if command:
+        maxima.append(("step", int(command[1])))
+    passes = _PASSES.search(text) if " passes over" in text else None
+    if passes:
+        maxima.append(("epoch", int(passes[1])))
+    return maxima
+
+
 def _set_to(text: str) -> list[tuple[str, int]]:
     """The maximum that a sentence or a line of a configuration sets."""
-    found = _SET_TO.search(text) if " to " in text or "param" in text or " requested" in text else None
+    found = _SET_TO.search(text) if " to " in text or "param" in text or _AND_WORD.search(text) else None
     if found is None:
         return []
-    told = found[2] or found[4] or found[5]
-    count = parse_count(told)
-    if count.rounded or count.value < 1 or not float(count.value).is_integer():
+    number, word = next((number, word) for number, word in _SET_GROUPS if found[number])
+    count = parse_count(found[number])
+    if (
+        count.rounded
+        or count.value < 1
+        or not float(count.value).is_integer()
+        or not is_exact(text, *found.span(number))
+    ):
         return []
-    return [(UNITS[(found[1] or found[3] or found[6]).lower()], int(count.value))]
+    return [(UNITS[found[word].lower()], int(count.value))]
 
 
 def _is_inner_eta(eta: float, sights: list[CounterSight], text: str) -> bool:
@@ -169,8 +205,9 @@ def _moving(text: str) -> list[CounterSight]:
         return []
     if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
         return []
+    kind = "aux" if AUXILIARY.search(label) else "moving"
     words = " ".join(word.lower() for word in ANY_WORD.findall(label)[-2:])
-    return [CounterSight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]
+    return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, "moving")]
 
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:

@@ -22,6 +22,8 @@ _LEADING_LOSS = lazy(
 )
 _LEADING_NAMED = lazy(r"^(?:\[(\d{1,18})\]|<(\d{1,18})>)\s{1,4}[A-Za-z][\w/.-]{1,60}(?:\s|:\s?|\s?=\s?)-?\d{1,18}\.\d")
 _LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
+_CHAINS = lazy(r"^\s*(\d{1,18}) -- (?:\* )?[\[(]-?\d.* -- (\d{1,9}:\d\d:\d\d)$")  # MrBayes
+_LOGGER = lazy(r"(?:DEBUG|INFO):[\w.]{1,40}:\s?")
 _RSYNC = lazy(r"^\s*([\d,]{1,24})\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = lazy(r"remaining: (.+)$")
 _TRAIN_METRIC = lazy(r"train\S{0,40}?[a-z0-9]:\s?(-?[\d.]{1,24}(?:e-?\d{1,4})?)")
@@ -54,6 +56,12 @@ def read_row(text: str) -> BareRow | None:
     share = _LEADING_SHARE.match(text) if "%)  " in text else None
     if share:
         return BareRow("step", "step", int(share[1]), "leading-share", None, None, bare=True)
+    prefix = _LOGGER.match(text)
+    if prefix:
+        text = text[prefix.end() :]
+    chains = _CHAINS.match(text) if " -- " in text else None
+    if chains:
+        return BareRow("generation", "generation", int(chains[1]), "chains", None, parse_clock(chains[2]))
     if not text[:1].isdigit() and text[:1] not in ("[", "<"):
         return None
     found = _CATBOOST.match(text)

@@ -12,12 +12,15 @@ from onbox.regex import lazy
 # A column's name -> what it counts. `E` and `#` are spaCy's.
 COLUMNS = {
     "epoch": "epoch", "e": "epoch", "#": "step", "step": "step", "steps": "step", "iter": "iter", "iteration": "iter",
-    "it": "iter", "round": "round", "trial": "trial", "time step": "step", "gen": "generation",
+    "it": "iter", "round": "round", "trial": "trial", "tree": "round", "time step": "step", "gen": "generation",
     "generation": "generation", "episode": "episode",
     "update": "update",
 }  # fmt: skip
-_COUNTING = lazy(r"(?:n[_ ]|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
+NUMBERS_SHARE = 0.6  # of the cells of a row
+_BETWEEN = lazy(r"[|│\s]+")
+_COUNTING = lazy(r"(?:n[_ ]?|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
 _UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
+_CLOCK_UNIT = lazy(r"\[[a-z]:[a-z]\]")  # `t[m:s]`
 _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`
 _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
@@ -34,9 +37,19 @@ class TableHead(NamedTuple):
 def read_header(text: str) -> TableHead | None:
     """`E    #       LOSS NER  SCORE`, `| epoch | loss |`: names only, the first one a counter. None for other lines."""
     bare = _QUOTED.sub(r"\1  ", text).rstrip() if _QUOTED.match(text) else _COMMENT.sub("", text)
+    bare = _CLOCK_UNIT.sub("", bare)
     if len(bare) > 400 or re.search(r"\d[.:]|[=\"'{}\[\]]|: |^\S+:", bare):
         return None
     names = [_UNIT_OF.sub("", name) for name in _cells(bare, header=True)]
+    alone = bare.split(None, 1)[0].lower() if bare.strip() else ""
+    if (
+        names
+        and alone != names[0]
+        and not any(map(str.isdigit, bare))
+        and names[0] not in COLUMNS
+        and len(bare.split()) > len(names)
+    ):
+        names = bare.lower().split()  # `Iterat #Fevals   function value`
     if names[:1] == ["progress"]:  # OpenMM: a share, then the counter
         names[0] = "%"
     names = [_column(name) for name in names]
@@ -78,9 +91,14 @@ def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
         cells = text.strip().split(",")
     if table.columns[0] == "%" and _SHARE.match(cells[0]):
         cells[0] = cells[0][:-1]
+    if sum(map(bool, map(_NUMBER.match, cells))) < len(cells) * NUMBERS_SHARE:
+        cells = _BETWEEN.split(text.strip(" |│"))
     if len(cells) < min(3, len(table.columns)) or not _NUMBER.match(cells[0]):
         return None
-    if abs(len(cells) - len(table.columns)) > 3 or sum(bool(_NUMBER.match(cell)) for cell in cells) < len(cells) * 0.6:
+    if (
+        abs(len(cells) - len(table.columns)) > 3
+        or sum(bool(_NUMBER.match(cell)) for cell in cells) < len(cells) * NUMBERS_SHARE
+    ):
         return None
     sights = []
     for at, unit in table.counters:

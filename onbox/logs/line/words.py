@@ -19,7 +19,7 @@ UNITS = {
     "upd": "update", "update": "update", "updates": "update", "up": "update",
     "batch": "batch", "batches": "batch", "minibatch": "batch", "batch_idx": "batch",
     "round": "round", "rounds": "round", "trial": "trial", "trials": "trial", "tree": "round", "trees": "round",
-    "estimator": "round", "generation": "generation", "gen": "generation", "episode": "episode",
+    "estimator": "round", "generation": "generation", "generations": "generation", "gen": "generation", "episode": "episode",
     "episodes": "episode", "timestep": "timestep", "timesteps": "timestep", "frame": "frame", "frames": "frame",
     "sample": "sample", "samples": "sample", "example": "sample", "examples": "sample", "image": "image",
     "images": "image", "img": "image", "file": "file", "files": "file", "object": "object", "objects": "object",
@@ -44,6 +44,14 @@ LONE_WORDS = frozenset({
 
 # Units whose number alone, without a maximum, is a counter if it goes on: `GEOMETRY OPTIMIZATION CYCLE  8`.
 SELDOM_UNITS = frozenset({"cycle", "pass", "sweep", "draw", "game"})
+# Things that a run works through. A number with such a name is a counter if it goes on and on: `frame=  338 fps=0.0`.
+WEAK_UNITS = frozenset({"frame", "sample", "image", "document", "record", "chunk", "item"})
+WEAK_WORDS = frozenset(word for word, unit in UNITS.items() if unit in WEAK_UNITS) - {"fra"}
+# One word for how many there are to be.
+MAXIMUM_WORDS = {
+    "nsteps": "step", "maxsteps": "step", "maxiter": "iter", "maxiters": "iter", "nepochs": "epoch", "nepoch": "epoch",
+    "maxepochs": "epoch", "ngen": "generation", "nrounds": "round", "ntree": "round", "ntrees": "round",
+}  # fmt: skip
 # Of these, words that stand before a number in other texts too: `ep 1 of enp0s3`, `round 2 of talks`.
 EVERYDAY = LONE_WORDS - frozenset(
     "epoch epoche step steps iter itr iteration iterations timestep timesteps globalstep schritt".split()
@@ -60,6 +68,7 @@ NOT_A_COUNTER = frozenset(
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
     " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown"
     " fps sps tps"  # `fps step: 12345`
+    " micro"
     " no"  # `No Iterations 6`: of a solver inside each step
     " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )

@@ -27,6 +27,7 @@ BUFFER_BYTES = 8192  # of standard output into a file: so much of it comes at ex
 COLLEAGUES = 50  # lines of other ranks after the death of one: so many are no leftovers
 
 
+_ANSWER = lazy(r"\"(?:GET|POST|PUT|HEAD|DELETE|PATCH) /\S{0,500} HTTP/[\d.]{1,4}\" [1-4]\d\d\b")
 _BAR = lazy(rb"\d%\||\d\.?\d{0,3}(?:it/s|s/it)\b")
 
 
@@ -112,6 +113,8 @@ class _Shown(NamedTuple):
 def _read(line: bytes) -> _Shown:
     said = message(readable(line))
     at_once = said.level is not None or bool(_BAR.search(line))
+    if _ANSWER.search(said.text):  # a server goes on, whatever it was asked for
+        return _Shown(NOBODY, (), "an answer", at_once)
     return _Shown(writer_of(said.source), counts_of(said.text), "".join(filter(str.isalpha, said.text)), at_once)
 
 

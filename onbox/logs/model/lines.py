@@ -144,6 +144,17 @@ _LEVEL = lazy(
     r"|ERROR|CRITICAL)\)"
 )
 _LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
+# In small letters a level is one only in brackets, or as a field (`level=error msg="..."`).
+_SMALL_LEVEL = lazy(
+    r"(?:^|[\s\])])\[(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|alert|emerg|panic)\s{0,6}\]"
+    r"|(?:^|\s)(?:level|lvl|severity)=\"?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|panic)\b"
+)
+_SMALL_LEVELS = {
+    "trace": "DEBUG", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL", "emerg": "FATAL",
+    "panic": "FATAL",
+}  # fmt: skip
+# What is told in the fields of such a line.
+_FIELDS = lazy(r"\b(?:msg|message|err|error|reason)=(?:\"((?:[^\"\\]|\\.){0,600})\"?|(\S{1,200}))")
 _SOURCE = lazy(
     r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]{0,60}\bpid=\d{1,9}[^()]{0,60}\)|[\w.-]{1,60}\s*\| )",
     re.IGNORECASE,
@@ -188,7 +199,30 @@ def message(text: str) -> LogMessage:
     if "NCCL WARN" in text:  # NCCL's word for what ends a communicator
         return LogMessage(rest, "ERROR", source[0] if source else "")
     word = next(filter(None, level.groups()), None) if level else None
+    if word is None and ("[" in text or "l=" in text or "ty=" in text):
+        small = _SMALL_LEVEL.search(text[:160])
+        if small is not None:
+            word = _of_small(small[1] or small[2])
+            rest = _of_fields(text, rest) if word in ("ERROR", "CRITICAL", "FATAL") else rest
     return LogMessage(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
+
+
+def names_level_small(text: str) -> bool:
+    """Whether a line names its level as the loggers of compiled programs do, and hardly any of Python's."""
+    return _LEVEL.search(text[:160]) is None and _SMALL_LEVEL.search(text[:160]) is not None
+
+
+def _of_small(word: str) -> str:
+    return _SMALL_LEVELS.get(word, word.upper())
+
+
+def _of_fields(text: str, rest: str) -> str:
+    """What a line of fields says, or what stands behind a level in brackets."""
+    told = [quoted or bare for quoted, bare in _FIELDS.findall(text)]
+    if told:
+        return ": ".join(told).replace('\\"', '"').replace("\\n", " ")
+    small = _SMALL_LEVEL.search(rest[:80])
+    return rest[small.end() :].lstrip(" :-") if small is not None and small[1] else rest
 
 
 # A launcher over ssh puts the host before each line. Libraries, programs and files are no hosts, nor what is counted.

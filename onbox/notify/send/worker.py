@@ -9,7 +9,6 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from onbox.named_tuple import NamedTuple
-from onbox.notify.mask import mask_url
 from onbox.notify.queue.coalesce import HoldUntil, Send, next_step
 from onbox.notify.queue.delivery_lock import nobody_asks
 from onbox.notify.queue.outbox import KEPT_PENDING, DamagedMessage, Message, Outbox
@@ -21,6 +20,7 @@ from onbox.notify.schedule import (
     remember,
 )
 from onbox.notify.send.send_once import exchange, preload
+from onbox.notify.shown_url import mask_url
 from onbox.notify.signing import BadSecret
 from onbox.notify.table import format_of
 from onbox.notify.targets import NotSet, Resolved, TargetStanding, read_standing, resolve_target, write_standing

@@ -6,9 +6,10 @@ import json
 import re
 import shlex
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.model.sweep import PARAMETER, Cell, Values, cell_name
+from onbox.named_tuple import NamedTuple
 from onbox.sweep.cells.template import LINE, OWN
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.model.manifest import folder_of
+from onbox.named_tuple import NamedTuple
 from onbox.sweep.cells.template import fill, stage_of_cell
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ moment: an editor leaves it so for good, a writer only until its next write.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.named_tuple import NamedTuple
 from onbox.sweep.cells.drafts import BadCell, from_line, missing_in
 from onbox.system.clock import wall
 from onbox.system.files import open_plain

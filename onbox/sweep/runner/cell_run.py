@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.chain.command.environment import runner_environment
 from onbox.chain.lock.lock_owner import clear_holder, read_holder
@@ -18,6 +18,8 @@ from onbox.contract.json_text import as_number
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN, RunPaths
 from onbox.contract.runfile import parse_head, render_runfile
+from onbox.logs.tail import look_at_log
+from onbox.named_tuple import NamedTuple
 from onbox.sweep.cells.template import stage_of_cell
 from onbox.sweep.state.board import UNKNOWN, cells_folder
 from onbox.system.clock import parse_utc, utc_text, wall
@@ -257,8 +259,6 @@ def _failure(data: Mapping[str, Any], stage: str, marker: object) -> End:
 
 def last_words(paths: RunPaths) -> str:
     """The last line of the cell's runner.log: why its runner ended without an end of the chain."""
-    from onbox.logs.tail import look_at_log  # noqa: PLC0415 - only then
-
     try:
         seen = look_at_log(paths.runner_log)
     except OSError as error:

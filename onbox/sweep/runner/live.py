@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.chain.lock.lock_owner import read_holder
 from onbox.chain.state.stop_request import StopRequest, write_request
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten
 from onbox.system.lock import is_locked
 from onbox.system.process import has_open, is_alive, open_pidfd

@@ -6,11 +6,15 @@ import os
 from contextlib import suppress
 
 from onbox.chain.command.environment import runner_environment
+from onbox.chain.lock.run_lock import HolderUnknown, StillAlive, Taken, take_lock
 from onbox.chain.runner.runner_process import BELL_FD, LOCK_FD
+from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
+from onbox.runs.journal import fold
 from onbox.system.files import StateNotWritten
+from onbox.system.journal import read_lines
 from onbox.system.lock import LockUnsupported, is_locked
 from onbox.system.process import Files, high, start_orphan
 from onbox.system.self_exec import bare_child_words
@@ -58,16 +62,10 @@ def revive(paths: RunPaths) -> int:
 
 
 def _is_open(paths: RunPaths) -> bool:
-    from onbox.contract.events import parse_events  # noqa: PLC0415 - only here
-    from onbox.runs.journal import fold  # noqa: PLC0415
-    from onbox.system.journal import read_lines  # noqa: PLC0415
-
     return fold(parse_events(read_lines(paths.journal))).is_open
 
 
 def _start_anew(paths: RunPaths) -> int:
-    from onbox.chain.lock.run_lock import HolderUnknown, StillAlive, Taken, take_lock  # noqa: PLC0415 - only here
-
     try:
         lock = take_lock(paths)
     except (HolderUnknown, StillAlive):

@@ -5,10 +5,15 @@ free.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from onbox.chain.gates.resource_probe import sight_of
+from onbox.chain.gates.start_gates import check_gates
+from onbox.collectors.gpu.nvml import LostGpu, visible
+from onbox.collectors.gpu.watch import read_once
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.manifest import Gates
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten, make_folders
 from onbox.system.lock import LockUnsupported, try_lock
 from onbox.system.process import high
@@ -16,7 +21,7 @@ from onbox.system.process import high
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from onbox.collectors.gpu.nvml import GpuCard, LostGpu
+    from onbox.collectors.gpu.nvml import GpuCard
     from onbox.contract.readings import Maybe
     from onbox.model.manifest import Stage
 
@@ -52,8 +57,6 @@ def check_room(stage: Stage, root: str, folder: str) -> RoomRefused | None:
     gates = stage.gates._replace(gpu=None)
     if gates == _NO_GATES:
         return None
-    from onbox.chain.gates.resource_probe import sight_of  # noqa: PLC0415
-    from onbox.chain.gates.start_gates import check_gates  # noqa: PLC0415 - only where there are gates
 
     findings = check_gates(gates, root, folder, sight_of(os.environ))
     return RoomRefused("; ".join(map(str, findings))) if findings else None
@@ -65,9 +68,6 @@ def find_cards(
     """Free cards, by a look at them now. taken: those of cells that run. environ: CUDA_VISIBLE_DEVICES says which are
     ours at all.
     """
-    from onbox.collectors.gpu.nvml import visible  # noqa: PLC0415 - only where cells get cards
-    from onbox.collectors.gpu.watch import read_once  # noqa: PLC0415
-
     reading = read_once()
     ours = (
         reading if isinstance(reading, Absent | Unseen) else visible(reading.gpus, environ.get("CUDA_VISIBLE_DEVICES"))
@@ -102,9 +102,6 @@ def release(cards: Cards) -> None:
 
 def cards_missing(count: int, environ: Mapping[str, str]) -> RoomRefused | None:
     """Why no cell can ever get so many cards here; None: they are here, free or not."""
-    from onbox.collectors.gpu.nvml import LostGpu, visible  # noqa: PLC0415 - as above
-    from onbox.collectors.gpu.watch import read_once  # noqa: PLC0415
-
     reading = read_once()
     if isinstance(reading, Absent | Unseen):
         refused = choose(count, reading, (), FREE_MIB)
@@ -133,8 +130,6 @@ def choose(
 
 def _why_not(card: GpuCard | LostGpu, max_used_mib: int) -> str:
     """Why a card is not free; "": it is."""
-    from onbox.collectors.gpu.nvml import LostGpu  # noqa: PLC0415 - as above
-
     if isinstance(card, LostGpu):
         return f"cannot be looked at ({card.why})"
     if card.mig is True:

@@ -11,6 +11,7 @@ from onbox.chain.lock.lock_owner import write_holder
 from onbox.chain.runner.runner_process import BELL_FD, LOCK_FD
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
+from onbox.errors import describe_defect
 from onbox.sweep.runner.restart import report, revive
 from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.lock import LockUnsupported
@@ -58,15 +59,8 @@ def run_sweep(
         return report(Exit.STATE_NOT_WRITTEN, str(error), bell_fd)
     except Exception as error:  # noqa: BLE001 - the boundary: whatever it is, it must not look like a failed cell
         return report(
-            Exit.INTERNAL, f"a defect in onbox, or an unreadable state directory: {_describe(error)}", bell_fd
+            Exit.INTERNAL, f"a defect in onbox, or an unreadable state directory: {describe_defect(error)}", bell_fd
         )
-
-
-def _describe(error: Exception) -> str:
-    import traceback  # noqa: PLC0415 - only when something is wrong
-
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
 
 
 def call_sweep() -> int:

@@ -11,12 +11,13 @@ import os
 import sys
 from array import array
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number, as_whole, parse_object
 from onbox.contract.paths import CELLS_FOLDER
 from onbox.model.sweep import Cell, cell_from_dict
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain
 
 if TYPE_CHECKING:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.paths import SWEEP
 from onbox.contract.runfile import DamagedRunfile, is_sweep, parse_head, parse_sweep, render_sweep_file
 from onbox.model.manifest import Stage
 from onbox.model.sweep import Frozen, frozen_from_dict, frozen_to_dict
+from onbox.named_tuple import NamedTuple
 from onbox.system.files import LINE_LIMIT_BYTES, open_plain, replace_file
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onbox.contract.json_text import parse_object
+from onbox.named_tuple import NamedTuple
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import make_folders, read_file, remove_file, replace_file
 

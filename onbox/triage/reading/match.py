@@ -84,7 +84,8 @@ _LONGER = {short: [word for word in _NEEDED_BY if short in word] for short in _W
 _BROKEN = lazy(
     r"corrupt|truncat|mismatch|expected .{0,60}(?:but|got|received|found)|unexpected end|magic|bad header|checksum|crc"
     r"|errno 22\b|invalid argument|could not parse|failed to parse|not valid for (?:value|size)|malformed|short read"
-    r"|out_of_range|data_loss|(?:greater|larger|longer) than (?:the )?file|(?:beyond|past) (?:the )?end of file",
+    r"|could not convert|can ?not (?:read|parse|decode)|does not start with|unparsable|out_of_range|data_loss"
+    r"|(?:greater|larger|longer) than (?:the )?file|(?:beyond|past) (?:the )?end of file",
     re.IGNORECASE,
 )
 _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
@@ -117,6 +118,12 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         ("EOFError", "error"),
         lambda trace: trace.mentions(CHECKPOINT_READ) or trace.mentions(_UNPICKLING),
         "checkpoint-damaged",
+    ),
+    (
+        ("checkpoint-damaged",),
+        ("OSError",),
+        lambda trace: trace.mentions(DATA_READ, last=3) and not trace.mentions(CHECKPOINT_READ),
+        "record-damaged",
     ),
     (("exception",), ("EOFError", "error"), lambda trace: True, "record-damaged"),
     (("connection-lost", "broken-pipe"), (), lambda trace: trace.mentions(_OWN_PIPE), "helper-gone"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.model.lines import message
+from onbox.logs.model.lines import message, names_level_small
 from onbox.triage.reading.match import progress_of
 from onbox.triage.reading.tracebacks import (
     CHAIN,
@@ -74,7 +74,7 @@ class OpenTraces:
 
     def _open(self, number: int, said: LogMessage, previous: str) -> None:
         before = message(previous)
-        told = before.level is not None and said.source == before.source
+        told = before.level is not None and said.source == before.source and not names_level_small(previous)
         reports = before.level == "INFO" and progress_of(previous, before)  # what follows is not the logger's
         caught = said.level is not None or (told and not reports)
         chained = said.source in self.chained

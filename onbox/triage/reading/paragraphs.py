@@ -52,7 +52,7 @@ def paragraphs(lines: Iterable[SeenLine]) -> list[Paragraph]:
             ruled = True
             continue
         said = message(line.text)
-        inside = _INSIDE.sub(r"\1", said.text).strip()
+        inside = " ".join(_INSIDE.sub(r"\1", said.text).split())
         if not inside:
             continue
         framed = bool(_FRAMED.match(line.text))

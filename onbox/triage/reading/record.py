@@ -24,6 +24,7 @@ class Fault(NamedTuple):
     trace: the traceback that the line ends, None if it ends none. handled: the same or the next line says that the
     program went on. source: what names its writer, "" if nothing does.
     ended: the exception that the traceback ended with, where this line is another one that explains it.
+    informed_before: how many lines of loggers had told what the program does until then.
     """
 
     row: RuleRow
@@ -35,6 +36,7 @@ class Fault(NamedTuple):
     handled: bool = False
     source: str = ""
     ended: str = ""
+    informed_before: int = 0
 
 
 class SeenLine(NamedTuple):
@@ -49,6 +51,7 @@ class LogAttempt:
 
     explicit: a header or a supervisor announced it. progress: how many lines of progress it showed. lost: where a
     training loss ceased to be a number and has not been one since, None if it is one; lost_lines: for how many lines.
+    informed: how many lines of loggers told what it does.
     overflows: the loss scales after its overflows. steps: its newest lines of progress. early: its first ones, as
     (ordinal, number, line). saved: the last word of a save that worked. no_inodes: a table that shows none left. tpu:
     it said what only a host with TPUs says. open_trace: a traceback that the log ends in.
@@ -71,6 +74,7 @@ class LogAttempt:
         self.tpu = False
         self.open_trace: Trace | None = None
         self.steps = Steps()
+        self.informed = 0
         self.early: list[tuple[int, int, bytes]] = []
         self.saved: SeenLine | None = None
 

@@ -19,6 +19,7 @@ from onbox.triage.reading.match import (
     BAD_LEVELS,
     BY_ID,
     PROGRESS_MAY_SAY,
+    TRACKER,
     by_meaning,
     by_words,
     holds_a_word,
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
     from onbox.logs.model.lines import Gap
     from onbox.triage.rules.rows import UserRow
 
-# What is known of a form: look closely, it is progress, its loss is a number, or none, it sums up the run.
-CLOSE, PROGRESS, LOSS, LOST, SUMS_UP = 1, 2, 4, 8, 16
+# What is known of a form: look closely, it is progress, its loss is a number, or none, it sums up the run, a logger
+# says what the program does now.
+CLOSE, PROGRESS, LOSS, LOST, SUMS_UP, INFORMS = 1, 2, 4, 8, 16, 32
 FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
@@ -105,8 +107,9 @@ class Scanner:
                 self._look_for_beginning(number, line, form, look)
             if look & PROGRESS and line != self.previous_progress:
                 self._note_progress(number, line, look)
-            elif not look and len(self.loops) < FORMS_KEPT:
+            elif not look & ~INFORMS and len(self.loops) < FORMS_KEPT:
                 self._look_for_loop(form, line)
+            self.attempt.informed += look & INFORMS > 0
             if look & LOST:
                 self._note_loss(number, line)
             if look & CLOSE or self.traces or self.awaited is not None:
@@ -127,7 +130,7 @@ class Scanner:
         if len(before) < LOOP_LINES:
             before.append(line)
             if len(before) == LOOP_LINES and rises([readable(one) for one in before]):
-                self.known[form] = PROGRESS
+                self.known[form] = self.known.get(form, 0) | PROGRESS
 
     def _note_progress(self, number: int, line: bytes, look: int) -> None:
         attempt = self.attempt
@@ -202,6 +205,8 @@ class Scanner:
         lower = text.lower()
         said = message(text)
         look = CLOSE if holds_a_word(lower) or signs.TESTS_OK.match(said.text) else 0
+        if said.level in ("INFO", "DEBUG", "NOTICE", "WARNING") and not signs.FAREWELL.search(said.text):
+            look |= INFORMS
         if progress_of(text, said):
             look |= PROGRESS
             if signs.finite_loss(text):
@@ -317,7 +322,7 @@ class Scanner:
         )
         if row is None and named and (trace or "." in named[0]):
             row = BY_ID["exception"]
-        if row is None and said.level in BAD_LEVELS and not handled:
+        if row is None and said.level in BAD_LEVELS and not handled and not TRACKER.match(text):
             row = by_words(said.text)
         if row is None:
             return
@@ -328,6 +333,7 @@ class Scanner:
         if named and trace is None and IGNORED.search(readable(self.previous)):
             sure = WEAK  # Python tells of it and goes on
         fault = Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled, said.source)
+        fault = fault._replace(informed_before=self.attempt.informed)
         self._keep(fault)
         goes_on = text.rstrip().endswith(":") and row.id in (*HEADLINES, "exception")
         if goes_on or (fault.trace is not None and fault.trace.warned):
@@ -360,7 +366,8 @@ class Scanner:
     def _keep(self, fault: Fault) -> None:
         faults = self.attempt.faults
         faults.append(fault)
-        if fault.severity == PROVEN and fault.row.explains >= DEATH and not fault.handled:
+        ended = fault.trace is not None and fault.trace.ends_program
+        if fault.severity == PROVEN and (ended or fault.row.explains >= DEATH) and not fault.handled:
             self.deadly = True
         if len(faults) <= FAULTS_KEPT:
             return

@@ -35,7 +35,7 @@ NOT_PROGRESS = lazy(
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s{1,8}:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
-    r"|\boom when|\berr(?:or)?:? -?\d+(?![\d.])|\berror (?:code|number|no\.?)\b|\brecords (?:in|out)\b"
+    r"|\boom when|\berr(?:or)?:?\s{1,4}-?\d+(?![\d.])|\berror (?:code|number|no\.?)\b|\brecords (?:in|out)\b"
     r"|\bbytes\b.{0,40}\bcopied\b"
     r"|\b(?:cannot|could not|can't|unable to)\b|^\W{0,3}done\. |\bat \S{1,200} line \d|nccl (?:info|warn)"
     r"|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*"
@@ -71,10 +71,29 @@ SUCCESS = lazy(
     r"|^(?:best|final|optimal) (?:objective|solution|value|score)\b.{0,40}\d"
     r"|\ball (?:checks|tests|scenarios|cases) passed\b"
     r"|\ball (?:\w{1,24} ){1,3}(?:processed|written|converted|succeeded|uploaded)\b.{0,20}$"
+    r"|\bbuild files have been written to\b|^\W{0,4}configuring done\b|\bbuild (?:succeeded|success(?:ful)?)\b"
+    r"|^\W{0,4}job done\b|\b(?:normal termination|terminated normally(?!, but)|normally terminated"
+    r"|ended normally)\b"
+    r"|^\s{0,8}finished .{0,40}\btarget\(s\) in\b|^output written on \S|\bready to accept connections\b"
+    r"|^[\d: ./()-]{0,40}(?:[\d.]+ [KM]B/s\) - )?\S{1,200} saved \[(\d{1,20})/\2\]"
     r"|^\[100%\] Built target\b|\bexport ok\b|job completed|reached (?:max_|the (?:maximum|last|final"
     r"|target))\w{0,24}|final (?:model"
     r"|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
     r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop",
+    re.IGNORECASE,
+)
+# What a logger says while a program comes to its end, well or not.
+FAREWELL = lazy(
+    r"\b(?:shut\w*|stop\w*|clos\w+|exit\w*|clean\w*|clear\w*|delet\w+|remov\w+|terminat\w*|disconnect\w*|releas\w+"
+    r"|finali[sz]\w+|tear\w*|unregister\w*|flush\w*|sav\w+|bye|abort\w*|fail\w*|errors?|kill\w*|dump\w*|destroy\w*"
+    r"|total|elapsed|end\w*|summary)\b",
+    re.IGNORECASE,
+)
+# A server that was asked to end says so when it has; one that has crashed may say the same.
+SHUT_DOWN = lazy(
+    r"\bshut ?down (?:is )?complete[d]?\b|\bshut ?down (?:gracefully|cleanly)|\bgracefully (?:shut down|stopped"
+    r"|exited)\b"
+    r"|^\W{0,4}server (?:has )?(?:stopped|shut down)\b",
     re.IGNORECASE,
 )
 # The one line that a test suite which provoked every error on its way ends with.
@@ -95,7 +114,8 @@ NOT_SUCCESS = lazy(
 )
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 HANDLED = lazy(
-    r"\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again|trying again"
+    r"^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
+    r"|trying again"
     r"|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
@@ -236,7 +256,7 @@ def is_test_report(text: str) -> bool:
 
 def is_success(text: str) -> bool:
     """Whether a program says that all of its work is done; "8/20 trials done" is not all."""
-    if is_test_report(text):
+    if is_test_report(text) or SHUT_DOWN.search(text):
         return True
     if not SUCCESS.search(text) or STOPPED.search(text) or NOT_SUCCESS.search(text) or FETCHED.search(text):
         return False

@@ -251,7 +251,7 @@ HOST: tuple[RuleRow, ...] = (
         r"|\s{2,}\S)|: \d+ killed\b"
         r"|^killed(?:: 9)?\W{0,8}$|^(?:zsh|bash|fish|sh|dash): killed\b"
         r"|\bkilled\s{0,8}(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
-        r"|(?<!will be )killed by kernel",
+        r"|(?<!will be )killed by kernel|\bkilled signal terminated program\b",
         "bash, zsh, dash",
         "run.sh: line 7: 3191 Killed                  python train.py",
         True,

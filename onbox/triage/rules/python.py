@@ -86,7 +86,7 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         "code_error",
         BUG,
         "fortran runtime error|forrtl",
-        r"fortran runtime error: \S|forrtl: (?:severe|error) \(",
+        r"fortran runtime error: (?!.*no such file)\S|forrtl: (?:severe|error) \((?!17[0-9]\): sig)",
         "gfortran, ifort",
         "Fortran runtime error: Index '11' of dimension 1 of array 'u' above upper bound of 10",
         True,
@@ -103,7 +103,8 @@ SETTINGS: tuple[RuleRow, ...] = (
         "|the following arguments|could not consume|unknown option|required option|parsing error"
         "|ambiguous option|expected one argument|unknown argument|unexpected argument|invalid option"
         "|unrecognized option|required argument",
-        r"^\S{1,120}(?: \w{1,40})?: error: (?:argument|unrecognized|the following|invalid|ambiguous|expected"
+        r"^(?!\S{1,200}:\d)\S{1,120}(?: \w{1,40})?: error: (?:argument|unrecognized|the following|invalid|ambiguous"
+        r"|expected"
         r"|one of|no |too |cannot|can't|unknown|required)|unrecognized arguments?:|no such option|(?:missing"
         r"|invalid) (?:option|argument(?!\W{0,3}$|: ['\"/])|value for)"
         r"|unknown (?:command line )?flag|flags parsing error"
@@ -124,8 +125,11 @@ SETTINGS: tuple[RuleRow, ...] = (
         "|hydra|configattribute|configkey|missingmandatory|could not override|validationerror"
         "|misconfiguration|yaml|toml|deepspeedconfig|configerror|configuration|config|gin.|interpolation"
         "|override|scannererror|parsererror|unbound variable|not set"
-        "|validation error|configparser|argumenterror|confusederror|unsupportedinter",
-        r"omegaconf\.\S{1,80}|hydra\.\S{0,80}(?:Exception|Error)|Config(?:Attribute|Key|Type|Value|Composition"
+        "|validation error|configparser|schema|voluptuous|marshmallow|cerberus|dynaconf|environs|decouple|strictyaml"
+        "|argumenterror|confusederror|unsupportedinter",
+        r"\b(?:configparser|jsonschema|voluptuous|marshmallow|cerberus|dynaconf|environs|decouple|strictyaml)\.\S{0,60}"
+        r"(?:Error|Exception|Invalid)\b|omegaconf\.\S{1,80}|hydra\.\S{0,80}(?:Exception|Error)|Config(?:Attribute"
+        r"|Key|Type|Value|Composition"
         r"|uration)?(?:Error|Exception)\b|MissingMandatoryValue|could not override|MisconfigurationException"
         r"|yaml\.(?:\w{1,40}\.)?\w{1,40}Error|(?:yaml|toml|tomllib|tomli)\S{0,80}(?:Decode|Parse|Scanner)\w{0,24}Error"
         r"|TOMLDecodeError|DeepSpeedConfig\w{0,24}Error"
@@ -148,7 +152,8 @@ SETTINGS: tuple[RuleRow, ...] = (
         "config_error",
         CONFIG,
         "valueerror|assertionerror|runtimeerror|keyerror|typeerror|exception|error",
-        r"^(?:[\w.]+\.)?(?:Value|Assertion|Runtime|Key|NotImplemented|Type|Import|OS|Environment"
+        r"^KeyError: '(?-i:[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6})'"
+        r"|^(?:[\w.]+\.)?(?:Value|Assertion|Runtime|Key|NotImplemented|Type|Import|OS|Environment"
         r"|[A-Z][a-z]+(?:GBM|Boost))?(?:Error"
         r"|Exception)\b.{0,20}?(?:.{0,160})(?:(?<![\w-])--\w[\w-]+|\b(?:config(?:uration)?|argument `"
         r"|command[- ]line|flag\b|hyper-?parameter|yaml\b|\.json config|environment variable)"
@@ -159,7 +164,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|arch\w{0,24}|type|device"
         r"|policy|env\w{0,24}|name|option|method|backbone|key|split)|(?:invalid|unsupported|unrecognized"
         r"|unexpected|illegal) (?:optimizer|scheduler|model|dataset|loss|task|backend|precision|strategy|mode"
-        r"|value|option|type|device string|setting|choice|split|combination|batch)|incompatible with"
+        r"|value|option|type|device string|setting|choice|split|combination|batch)|(?<!are )incompatible with"
         r"|mutually exclusive|cannot be (?:used|combined|set|both)|you (?:must|need to|have to|should|cannot"
         r"|can't) (?:specify|provide|set|pass|use|define|choose|also)|(?:specify|provide|set) (?:either"
         r"|one of|at least|exactly)|requires? (?:the )?.{0,40}(?:to match|to be set|to be enabled"
@@ -189,17 +194,17 @@ SETTINGS: tuple[RuleRow, ...] = (
         "no-such-file",
         "config_error",
         BUG,
-        "can't open |can't load|cannot execute|exec format"
+        "can't open |unable to open |can't load|cannot execute|exec format"
         "|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
         "|does not appear to be|cannot open"
         "|could not find|can't find|cannot find|enoent|matching distribution|404",
-        r"can't open file|^\S+: \d+: (?:\S{1,80}: )?can't open "
+        r"can't open file|unable to open database file|^\S+: \d+: (?:\S{1,80}: )?can't open "
         r"|can't load (?:the )?(?:tokenizer|config\w{0,24}|model|image processor"
         r"|feature extractor)\b|^\S*python\S{0,80}: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
         r"|IsADirectoryError|FileExistsError"
         r"|: command not found|cannot open the (?:connection|file)\b|cannot execute|exec format error"
-        r"|: no such file or directory"
+        r"|[:(\"'] ?no such file or directory"
         r"|executable file not found|__main__ module|\S{1,80}: not found$|no matching distribution found"
         r"|could not find a version that satisfies|(?:file|folder|directory|path|dataset"
         r"|checkpoint|model)\b(?!.{0,80}\bobject ').{0,80}(?:does not exist|not found|doesn't exist)"
@@ -220,13 +225,14 @@ DEFECTS: tuple[RuleRow, ...] = (
         "code_error",
         BUG,
         "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
-        "|error in |panic|goroutine|fatal error",
+        "|error in |panic|goroutine|fatal error|: error: ",
         r"^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted|syntax error(?: near"
         r"|:) unexpected"
         r"|: unbound variable|: bad substitution"
         r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} :(?: |$)"
-        r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)",
-        "R, Java, Julia, Rust, Go",
+        r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)"
+        r"|^\S{1,200}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: ",
+        "R, Java, Julia, Rust, Go, compilers",
         "Error in fit(x) : object 'y' not found",
     ),
     RuleRow(

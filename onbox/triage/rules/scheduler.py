@@ -111,7 +111,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         "sigterm|terminated|signal|sigusr|exit|sigxcpu",
         r"(?:received|got|caught|handling|by|trapped|on|with|signal)\b(?<!closing signal).{0,30}\bSIG(?:TERM"
         r"|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b"
-        r"|^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated\b(?!\w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
+        r"|^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated\b(?!\w| at \w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
         r"|status)\D{0,4}(?:143|-15)\b"
         r"|SIGTERM(?: signal)? (?:received|caught)|^\s*SystemExit: (?:15|143)",
         "whoever sends SIGTERM",

@@ -47,7 +47,7 @@ SPACE: tuple[RuleRow, ...] = (
         "|device is full|out of space"
         "|insufficient free|disk space|storage full|volume is full|no free space|low on disk",
         r"no space left on|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b|not enough (?:free )?(?:disk )?space\b"
-        r"(?! .{0,16}\b(?:buffer|arena|pool|context|queue|stack|heap|table|workspace)\b)"
+        r"(?! .{0,16}\b(?:buffer|arena|pool|context|queue|stack|heap|table|workspace|allocate)\b)"
         r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b|out of space)"
         r"|out of disk(?: space)?"
         r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w{1,40}_)"
@@ -75,10 +75,11 @@ SPACE: tuple[RuleRow, ...] = (
         CAUSE - 1,  # a line that states the reason goes before it
         "write error|requested and|failed to write|failed writing|unable to write|can't write|errno"
         "|could not write|cannot write|write failed|fwrite"
-        "|short write|unable to flush|driver write|wrote only",
+        "|short write|unable to flush|driver write|wrote only|instead of ",
         r"(?:errno 5\b|input/output error).{0,120}(?:\.pt|\.ckpt|\.bin|\.safetensors|checkpoint|sav)"
         r"|unable to flush file"
-        r"|short write|driver write request failed|wrote only \d+ of \d+|\d{1,20} requested and \d+ written"
+        r"|short write|\bwrite -?\d{1,20} instead of \d|driver write request failed|wrote only \d+ of \d+"
+        r"|\d{1,20} requested and \d+ written"
         r"|unable to synchronously (?:flush|extend)"
         r"|file write failed|(?:error|failed|failure) (?:while )?(?:writing|saving).{0,60}(?:errno 5\b|i/o error)",
         "HDF5, NumPy, C library",
@@ -93,12 +94,12 @@ ACCESS: tuple[RuleRow, ...] = (
         CAUSE,
         "permission denied|permissionerror|operation not permitted|eacces|read-only file system|eperm"
         "|access is denied|erofs"
-        "|permissions are too open|not writable|not have permission to|bad permissions|password is required",
+        "|readonly |permissions are too open|not writable|not have permission to|bad permissions|password is required",
         r"PermissionError\b|errno 13\b|errno 1\b(?=.{0,30}not permitted)|(?<!\()\bEACCES\b|\bEPERM\b"
         r"|(?<![\w(])permission denied(?! \((?:publickey|<response))(?!.{0,20}(?:entity|\bproject|publickey"
         r"|\b40[13]\b))"
         r"|operation not permitted|read-only file system|errno 30\b"
-        r"|^sudo: .{0,40}password is required|access is denied|is not writable",
+        r"|^sudo: .{0,40}password is required|access is denied|is not writable|\breadonly database\b",
         "Linux EACCES, EPERM, EROFS",
         "PermissionError: [Errno 13] Permission denied: '/data/out'",
     ),
@@ -221,7 +222,8 @@ DATA: tuple[RuleRow, ...] = (
         r"corrupted record|\bCorrupt\w{0,24}(?:Error|Exception)\b|\b(?:empty|broken|bad|unreadable"
         r"|invalid) (?:annotation|label|sample|record|shard"
         r"|example|image|audio)s?(?: file)?\b|DataLossError|DATA_LOSS|parquet magic bytes"
-        r"|parquet file size is 0|couldn't deserialize thrift|ArrowInvalid"
+        r"|parquet file size is 0|couldn't deserialize thrift|ArrowInvalid(?!.{0,80}(?:could not convert"
+        r"|did not recognize))"
         r"|error tokenizing data|JSONDecodeError|UnicodeDecodeError|DatasetGenerationError"
         r"|NonMatching\w{1,40}Error|pandas\.errors\.(?:Parser|EmptyData)Error"
         r"|(?:file|shard|sample|record|image|data|index|chunk|row|dataset|parquet|page|block"

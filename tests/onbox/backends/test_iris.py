@@ -21,7 +21,7 @@ from onbox.backends.iris.text import (
     with_tasks,
 )
 from onbox.contract.readings import Absent, Unseen
-from onbox.system.command import Finished
+from onbox.system.command import CommandResult
 from onbox.system.http import NoReply, Question, Reply
 from onbox.triage.classes import CLASS_KEYS
 from tests.onbox.backends.cases import case
@@ -150,8 +150,8 @@ def controller(answers: dict[str, Reply | NoReply], asked: list[Question]) -> Ir
         asked.append(question)
         return answers[question.url.rpartition("/")[2]]
 
-    def run(argv: Sequence[str], _: float, __: str | None) -> Finished:
-        return Finished(0, "/root/digits-1\n", "")
+    def run(argv: Sequence[str], _: float, __: str | None) -> CommandResult:
+        return CommandResult(0, "/root/digits-1\n", "")
 
     return Iris({"controller": "http://c:1"}, ask=ask, run=run, environ={})
 

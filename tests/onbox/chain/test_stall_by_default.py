@@ -41,7 +41,7 @@ class Watched:
             recorder=recorder,
             signals=SimpleNamespace(stops=0),
             folder=lambda stage: str(folder),
-            sampler=SimpleNamespace(fd=None),
+            sampler=SimpleNamespace(fd=None, taken_at=float("-inf")),
             series=SeriesWatch(paths),
             detect=DetectWatch(paths, DetectSettings()),
             environ={},

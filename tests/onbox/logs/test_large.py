@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.cli.app import main
 from onbox.logs import track
-from onbox.logs.large import SEARCH_BYTES, Reading, read_large
+from onbox.logs.large import SEARCH_BYTES, LargeLogReading, read_large
 from onbox.logs.line.read import read_line
 from onbox.logs.progress import ProgressSettings
 from onbox.system.places import Places
@@ -23,7 +23,7 @@ REMARK = b"2026-11-21 03:15:01,658 INFO data.py: part of the data set is in the 
 MIB = 1 << 20
 
 
-def read(path: Path, *parts: bytes | int, settings: ProgressSettings | None = None) -> Reading:
+def read(path: Path, *parts: bytes | int, settings: ProgressSettings | None = None) -> LargeLogReading:
     """Parts: bytes, or the size of a hole."""
     with open(path, "wb") as file:
         for part in parts:

@@ -64,6 +64,15 @@ def test_the_result_does_not_depend_on_how_the_bytes_are_cut() -> None:
             assert reader.result() == whole, row["file"]
 
 
+def test_a_state_of_another_version_is_refused() -> None:
+    reader = ProgressReader()
+    reader.feed(b"step 10/2000 loss 1.5\n" * 2)
+    state = json.loads(json.dumps(reader.state()))
+    state["track"]["fields"] -= 1
+    with pytest.raises(ValueError, match="another version"):
+        ProgressReader.from_state(state)
+
+
 def test_asking_for_the_result_changes_nothing() -> None:
     reader = ProgressReader()
     reader.feed(b"step 10/2000 loss 1.5\nstep 20/20")

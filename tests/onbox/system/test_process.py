@@ -22,6 +22,7 @@ from onbox.system.process import (
     holder_of,
     is_alive,
     look_up,
+    nameless_file,
     parse_stat,
     process_table,
     send_signal,
@@ -336,3 +337,17 @@ def test_no_ignored_signal_leaks_into_a_program(family: Family) -> None:
 def test_a_missing_program_raises(family: Family) -> None:
     with pytest.raises(FileNotFoundError):
         start_detached(["/no/such/program"], {}, Files())
+
+
+def test_a_nameless_file_where_the_kernel_has_none_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError("not here")
+
+    monkeypatch.setattr(os, "memfd_create", refuse)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    fd = nameless_file(b"echo hello\n")
+    try:
+        assert os.pread(fd, 100, 0) == b"echo hello\n"
+        assert not list(tmp_path.iterdir())
+    finally:
+        os.close(fd)

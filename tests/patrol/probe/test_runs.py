@@ -278,13 +278,15 @@ def test_hostile_run_directories_do_no_harm(box: LocalBox, tmp_path: Path, name:
 
 
 def test_a_sweep_is_one_run_that_counts_its_cells(box: LocalBox, project: Box) -> None:
-    command = "echo '{\"acc\": 0.{n}}' >m-{n}.json; test {n} != 2"
+    command = "echo '{\"acc\": 0.{n}}' >m-{n}.json; test {n} != 2 || { echo 'Error: step 37/900 of it'; exit 1; }"
     words = ("--name", "digits", "--metrics", "m-{n}.json", "--sort", "-acc", "n=1..3", "--", command)
     assert project.onbox("sweep", *words).returncode == 1
     seen = look(box, project)
     assert (seen.stages_done, seen.stages_total) == (2, 3)
-    rows = (("n=3", "done", "0.3"), ("n=1", "done", "0.1"), ("n=2", "failed", "unknown"))
-    assert seen.cells == Cells("2/3, 1 failed: unknown · best 0.3 cell n=3", 2, 3, rows)
+    rows = (("n=3", "done", "0.3"), ("n=1", "done", "0.1"), ("n=2", "failed", "code_error"))
+    assert seen.cells == Cells("2/3, 1 failed: code_error · best 0.3 cell n=3", 2, 3, rows)
+    assert isinstance(seen.progress, Progress), "of its cells, whatever their logs count"
+    assert (seen.progress.current, seen.progress.exact_max, seen.progress.unit) == (2.0, 3, "cells")
     failure = seen.failure
     assert not isinstance(failure, Absent | Unseen)
-    assert (failure.stage, failure.failure_class, failure.retry_allowed) == ("SWEEP", "unknown", False)
+    assert (failure.stage, failure.failure_class, failure.retry_allowed) == ("SWEEP", "code_error", False)

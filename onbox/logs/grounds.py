@@ -1,0 +1,144 @@
+"""Whether a number that a log shows is the progress of its run: what speaks for it, and what against. Pure.
+
+One table decides. A number counts that has `NEEDED` points; what it counts, and of how many, is `choose`'s question.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.line.words import LONE_UNITS
+from onbox.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onbox.logs.closing import ClosingLines
+    from onbox.logs.track import Counter, Track
+
+NEEDED = 2
+NEVER = -9
+LOOKS = 3  # at a number that has not moved: it names one of several
+LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
+_DRAWN = frozenset({
+    "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
+    "fraction-percent", "two-brackets", "pass-document", "epoch-of-epochs", "current-total", "drawn",
+})  # fmt: skip
+_MEASURED = frozenset({
+    "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",
+    "stamped-bracket", "bare-leading", "epoch-inner", "states", "rsync", "saved",
+})  # fmt: skip
+_TOLD_ONCE = frozenset({"done-of", "fraction-unit", "fraction-percent", "percent-fraction"})
+
+
+class Scene(NamedTuple):
+    """Where a counter stands: what its log has shown besides, and how it ends."""
+
+    track: Track
+    ending: ClosingLines
+
+    def behind(self, counter: Counter) -> int:
+        """How many lines stand behind the last one that shows it, as far as they were looked at."""
+        return max(self.track.line - counter.last, self.ending.lines_behind)
+
+
+class Ground(NamedTuple):
+    """points: for it, or against it where they are less than 0."""
+
+    points: int
+    what: str
+    holds: Callable[[Counter, Scene], bool]
+
+
+def is_full(counter: Counter) -> bool:
+    return counter.maximum is None or counter.current >= counter.maximum
+
+
+def _moved(counter: Counter, _: Scene) -> bool:
+    if counter.rule == "weak":
+        return counter.advances >= LOOKS
+    return counter.current > counter.minimum
+
+
+def _is_newest(counter: Counter, scene: Scene) -> bool:
+    return counter.seen == 1 and scene.behind(counter) == 0
+
+
+def _says_little(counter: Counter, _: Scene) -> bool:
+    return counter.kind in ("bare", "moving", "done") or counter.rule in ("moving", "drawn")
+
+
+def _is_last_word(counter: Counter, scene: Scene) -> bool:
+    return counter.last == scene.track.ended and counter.kind in ("bare", "done")
+
+
+def _is_settled(counter: Counter, scene: Scene) -> bool:
+    return counter.kind == "setting" and (counter.seen > 1 or scene.behind(counter) > 0)
+
+
+def _stands_still(counter: Counter, scene: Scene) -> bool:
+    if counter.unit in LONE_UNITS or counter.rule in _DRAWN:
+        return False
+    moves = _moved(counter, scene) or counter.stretched
+    return counter.seen >= LOOKS and not moves and counter.current != counter.maximum
+
+
+def _is_left_behind(counter: Counter, scene: Scene) -> bool:
+    """`Transferred 448/499 items`: told once, of things, and the log went on."""
+    if counter.seen > 1 or counter.rule not in _TOLD_ONCE or is_full(counter):
+        return False
+    works = counter.unit in LONE_UNITS and (counter.unit != "step" or "step" in counter.key)  # said, not assumed
+    works = works or "progress" in counter.key
+    return not works and (scene.behind(counter) > 0 or counter.rule == "fraction-unit")
+
+
+def _was_full_at_once(counter: Counter, scene: Scene) -> bool:
+    """`rows 1/1`: it never moved."""
+    full = is_full(counter) and not counter.made and counter.minimum == counter.maximum
+    return full and counter.unit not in LONE_UNITS and scene.behind(counter) > 0
+
+
+def _was_prepared(counter: Counter, scene: Scene) -> bool:
+    """What was loaded or written is complete, and the log went on, with no summary of the run behind it."""
+    if counter.kind != "aux" or not is_full(counter) or scene.behind(counter) == 0:
+        return False
+    return counter.rounded or not scene.ending.sums_up(counted=True)
+
+
+def _was_named_once(counter: Counter, scene: Scene) -> bool:
+    return counter.seen == 1 and counter.rule == "labelled-alone" and scene.behind(counter) > LINES_SINCE
+
+
+def _began_again(counter: Counter, _: Scene) -> bool:
+    return bool(counter.resets) and (counter.unit == "byte" or counter.kind == "moving")
+
+
+def _is_not_newest_size(counter: Counter, scene: Scene) -> bool:
+    return counter.rounded and counter.rule == "bar" and counter.last != scene.track.line
+
+
+GROUNDS: tuple[Ground, ...] = (
+    Ground(3, "a display made for progress: a bar, a percentage, a rate", lambda c, _: c.rule in _DRAWN),
+    Ground(2, "other numbers are measured beside it", lambda c, _: c.measured or c.rule in _MEASURED),
+    Ground(1, "it stands beside its maximum", lambda c, _: c.maximum is not None),
+    Ground(2, "its word is one of work: epoch, step, round", lambda c, _: c.unit in LONE_UNITS),
+    Ground(2, "it has gone on", _moved),
+    Ground(2, "it is the log's newest line", _is_newest),
+    Ground(6, "it stands in the log's word of the end", _is_last_word),
+    Ground(9, "the user's own expression names it", lambda c, _: c.kind == "own"),
+    Ground(-6, "a remark, any n of m: unless it goes on", lambda c, s: _says_little(c, s) and not _moved(c, s)),
+    Ground(-4, "it was looked at several times, and stands still", _stands_still),
+    Ground(NEVER, "a setting that was told again, or before", _is_settled),
+    Ground(NEVER, "several writers tell it, each of its own work", lambda c, _: c.apart > 1),
+    Ground(NEVER, "told once of things, and the log went on", _is_left_behind),
+    Ground(NEVER, "full when it was first seen, and the log went on", _was_full_at_once),
+    Ground(NEVER, "what was prepared is ready, and the log went on", _was_prepared),
+    Ground(NEVER, "a number without a measure that was named once, long before", _was_named_once),
+    Ground(NEVER, "bytes or words that begin again and again", _began_again),
+    Ground(NEVER, "a size that is not the newest news", _is_not_newest_size),
+)  # fmt: skip
+
+
+def counts(counter: Counter, scene: Scene) -> bool:
+    """Whether a counter is one of the run's."""
+    return sum(ground.points for ground in GROUNDS if ground.holds(counter, scene)) >= NEEDED

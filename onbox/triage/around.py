@@ -1,0 +1,97 @@
+"""What the lines around an error say that itself says only that something failed. Pure.
+
+Programs tell a failure in a few lines: the trouble, the place, the advice, the farewell. Which of them a rule knows is
+chance; so where it is one of the empty ones, the others are asked, from the last sign of life to the end of the log.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
+from onbox.triage.last_words import is_harmless
+from onbox.triage.meaning import ENOUGH, ROWS, SURE, meaning_of
+from onbox.triage.reading.match import VAGUE_ROWS, match_row, progress_of
+from onbox.triage.reading.paragraphs import paragraphs
+from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.rules.rows import CAUSE, DEATH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onbox.triage.reading.record import LogAttempt, SeenLine
+    from onbox.triage.rules.rows import RuleRow
+
+BEFORE, AFTER = 12, 25  # lines
+WARNED = 4  # lines before: so near, a warning that a rule knows is the reason
+EMPTY_ROWS = (*VAGUE_ROWS, "other-languages", "launcher", "aborted", "crash-signal")
+_COMPLAINS = lazy(
+    r"\b(?:errors?|fatal|fail\w*|cannot|can't|couldn't|could not|unable|invalid|unknown|missing|denied|refused"
+    r"|exceed\w*|no|bad|illegal|unexpected|expected|mismatch\w*|undefined|undeclared|killed|syntax|unsupported"
+    r"|incompatible|\w*converge\w*|diverg\w*|nan|not|out of|too|corrupt\w*|truncated|exception|caused by"
+    r"|unrecogni[sz]ed"
+    r"|does(?:n't| not)|did(?:n't| not)|inconsisten\w*|duplicate|overflow|lost|abort\w*|stopp\w*|unresponsive"
+    r"|insufficient|sick)\b",
+    re.IGNORECASE,
+)
+_LOUD = lazy(r"\b(?:error|fatal|exception|failed|abort\w*)\b|^e:|err!", re.IGNORECASE)
+_FOLLOW = ("user_interrupt", "preempted", "time_limit", "nccl_or_distributed")  # what launchers sum up with
+_ROOT = lazy(r"^\s*Caused by:? ", re.IGNORECASE)  # Java: the last one of a chain is what happened first
+
+
+class _Told(NamedTuple):
+    """What a line or a paragraph says. weight: a rule's word goes before a guess at what a sentence means."""
+
+    line: SeenLine
+    row: RuleRow
+    weight: tuple[int, int]
+
+
+def told_around(cause: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
+    """The line around an empty error that tells what it was; None if it says enough itself, or if none does."""
+    is_guess = cause.row.id.startswith(("says-", "two-things"))
+    if not (cause.row.id in EMPTY_ROWS or is_guess) or cause.trace is not None:
+        return None
+    own = meaning_of(cause.text, enough=ENOUGH) if is_guess else None
+    least = (cause.row.explains, own.score if own else 0) if is_guess else (DEATH, 0)
+    life = attempt.last_progress.number if attempt.last_progress else 0
+    first = max(life if life < cause.number else 0, cause.number - BEFORE)
+    near = [line for line in tail if first < line.number <= cause.number + AFTER]
+    told = [one for one in _told(near, cause) if one.weight > least]
+    roots = [one for one in told if _ROOT.match(one.line.text)]
+    best = max(roots[-1:] or told, key=lambda one: (one.weight, -one.line.number), default=None)
+    return Fault(best.row, *best.line, LOGGED, cause.progress_before) if best else None
+
+
+def _told(near: list[SeenLine], cause: Fault) -> Iterable[_Told]:
+    for line in near:
+        said = message(line.text)
+        if said.level in ("INFO", "DEBUG", "NOTICE") or progress_of(line.text, said):
+            continue
+        warned = said.level == "WARNING"
+        if warned and not 0 <= cause.number - line.number <= WARNED:
+            continue
+        yield from _meant(said.text, line, warned=warned)
+    for one in paragraphs(near):
+        if len(one.lines) < 2 or one.level in ("INFO", "DEBUG", "NOTICE", "WARNING"):
+            continue
+        if one.boxed or _COMPLAINS.search(one.lines[0].text):
+            yield from _meant(one.text, one.lines[0], warned=False)
+
+
+def _meant(said: str, line: SeenLine, *, warned: bool) -> Iterable[_Told]:
+    loud = bool(_LOUD.search(said))
+    if not (loud or _COMPLAINS.search(said)) or is_harmless(said, said, loud=warned):
+        return
+    row = match_row(said.strip(), said, sure=True)
+    if row is not None and row.id not in EMPTY_ROWS and row.explains > DEATH and not row.rivals:
+        if row.explains >= CAUSE or not warned:
+            yield _Told(line, row, (row.explains, 0))
+        return
+    found = meaning_of(said, enough=ENOUGH if loud else SURE)
+    if found is not None and not found.rivals and not warned and found.failure_class not in _FOLLOW:
+        meant = ROWS[found.failure_class]
+        yield _Told(line, meant, (meant.explains, found.score))
