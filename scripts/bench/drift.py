@@ -4,8 +4,8 @@
 usage: drift.py [--against COMMIT] [--rounds 7] [--stages 100] [--limit 1.25]
 
 Both are installed in the same way, each into a virtual environment of its own below a temporary folder, and do the same
-work. CPU time is what counts: it follows a load beside it least. Printed: minimum and median; the ratio is that of the
-minima. Exits 1 if one is above the limit. The default release is the newest tag.
+work. CPU time is what counts: it follows a load beside it least. Printed: minimum and median, the ratio of the minima,
+and by how much the medians differ. Exits 1 if a ratio is above the limit. The default release is the newest tag.
 """
 
 from __future__ import annotations
@@ -74,10 +74,16 @@ class Lab:
         return folder
 
     def stage(self) -> float:
-        folder = self.project(*["true"] * self.stages)
+        return self._chain("true", self.stages)
+
+    def short_stage(self) -> float:
+        return self._chain("sleep 0.05", self.stages // 5)
+
+    def _chain(self, command: str, stages: int) -> float:
+        folder = self.project(*[command] * stages)
         took = self.version.run(folder, "onbox", "chain", "--inline")
         shutil.rmtree(folder)
-        return took / self.stages
+        return took / stages
 
     def cold(self) -> float:
         folder = self.project("sh cold.sh")
@@ -103,6 +109,7 @@ class Lab:
 
 FIGURES: tuple[tuple[str, Callable[[Lab], float]], ...] = (
     ("chain: CPU a stage, ms", Lab.stage),
+    ("chain: CPU a stage of 50 ms, ms", Lab.short_stage),
     ("chain: CPU to the first stage, ms", Lab.cold),
     ("runner, idle: memory, MiB", Lab.idle),
     ("onbox chain, all done: CPU, ms", lambda lab: lab.command("onbox", "chain")),
@@ -172,14 +179,16 @@ def main() -> int:
         finally:
             _run("git", "worktree", "remove", "--force", before)
         labs = [Lab(version, args.stages) for version in installed]
-        print(f"{args.rounds} rounds, minimum/median{'':<12}{release:>18}{'now':>18}   ratio", flush=True)
+        print(f"{args.rounds} rounds, minimum/median{'':<12}{release:>18}{'now':>18}   ratio    more", flush=True)
         too_much = False
         for label, figure in FIGURES:
             then, now = measure(labs, figure, args.rounds)
             ratio = min(now) / min(then)
             too_much |= ratio > args.limit
+            more = statistics.median(now) - statistics.median(then)
             texts = [f"{min(values):8.1f}/{statistics.median(values):<8.1f}" for values in (then, now)]
-            print(f"{label:<40}{texts[0]:>18}{texts[1]:>18}   {ratio:5.2f}{' !' * (ratio > args.limit)}", flush=True)
+            verdict = f"{ratio:5.2f}{more:+8.1f}{' !' * (ratio > args.limit)}"
+            print(f"{label:<40}{texts[0]:>18}{texts[1]:>18}   {verdict}", flush=True)
     return int(too_much)
 
 
