@@ -12,6 +12,7 @@ from onbox.triage.claims import is_meant, outlives_success
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import last_words, reason_before, told_after
 from onbox.triage.layers import explained_by
+from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
 from onbox.triage.reading.series import series_fault
 from onbox.triage.reading.signs import lost_loss
@@ -80,6 +81,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         for fault in attempt.faults
         if not (attempt.reached_end and is_meant(fault, record.tail))
         and not _survived(fault, attempt, dead=dead, well=well, exited_zero=exited_zero)
+        and not (not dead and _closes_with_result(fault, attempt, end))
         and fault.number > end - LAST_LINES.get(fault.row.id, end + 1)
     ]
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
@@ -176,6 +178,19 @@ def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool, exit
     return after >= (SURVIVED_PROVEN if dead else 1)
 
 
+_LAST_LINES = 3
+
+
+def _closes_with_result(fault: Fault, attempt: LogAttempt, end: int) -> bool:
+    """Whether a bare complaint was followed by a result that was saved as the last thing of all."""
+    if fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE or attempt.saved is None:
+        return False
+    if fault.row.explains <= ASKED + NEARLY_ASKED:  # who is asked to end saves what it has
+        return False
+    saved = attempt.saved
+    return saved.number > max(fault.number, end - _LAST_LINES) and not signs.MIDWAY.search(saved.text)
+
+
 INFORMED = 3  # lines in which a logger tells what the program does next
 
 
@@ -187,6 +202,7 @@ def _is_worked_on(fault: Fault, attempt: LogAttempt) -> bool:
 
 
 SURVIVED_BEFORE = 2  # times
+_ENDS_PROGRAM = ("fortran", "fortran-read", "other-languages")  # the runtime of a language that ends what it tells of
 
 
 def _is_habit(fault: Fault, attempt: LogAttempt) -> bool:
@@ -205,6 +221,8 @@ def _is_habit(fault: Fault, attempt: LogAttempt) -> bool:
 def _was_overtaken(fault: Fault, attempt: LogAttempt) -> bool:
     """Whether what follows a program's last exception is only what had waited in the buffer of its standard output."""
     trace = fault.trace
+    if trace is None and fault.row.id in _ENDS_PROGRAM and attempt.progress > fault.progress_before:
+        return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
     if trace is None and fault.row.explains >= CAUSE and fault.severity > WEAK and not fault.handled:
         end = attempt.last_progress.number if attempt.last_progress else 0
         if end < fault.number:

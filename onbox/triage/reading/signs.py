@@ -104,12 +104,22 @@ TESTS_OK = lazy(
 )
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
 STOPPED = lazy(r"\^C|\binterrupt(?:ed)?\b|\bcancel(?:led|ed)\b|\b(?:stopped|killed|aborted) by\b", re.IGNORECASE)
-SAVED = lazy(r"\b(?:saved|wrote|written|uploaded|stored|synced|exported|committed)\b", re.IGNORECASE)
+SAVED = lazy(
+    r"\b(?:saved|wrote|written|uploaded|stored|synced|exported|committed)\b"
+    r"|\bwriting [\d,]{1,20} bytes to\b",
+    re.IGNORECASE,
+)
+# What is saved on the way, or by who has to leave, is no result.
+MIDWAY = lazy(
+    r"\b(?:checkpoints?|ckpts?|snapshots?|states?|restart\w*|emergency|partial\w*|before|best so far|backup|step|epoch"
+    r"|progress|crash\w*|core|dump\w*|log|report|trace\w*|debug)\b",
+    re.IGNORECASE,
+)
 FAILED = lazy(r"\b(?:fail\w*|could not|cannot|unable|not|error|lost|partial\w*|0 of)\b", re.IGNORECASE)
 NOT_SUCCESS = lazy(
     r"\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
-    r"|epoch \d+ (?:finished|done|complete)|steps? \d+ (?:finished|done|complete)",
+    r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",
     re.IGNORECASE,
 )
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
