@@ -91,6 +91,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and attempt is record.attempts[-1]:
         words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail))
+        words = None if words and not dead and _closes_with_result(words, attempt, end) else words
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(_to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
@@ -183,12 +184,14 @@ _LAST_LINES = 3
 
 def _closes_with_result(fault: Fault, attempt: LogAttempt, end: int) -> bool:
     """Whether a bare complaint was followed by a result that was saved as the last thing of all."""
-    if fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE or attempt.saved is None:
+    if fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE:
         return False
     if fault.row.explains <= ASKED + NEARLY_ASKED:  # who is asked to end saves what it has
         return False
     saved = attempt.saved
-    return saved.number > max(fault.number, end - _LAST_LINES) and not signs.MIDWAY.search(saved.text)
+    if saved is None or signs.MIDWAY.search(saved.text):
+        return False
+    return saved.number > max(fault.number, end - _LAST_LINES)
 
 
 INFORMED = 3  # lines in which a logger tells what the program does next

@@ -105,7 +105,7 @@ TESTS_OK = lazy(
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
 STOPPED = lazy(r"\^C|\binterrupt(?:ed)?\b|\bcancel(?:led|ed)\b|\b(?:stopped|killed|aborted) by\b", re.IGNORECASE)
 SAVED = lazy(
-    r"\b(?:saved|wrote|written|uploaded|stored|synced|exported|committed)\b"
+    r"\b(?:saved|wrote|written(?! in \w+ )|uploaded|stored|synced|exported|committed)\b"
     r"|\bwriting [\d,]{1,20} bytes to\b",
     re.IGNORECASE,
 )
