@@ -14,7 +14,7 @@ from onbox.triage.last_words import last_words, reason_before, told_after
 from onbox.triage.layers import explained_by
 from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
-from onbox.triage.reading.series import series_fault
+from onbox.triage.reading.series import lost_figures, series_fault
 from onbox.triage.reading.signs import lost_loss
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import (
@@ -31,6 +31,7 @@ from onbox.triage.rules.rows import (
     compiled,
 )
 from onbox.triage.rules.table import ROWS
+from onbox.triage.stacks import last_stack
 
 _BY_ID = {row.id: row for row in ROWS}
 SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other ranks and flushed bars still show one or two
@@ -53,6 +54,7 @@ _WHAT_IS_MISSING = lazy(
 )
 _OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")
 _SPEAKS_OF_CARD = lazy(r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn)\b", re.IGNORECASE)
+_MAY_BE_NUMBERS = (*_OWN_WORDS, "crash-signal", "aborted", "fortran", "launcher", "other-languages", "solver-failed")
 UNFINISHED = RuleRow("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 
@@ -91,6 +93,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and attempt is record.attempts[-1]:
         words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail))
+        words = words or last_stack(attempt, record.tail)
         words = None if words and not dead and _closes_with_result(words, attempt, end) else words
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
@@ -101,6 +104,8 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
     if below is None:
         below = _told_beside(ranked[0], complaint(attempt, record.tail), live) or told_after(ranked[0], record.tail)
+    if below is None and ranked[0].row.id in _MAY_BE_NUMBERS:
+        below = lost_figures(record.tail, ranked[0])
     if below is None:
         below = told_around(ranked[0], attempt, record.tail)
     cause = _over(below, ranked[0]) if below else _to_show(ranked[0], live, attempt)

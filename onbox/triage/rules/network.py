@@ -43,8 +43,9 @@ AUTH: tuple[RuleRow, ...] = (
         "|api key|api_key|token|access denied|accessdenied|login|publickey|permission denied|logged in"
         "|client error|status|restricted|signaturedoesnotmatch|invalidaccesskeyid|expiredtoken"
         "|unauthenticated|does not have|permission_denied|http|repositorynotfound"
-        "|kaggle.json|.netrc|error code|not authorized|license|entity|access to",
-        r"\b40[13]\b.{0,80}(?:unauthorized|forbidden|client error|denied)|(?:unauthorized|forbidden"
+        "|host key|kaggle.json|.netrc|error code|not authorized|license|entity|access to",
+        r"\bhost key verification failed|\b40[13]\b.{0,80}(?:unauthorized|forbidden|client error|denied)"
+        r"|(?:unauthorized|forbidden"
         r"|denied).{0,60}(?:url|\b40[13]\b)|(?:status|error|code|response)"
         r"[^\w]{0,3}(?:code)?[^\w]{0,4}40[13]\b|\[40[13]\]|gated repo|GatedRepoError|RepositoryNotFoundError"
         r"|repository not found for url|(?:invalid|incorrect|wrong) (?:user ?name|login|password)"
