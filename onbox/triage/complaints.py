@@ -95,7 +95,7 @@ def _row_of(said: Paragraph, *, loud: bool, at_end: bool) -> RuleRow | None:
     if not (loud or (said.boxed and at_end)):
         return None
     row = match_row(said.text, said.text, sure=loud)
-    if row is not None and row.id not in VAGUE_ROWS and row.explains > DEATH:
+    if row is not None and row.id not in (*VAGUE_ROWS, "other-languages") and row.explains > DEATH:
         return row
     found = meaning_of(said.text, enough=ENOUGH if loud else SURE)
     if found is not None:

@@ -84,6 +84,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         if not (attempt.reached_end and is_meant(fault, record.tail))
         and not _survived(fault, attempt, dead=dead, well=well, exited_zero=exited_zero)
         and not (not dead and _closes_with_result(fault, attempt, end))
+        and not _follows_a_death(fault, attempt)
         and fault.number > end - LAST_LINES.get(fault.row.id, end + 1)
     ]
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
@@ -98,7 +99,8 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(_to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
-    ranked = sorted([*live, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
+    told = [fault for fault in live if not fault.handled] if sure else live
+    ranked = sorted([*told, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
     if not ranked:
         return Decision(None, (), attempt)
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
@@ -185,6 +187,20 @@ def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool, exit
 
 
 _LAST_LINES = 3
+_MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
+
+
+def _follows_a_death(fault: Fault, attempt: LogAttempt) -> bool:
+    """Whether a file is missing that a program was to write which had been killed right before."""
+    if fault.row.id != "no-such-file" or fault.trace is not None:
+        return False
+    return any(
+        other.severity == PROVEN
+        and SUMMARY < other.row.explains <= DEATH
+        and 0 < fault.number - other.number <= _MISSED_BY
+        and attempt.signs_after(other) == 0
+        for other in attempt.faults
+    )
 
 
 def _closes_with_result(fault: Fault, attempt: LogAttempt, end: int) -> bool:

@@ -166,6 +166,8 @@ THEMES: tuple[Theme, ...] = (
         r"|0 (?:samples?|rows|records|images|files)\b|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images"
         r"|files|labels|utterances|documents|sequences"
         r"|columns?)",
+        sayings=r"(?:integrity|verification|checksum|digest|hash|crc) (?:check )?(?:failed|failure|mismatch)"
+        r"|(?:blob|block|chunk|pack|hash|digest|id) \w{0,16} ?does not match|want(?:ed)? \S{1,80},? (?:but )?got \S+",
     ),
     Theme(
         "config_error",

@@ -172,7 +172,7 @@ _LOSS = (
     r"|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon[a-z]{0,12}|q|epoch"
     r"|cur[a-z]{0,8}|final|task|sum|objective)[_ /.\-]?){0,5}loss(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg"
     r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
-    r"|bpc|cross_?entropy|logloss|rmse|energy))"
+    r"|bpc|cross_?entropy|logloss|rmse|energy|residuals?|resid|(?:l2|residual|max)[_ ]norm))"
 )
 _IS = r"['\"]?\s{0,20}(?:\([^)]{0,40}\)\s{0,20})?(?:[:=|]\s{0,20})?"  # no two blanks side by side
 LOST_LOSS = lazy(rf"(?<![a-z]){_LOSS}{_IS}(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE)

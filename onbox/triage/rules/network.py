@@ -75,14 +75,15 @@ NETWORK: tuple[RuleRow, ...] = (
         "unreachable",
         "network_blip",
         CAUSE,
-        "max retries|inactiverpc|statuscode|temporary failure|unable to resolve|name resolution"
+        "max retries|dial |inactiverpc|statuscode|temporary failure|unable to resolve|name resolution"
         "|name or service|getaddrinfo"
         "|timed out|timeout|connection|gateway"
         "|unavailable|network|couldn't connect|unreachable|server error|too many requests"
         "|temporary failure|dns|resolve|ssl|eof occurred|offline|incompleteread|chunkedencoding"
         "|protocolerror|rate limit|slow ?down|slowdown|curl|broken pipe|cdn|http|commerror|no route"
         "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed|too slow",
-        r"max retries exceeded|_InactiveRpcError|StatusCode\.(?:UNAVAILABLE|DEADLINE)"
+        r"max retries exceeded|\bdial (?:tcp|udp|unix)\b.{0,80}(?:refused|time|no route|unreachable|no such host)"
+        r"|_InactiveRpcError|StatusCode\.(?:UNAVAILABLE|DEADLINE)"
         r"|temporary failure (?:in name resolution|resolving)|unable to resolve host"
         r"|name or service not known"
         r"|getaddrinfo failed|nodename nor servname|could not resolve (?:host|proxy)|failed to resolve '"

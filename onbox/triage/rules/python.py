@@ -219,6 +219,18 @@ SETTINGS: tuple[RuleRow, ...] = (
     ),
 )
 
+LIBRARIES: tuple[RuleRow, ...] = (
+    RuleRow(
+        "library-missing",
+        "code_error",
+        CONFIG,
+        ".so",
+        r"\.so[\w.]{0,24}: cannot open shared object file|error while loading shared libraries: ",
+        "the dynamic linker; libraries of a card go before",
+        "OSError: libfoo.so.7: cannot open shared object file: No such file or directory",
+    ),
+)
+
 DEFECTS: tuple[RuleRow, ...] = (
     RuleRow(
         "other-languages",

@@ -255,7 +255,7 @@ DATA: tuple[RuleRow, ...] = (
         "data_error",
         CAUSE,
         "input/output error|stale file handle|errno|remote i/o|transport endpoint|stale nfs",
-        r"input/output error|errno 5\b|stale (?:nfs )?file handle|errno 116\b|remote i/o error|errno 121\b"
+        r"input/output error(?!:)|errno 5\b|stale (?:nfs )?file handle|errno 116\b|remote i/o error|errno 121\b"
         r"|transport endpoint (?:is not connected|shutdown)|errno 10[78]\b.{0,80}['\"]/",
         "Linux EIO, ESTALE",
         "OSError: [Errno 5] Input/output error: '/mnt/nfs/shard-1.tar'",
