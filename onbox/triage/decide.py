@@ -99,7 +99,11 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(_to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
-    told = [fault for fault in live if not fault.handled] if sure else live
+    told = [
+        fault
+        for fault in live
+        if not (sure and fault.handled and fault.severity == WEAK and fault.row.explains < CAUSE - 2)
+    ]
     ranked = sorted([*told, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
     if not ranked:
         return Decision(None, (), attempt)
