@@ -34,7 +34,7 @@ from patrol.memory.rows import MemoryTrouble, Past
 from patrol.memory.run_records import record_from_text
 from patrol.memory.store import Memory
 from patrol.snapshot import BoxLook, Unreachable
-from patrol.timer.cron_entry import NONE_RUNS, tag
+from patrol.timer.cron_line import NONE_RUNS, tag
 from patrol.timer.heartbeat import CADENCES, read_heartbeat, stand
 
 if TYPE_CHECKING:

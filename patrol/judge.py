@@ -10,13 +10,13 @@ from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
 from patrol.config.run_entry import is_asked_for, origin_of
 from patrol.cost import cost_of
+from patrol.decide.box_scene import gpu_percent, share
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run
 from patrol.decide.remote_command import way_to
-from patrol.decide.rule_context import gpu_percent, share
 from patrol.decide.time_left import with_time_left
 from patrol.memory import codec
 from patrol.memory.history import Before, BoxBefore
-from patrol.memory.rows import BoxNote, Point, RunNote
+from patrol.memory.rows import BoxNote, RunNote, TickPoint
 from patrol.memory.run_records import record_to_text
 from patrol.memory.update_history import acknowledgement, fold, fold_box
 from patrol.report.lines import line
@@ -244,14 +244,14 @@ def run_note(run: Judged, snapshot: Snapshot, now: float) -> RunNote:
     )
 
 
-def point_of(look: RunLook | None, snapshot: Snapshot) -> Point | None:
+def point_of(look: RunLook | None, snapshot: Snapshot) -> TickPoint | None:
     """The numbers for plots; None where the run was not seen."""
     if look is None or not isinstance(snapshot, BoxLook):
         return None
     progress, memory = observed(look.progress), observed(snapshot.memory)
     loss = progress.loss if progress else None
     disks = observed(snapshot.disks) or ()
-    return Point(
+    return TickPoint(
         current=progress.current if progress else None,
         loss=float(loss) if isinstance(loss, int | float) else None,
         memory_percent=_whole(share(observed(memory.held_bytes), observed(memory.limit_bytes)) if memory else None),

@@ -235,7 +235,7 @@ class Detected(NamedTuple):
     proof: str
 
 
-class Finished(NamedTuple):
+class FinishedStage(NamedTuple):
     """A stage that is done: how long all its attempts took, and how long they should, by declaration."""
 
     stage: str
@@ -255,7 +255,8 @@ class RunLook(NamedTuple):
     chain_interrupted); Absent while it is open. done: the proof of success: CHAIN_DONE of this very run, or a line of
     this attempt's log that matches done_regex; the value says which. reason: of the end, in words.
     heartbeat_age_seconds: of status.json. heartbeat_every_seconds: how often it is renewed.
-    retries: how often the current stage was retried. undelivered: notices that wait in the outbox.
+    retries: how often the current stage was retried. rolled_back_to: the step, while no attempt has followed: what the
+    log shows until then was given up. undelivered: notices that wait in the outbox.
     given_up: those that no target took.
     ends: bad ends of its attempts, as its journal tells, oldest first. same_step: as in [detect].
     python: the interpreter on the box that has onbox, as recorded at its start. onbox: how onbox is called there.
@@ -299,6 +300,7 @@ class RunLook(NamedTuple):
     stall_after_seconds: Maybe[float] = NOT_ASKED
     waiting_for: Maybe[str] = Absent("waits for nothing")
     retries: int = 0
+    rolled_back_to: float | None = None
     ends: tuple[AttemptEnd, ...] = ()
     same_step: float | None = None
     failure: Maybe[Failure] = Absent("no failure")
@@ -330,7 +332,7 @@ class RunLook(NamedTuple):
     cells: Maybe[Cells] = Absent("it is not a sweep")
     whole_expected_seconds: Maybe[float] = NOT_ASKED
     stage_first_began_age_seconds: Maybe[float] = NOT_ASKED
-    finished: tuple[Finished, ...] = ()
+    finished: tuple[FinishedStage, ...] = ()
     detected: Maybe[tuple[Detected, ...]] = NOT_ASKED
 
 

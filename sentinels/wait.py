@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import FrameType
 
-    from sentinels.judge.conditions import WaitCondition
+    from sentinels.judge.conditions.base import WaitCondition
     from sentinels.judge.jobs import JobCondition
     from sentinels.link.source import Source
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onbox.system.process import find_tree
+from tests import warm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,15 +91,7 @@ class Box:
         """Run `onbox` to its end."""
         settings.setdefault("env", self.env)
         settings.setdefault("cwd", self.project)
-        return subprocess.run(
-            [*ONBOX, *words],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            stdin=subprocess.DEVNULL,
-            **settings,
-        )
+        return warm.run([*ONBOX, *words], timeout=timeout, **settings)
 
     def start(self, *words: str, **settings: Any) -> subprocess.Popen[str]:
         """Start `onbox` and leave it running."""

@@ -17,7 +17,7 @@ from onbox.checkpoints.wholeness import examine
 from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.outside import safe_line
-from onbox.system.command import Finished, run_command
+from onbox.system.command import CommandResult, run_command
 from onbox.system.git import QUIET, QUIET_DIFF, quiet_environment
 from patrol.config.configured import load_settings
 
@@ -83,7 +83,7 @@ def _git(folder: str, *words: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     done = run_command(["git", "-C", folder, *QUIET, *words], timeout_seconds=GIT_SECONDS, env=environ)
-    return done.out if isinstance(done, Finished) and done.code == 0 else None
+    return done.out if isinstance(done, CommandResult) and done.code == 0 else None
 
 
 def _source(folder: str, path: str) -> bool | None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.lock.lock_owner import Holder, read_holder
 from onbox.chain.state.frozen_run import read_head, read_stages
+from onbox.chain.state.read_status import read_status
 from onbox.chain.state.replay import History, replay
 from onbox.chain.state.slots import find_keeper, read_marker, read_slot
-from onbox.chain.state.status_file import read_status
 from onbox.contract.events import Event, parse_events
 from onbox.contract.markers import Invalid, Marker
 from onbox.contract.states import RunState, StageState

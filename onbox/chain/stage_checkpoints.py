@@ -150,6 +150,7 @@ def as_data(run: RunCheckpoints, now: float) -> dict[str, Any]:
         "keep": run.retention.keep,
         "milestones": run.retention.milestones,
         "select": plain(selected(run)),
+        "next_stage": run.current,
         "stages": [
             {
                 "stage": one.stage.name,

@@ -64,7 +64,7 @@ class Argument(click.Argument):
 
 
 class _Layout(click.Command):
-    """Help texts with a table of arguments, and with the epilog as it is written."""
+    """Help texts with a table of arguments, and with the epilog folded to the terminal."""
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         self.format_usage(ctx, formatter)
@@ -77,7 +77,9 @@ class _Layout(click.Command):
         if rare := [one.opts[-1] for one in self.params if isinstance(one, click.Option) and one.hidden]:
             formatter.write_text(f"rarely needed, and said in docs/commands.md: {', '.join(rare)}")
         if self.epilog:
-            formatter.write("\n" + self.epilog.rstrip("\n") + "\n")
+            from onbox.cli.fold_help import fold_help  # noqa: PLC0415 - only for help
+
+            formatter.write("\n" + fold_help(self.epilog.rstrip("\n"), formatter.width) + "\n")
 
 
 def _many(argument: click.Argument) -> str:
@@ -151,7 +153,7 @@ def describe(command: click.Command, name: str, summary: str) -> None:
 def command(
     epilog: str = "", *, exclusive: Sequence[Sequence[str]] = (), **settings: Any
 ) -> Callable[[Callable[[Options], int]], Command]:
-    """Make a command of a function. epilog: its examples, shown as they are written."""
+    """Make a command of a function. epilog: its examples."""
 
     def decorate(function: Callable[[Options], int]) -> Command:
         @wraps(function)

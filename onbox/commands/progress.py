@@ -14,7 +14,7 @@ from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.progress import SCHEMA, Progress, render_progress
 from onbox.errors import Trouble
-from onbox.logs.large import Reading, read_large
+from onbox.logs.large import LargeLogReading, read_large
 from onbox.logs.progress import ProgressSettings
 from onbox.logs.tail import TAIL_BYTES, last_line
 from onbox.outside import safe_line
@@ -90,7 +90,7 @@ def _read_file(path: str, settings: ProgressSettings) -> tuple[Progress, str | N
     return reading.progress, last_line(end), max(0.0, wall() - seen.st_mtime)
 
 
-def _tell_unread(name: str, reading: Reading) -> None:
+def _tell_unread(name: str, reading: LargeLogReading) -> None:
     if reading.matters:
         print(
             f"onbox progress: read the beginning, the end and a few places between of {name};"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from onbox.cli.command import Options
     from onbox.commands.shared.project import Project
     from onbox.contract.paths import RunPaths
-    from onbox.retention.plan import Item, PrunePlan
+    from onbox.retention.plan import PruneItem, PrunePlan
     from onbox.retention.record import Begun
     from onbox.retention.removal import Removed
 
@@ -157,7 +157,7 @@ class _Prune:
         return Exit.DONE
 
 
-def _as_data(item: Item) -> dict[str, Any]:
+def _as_data(item: PruneItem) -> dict[str, Any]:
     return {key: value for key, value in item._asdict().items() if key not in ("identity", "newest_at")} | {
         "written_at": utc_text(item.newest_at)
     }

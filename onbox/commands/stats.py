@@ -54,7 +54,7 @@ WATCH_SECONDS = 2.0
 CLEAR = "\x1b[H\x1b[2J"
 
 
-class Subject(NamedTuple):
+class StatsSubject(NamedTuple):
     """Whom the picture is about: a stage of a run, or this session (all None)."""
 
     paths: RunPaths | None = None
@@ -76,7 +76,7 @@ class Picture(NamedTuple):
     rates: what changed per second since an earlier sample; empty if there is none.
     """
 
-    subject: Subject
+    subject: StatsSubject
     snapshot: Snapshot
     gpus: Maybe[GpuReading]
     trends: dict[str, dict[str, float | None]]
@@ -138,7 +138,7 @@ def _show(args: Options, picture: Picture) -> None:
         print(render_picture(picture), flush=True)
 
 
-def find_subject(args: Options) -> Subject:
+def find_subject(args: Options) -> StatsSubject:
     """The run's live stage, else this session. A run that is asked for by name must be there."""
     project = load_project_to_read(args.config)
     try:
@@ -147,11 +147,11 @@ def find_subject(args: Options) -> Subject:
     except Trouble:
         if args.run:
             raise
-        return Subject(touched=_session_paths(project.folder))
+        return StatsSubject(touched=_session_paths(project.folder))
     except ValueError as error:
         raise Trouble(Exit.CONFIG, f"the run is damaged: {error}") from error
     if view is None:
-        return Subject(touched=_session_paths(project.folder))
+        return StatsSubject(touched=_session_paths(project.folder))
     return _subject_of(paths, view)
 
 
@@ -159,7 +159,7 @@ def _session_paths(folder: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((folder, os.environ.get("TMPDIR", "/tmp"), "/dev/shm")))
 
 
-def _subject_of(paths: RunPaths, view: RunView) -> Subject:
+def _subject_of(paths: RunPaths, view: RunView) -> StatsSubject:
     leader = None
     if view.stage_alive is not None:
         slot, _, _ = read_slot(paths.slot(view.stage_alive))
@@ -169,10 +169,10 @@ def _subject_of(paths: RunPaths, view: RunView) -> Subject:
         if view.stage_alive in (None, frozen.stage.name):
             folder = os.path.normpath(os.path.join(view.head.project, frozen.stage.cwd))
             touched |= dict.fromkeys(touched_paths(paths.root, frozen.stage, folder))
-    return Subject(paths, view, view.stage_alive, leader, tuple(touched))
+    return StatsSubject(paths, view, view.stage_alive, leader, tuple(touched))
 
 
-def take_picture(subject: Subject, earlier: Sample | None = None) -> Picture:
+def take_picture(subject: StatsSubject, earlier: Sample | None = None) -> Picture:
     """Look at everything. earlier: a sample to compare with; None: the run's newest, if it has any."""
     pid = subject.leader.pid if subject.leader is not None else "self"
     snapshot = take_snapshot(
@@ -192,7 +192,7 @@ def take_picture(subject: Subject, earlier: Sample | None = None) -> Picture:
     )
 
 
-def _samples(subject: Subject) -> list[Sample]:
+def _samples(subject: StatsSubject) -> list[Sample]:
     if subject.paths is None:
         return []
     try:
@@ -231,7 +231,7 @@ def find_rates(before: Sample, now: Sample) -> dict[str, float]:
     return rates
 
 
-def _kills_since(subject: Subject, now: Sample) -> int | None:
+def _kills_since(subject: StatsSubject, now: Sample) -> int | None:
     """OOM kills since the run's first sample; None: nothing to compare with."""
     if subject.leader is None:
         return None  # another session may stand in another group

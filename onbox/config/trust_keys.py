@@ -20,7 +20,7 @@ from onbox.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from onbox.config.tables.engine_part import Guarded
+    from onbox.config.tables.engine_part import GuardedKey
 
 Path = tuple[str | int, ...]
 _HASH_CHARACTERS = 32
@@ -100,7 +100,7 @@ def _target_of_environment(value: Any, outside: Callable[[str], bool]) -> bool:
     return all(_of_environment(found.get(key), outside) for key in ("url", "secret"))
 
 
-def _of_engine(name: str, one: Guarded) -> TrustedKey:
+def _of_engine(name: str, one: GuardedKey) -> TrustedKey:
     """A key of the engine's table."""
     harmless = _here if one.address else _is(one.usual) if one.usual else _never
     beside = (f"{name}.{one.beside}",) if one.beside else ()

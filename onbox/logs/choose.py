@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
-RAISED_MAX = 2  # times that a run may state a larger maximum
+NEARLY = 0.995  # of a bar that was not drawn again at its end
+RAISED_MAX = 4  # times that a run may state a larger maximum
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
 
@@ -40,9 +41,10 @@ def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
     pick = _pick(Scene(track, ending))
     if pick is None:
         fresh = track.percent_line >= track.started and track.percent is not None
-        return Progress(percent=track.percent, finished=_without_counter(track)) if fresh else Progress(
-            finished=_without_counter(track), loss=track.loss
-        )  # fmt: skip
+        if not fresh:
+            return Progress(finished=_without_counter(track), loss=track.loss)
+        most = track.maxima.get("byte")
+        return Progress(percent=track.percent, exact_max=most, finished=_without_counter(track))
     counter, inner = pick.counter, pick.inner
     maximum = configured_max or pick.maximum
     epoch = _epoch(track) if counter.unit != "epoch" or isinstance(counter.current, float) else None
@@ -77,7 +79,7 @@ def _may_be_over(progress: Progress) -> bool:
 def _without_counter(track: Track) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return None
-    return track.ended > track.crashed and track.ended >= track.percent_line
+    return track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
 
 
 def _epoch(track: Track) -> Counter | None:
@@ -109,6 +111,8 @@ def _kind(counter: Counter) -> str:
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
+    if any(counter.advances for counter in counters):
+        counters = [counter for counter in counters if not _is_share(counter)]
     loops = outermost(counters)
     if loops is not None:
         return Pick(loops[0], loops[0].maximum, loops[1])
@@ -146,6 +150,11 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     return None
 
 
+def _is_share(counter: Counter) -> bool:
+    """`Direct execution  6/6 (100%)`: a display that never moved may be a row of a summary."""
+    return counter.rule in ("fraction-percent", "percent-fraction") and counter.current == counter.minimum
+
+
 def _goes_on_around(counter: Counter, inner: Counter) -> bool:
     """Whether a count without an end goes on beside one that begins again after each of its ends: the frames of a
     film, and the samples of each.
@@ -160,7 +169,7 @@ def _rank(
 ) -> tuple[bool, bool, bool, bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
     most = _maximum(track, counter)
-    complete = most is not None and counter.current >= most
+    complete = most is not None and counter.current >= (NEARLY * most if counter.made else most)
     followed = any(_is_open(other) and other.first > counter.last for other in others) or any(
         most is not None and other.last > counter.last and other.current < most == _maximum(track, other)
         for other in others
@@ -203,11 +212,12 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         counter.resets
         and counter.maximum is not None
         and any(
-            not other.resets and other.maximum and (_is_open(other) or other.last > counter.last) for other in others
+            not other.resets and other.maximum and (_is_under_way(other) or other.last > counter.last)
+            for other in others
         )
     ):
         return True
-    if any(_is_global(other, counter) for other in others):
+    if any(_is_global(other, counter) or _was_begun_in(other, counter) for other in others):
         return True
     if epoch is None:
         return False
@@ -234,6 +244,12 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
             or (not counter.made and counter.maximum >= LARGE)
         )
     return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _was_begun_in(other: Counter, counter: Counter) -> bool:
+    """Whether a bar came, and was full, while another counter that had gone on stayed open: a file of many."""
+    began = counter.made and counter.maximum is not None and counter.current >= counter.maximum
+    return began and _is_open(other) and other.current > other.minimum and other.first < counter.first
 
 
 def _is_global(other: Counter, counter: Counter) -> bool:
@@ -269,6 +285,11 @@ def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> 
 
 def _is_open(counter: Counter) -> bool:
     return counter.maximum is not None and counter.current < counter.maximum
+
+
+def _is_under_way(counter: Counter) -> bool:
+    """Open, and not by a last redrawing that was never made."""
+    return counter.maximum is not None and counter.current < NEARLY * counter.maximum
 
 
 def _agrees(counter: Counter, epoch: Counter) -> bool:

@@ -32,13 +32,15 @@ _CLOSING = lazy(
     r"|\b(?:best|final|overall|test|number of|mean|average)\b[\w ./-]{0,30}\s?[:=]\s?\S"
     r"|\b(?:final|overall) (?:\w+ ){0,2}(?:loss|accuracy|acc|score|reward|energy|error|perplexity|bleu|f1|auc|result)\b"
     r"|^\W*(?:performance|throughput):|\b\d+ (?:passed|failed|errors?|warnings?) in \d|^\W*(?:ok|success)\W*$"
-    r"|\bmuxing overhead|^\W*model (?:was |has been )?trained\W*$"
+    r"|^\W*best(?:test|iteration|score)\s?=|^\W*(?:run status group \d|disk stats \()|\breal time: \d"
+    r"|\bfinal values? used\b|\b(?:\w{3,12}ed) successfully"
+    r"|\biterations were performed\b|\bmuxing overhead|^\W*model (?:was |has been )?trained\W*$"
     r"|\b\d\d\s?% (?:ci|hdi|hpd|confidence|credible)\b|^\W*(?:n_eff|ess|r[_ -]?hat|divergences)\b"
     r"|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
 )
 _FAILS = lazy(
     r"(?i)\b(?:execution|job|step|stage|task|rule|command|run|script|process)\b.{0,24}\b(?:failed|aborted"
-    r"|killed)\b"
+    r"|killed)\b|\bdid not (?:complete|finish|succeed)|\bnot (?:complete|finish|succeed)"
 )
 _PART = lazy(r"(?<![\w./])(\d{1,9})/(\d{1,9})(?![\w./])")
 _MIDWAY = lazy(

@@ -65,7 +65,7 @@ def _is_newest(counter: Counter, scene: Scene) -> bool:
 
 
 def _says_little(counter: Counter, _: Scene) -> bool:
-    return counter.kind in ("bare", "moving", "done")
+    return counter.kind in ("bare", "moving", "done") or counter.rule in ("moving", "drawn")
 
 
 def _is_last_word(counter: Counter, scene: Scene) -> bool:
@@ -89,7 +89,7 @@ def _is_left_behind(counter: Counter, scene: Scene) -> bool:
         return False
     works = counter.unit in LONE_UNITS and (counter.unit != "step" or "step" in counter.key)  # said, not assumed
     works = works or "progress" in counter.key
-    return not works and scene.behind(counter) > 0
+    return not works and (scene.behind(counter) > 0 or counter.rule == "fraction-unit")
 
 
 def _was_full_at_once(counter: Counter, scene: Scene) -> bool:

@@ -38,7 +38,7 @@ _STARTS = (b"Running training", b"tarting training", b"esuming", b"esumed", b"es
 _WORDS = re.compile(rb"[^\d\r\n]+")
 
 
-class Reading(NamedTuple):
+class LargeLogReading(NamedTuple):
     """unread_bytes: of the log, between its beginning and its end. matters: what they hold could change the answer."""
 
     progress: Progress
@@ -46,7 +46,7 @@ class Reading(NamedTuple):
     matters: bool
 
 
-def read_large(log: Places, settings: ProgressSettings) -> Reading:
+def read_large(log: Places, settings: ProgressSettings) -> LargeLogReading:
     """The progress that a log shows. Raises OSError."""
     if log.size <= TAIL_BYTES[0]:
         return _read_whole(log, settings)
@@ -62,10 +62,10 @@ def read_large(log: Places, settings: ProgressSettings) -> Reading:
     return read.reading()
 
 
-def _read_whole(log: Places, settings: ProgressSettings) -> Reading:
+def _read_whole(log: Places, settings: ProgressSettings) -> LargeLogReading:
     reader = ProgressReader(settings)
     reader.feed(log.read(0, log.size))
-    return Reading(reader.result(), 0, matters=False)
+    return LargeLogReading(reader.result(), 0, matters=False)
 
 
 def _is_costly(log: Places, start: int) -> bool:
@@ -154,7 +154,7 @@ class _Read:
                 break
         return None
 
-    def reading(self) -> Reading:
+    def reading(self) -> LargeLogReading:
         self.reader.forget(self.mark, self.kept)
         progress = self.reader.result()
         sure = any(
@@ -162,7 +162,7 @@ class _Read:
             for c in self.track.counters.values()
         )
         unread = self.log.size - len(self.tail.data) - sum(len(place.data) for place in self.before)
-        return Reading(progress, max(0, unread), matters=unread > 0 and not sure)
+        return LargeLogReading(progress, max(0, unread), matters=unread > 0 and not sure)
 
 
 def _shows(line: bytes, key: str) -> bool:

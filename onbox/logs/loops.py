@@ -69,8 +69,15 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
     if outer is inner or outer.resets or inner.kind in ("bare", "done", "moving"):
         return False
     repeats = outer.kind == "outer" or outer.unit in REPEATED_UNITS
+    if outer.maximum is None and left and outer.unit in COUNTED_UNITS and _stands_beside(outer, inner):
+        return True
     if outer.maximum is None:
-        return inner.made and inner.resets > 0 and outer.unit in COUNTED_UNITS and _go_together(outer, inner)
+        return (
+            (inner.made or inner.maximum is not None)
+            and inner.resets > 0
+            and outer.unit in COUNTED_UNITS
+            and _go_together(outer, inner)
+        )
     if outer.inner or outer.kind in ("bare", "done", "moving", "aux", "val"):
         return False
     if _is_drawn_around(outer, inner):
@@ -83,6 +90,12 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return True
     went_on = inner.first < outer.changed < inner.changed  # through a step of the outer one, without beginning again
     return outer.first + (outer.kind != "outer") <= inner.first and not went_on
+
+
+def _stands_beside(outer: Counter, inner: Counter) -> bool:
+    """`iteration: 1 step: 300/23196`: on each line, and the one stands while the other goes on."""
+    together = outer.seen == inner.seen and outer.first == inner.first
+    return together and inner.maximum is not None and not inner.made and inner.advances > outer.advances + inner.resets
 
 
 def _is_drawn_around(outer: Counter, inner: Counter) -> bool:

@@ -26,7 +26,7 @@ COUNTERS_MAX = 64
 HEAD_LINES = 6
 HEADING_LETTERS = 120
 HEAD_LETTERS = 12  # a shorter line is no head that one could know again
-FORM_LETTERS = 60
+FORM_LETTERS = 20
 _NO_LETTERS = b"0123456789 .,:;+-/|()[]{}<>=%#*\t"
 IN_STEP = 1  # processes that are so near each other do the same work
 _NAMED_RANK = lazy(
@@ -97,7 +97,7 @@ def _writer(text: str) -> str:
 
 def _line_form(text: str) -> int:
     """A checksum of a line's first letters: lines that one statement of a program wrote have the same."""
-    return crc32(text[:FORM_LETTERS].encode("utf-8", "replace").translate(None, _NO_LETTERS))
+    return crc32(text[: 4 * FORM_LETTERS].encode("utf-8", "replace").translate(None, _NO_LETTERS)[:FORM_LETTERS])
 
 
 def _is_unnamed(sight: CounterSight) -> bool:
@@ -294,7 +294,8 @@ class Track:
             self._declare(sight)
         sight = self._renamed(sight)
         told = self.counters.get(sight.unit) if sight.rule in ("done-of", "fraction-unit") else None
-        if told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
+        said = sight.unit != "step" or "step" in self.text.lower()
+        if said and told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
             sight = sight._replace(key=sight.unit)  # `epoch 3/4`, then `Trained 4 of 4 epochs`
         old = self.counters.get(sight.key)
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
@@ -371,6 +372,8 @@ class Track:
         forward = now is not None and old.epoch is not None and now > old.epoch and sight.current > old.current
         changed = self.line if back or sight.current != old.current else old.changed
         maximum = sight.maximum if sight.maximum is not None else old.maximum
+        if maximum is not None and sight.current > maximum and not sight.made:
+            maximum = None  # it was that of something else
         full = old.maximum is not None and old.current >= old.maximum == sight.maximum
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,

@@ -74,6 +74,15 @@ def folded(text: str, width: int, lines: int) -> list[str]:
     return [*shown, last if last == rest or not is_open("".join([*shown, last])) else last[:-2] + "…" + CLOSE]
 
 
+def hanging(head: str, text: str, indent: int = 6, width: int = WIDTH) -> list[str]:
+    """Head and text on one line; what is beyond it is folded below, so far to the right, and is never cut."""
+    line = f"{head}{text}".rstrip()
+    if columns(line) <= width:
+        return [line]
+    at = _break_at(line, width)
+    return [line[:at].rstrip(), *(" " * indent + one for one in folded(line[at:], width - indent, len(line)))]
+
+
 def whole(label: str, text: str) -> list[str]:
     """`  label    text` on one line, never cut: a command or a path is copied as it stands."""
     return labelled(label, text, width=None)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
     from onbox.contract.readings import Maybe
     from onbox.model.manifest import Stage
-    from onbox.system.command import Finished, NotRun
+    from onbox.system.command import CommandResult, NotRun
     from onbox.system.http import NoReply, Question, Reply
 
     Ask = Callable[[Question, float], Reply | NoReply]
@@ -31,7 +31,7 @@ class Run(Protocol):
 
     def __call__(
         self, argv: Sequence[str], *, timeout_seconds: float, env: Mapping[str, str] | None = None
-    ) -> Finished | NotRun: ...
+    ) -> CommandResult | NotRun: ...
 
 
 class CheckVerdict(Enum):

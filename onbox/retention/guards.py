@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FRESH_SECONDS = 60.0
 
 
-class Standing(NamedTuple):
+class FreeCheckpoint(NamedTuple):
     """A checkpoint that no rule keeps, and what is known around it. began_at: when the stage's first attempt began;
     None: no attempt is known. age_seconds: since its newest write. open_by: `pid 12 (python)`; "": nobody. inner: other
     checkpoints, and places of the run, by their real paths. other_run: the run of this project that wrote it; "": ours.
@@ -33,12 +33,12 @@ class GuardRow(NamedTuple):
     """says: why it stays, for people."""
 
     name: str
-    holds: Callable[[Standing], bool]
-    says: Callable[[Standing], str]
+    holds: Callable[[FreeCheckpoint], bool]
+    says: Callable[[FreeCheckpoint], str]
     reason: str
 
 
-def _holds_others(it: Standing) -> bool:
+def _holds_others(it: FreeCheckpoint) -> bool:
     inside = os.path.join(it.one.path, "")
     return any(path.startswith(inside) or path == it.one.path for path in it.inner)
 
@@ -85,6 +85,6 @@ ROWS: tuple[GuardRow, ...] = (
 )  # fmt: skip
 
 
-def why_not(it: Standing) -> GuardRow | None:
+def why_not(it: FreeCheckpoint) -> GuardRow | None:
     """The row that holds it; None: it may go."""
     return next((row for row in ROWS if row.holds(it)), None)

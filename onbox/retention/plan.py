@@ -14,7 +14,7 @@ from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.manifest import folder_of
 from onbox.named_tuple import NamedTuple
-from onbox.retention.guards import Standing, why_not
+from onbox.retention.guards import FreeCheckpoint, why_not
 from onbox.retention.open_files import CannotLook, who_has_open
 from onbox.retention.other_runs import written_by_others
 from onbox.system.process import find_family
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
 
-class Item(NamedTuple):
+class PruneItem(NamedTuple):
     """One checkpoint that may go, as it was when it was listed. path: real. name: as it is shown."""
 
     path: str
@@ -41,7 +41,7 @@ class Item(NamedTuple):
     identity: tuple[int, int]
 
 
-class Guarded(NamedTuple):
+class SparedCheckpoint(NamedTuple):
     """One that no rule keeps and that is not touched all the same."""
 
     name: str
@@ -52,8 +52,8 @@ class Guarded(NamedTuple):
 class PrunePlan(NamedTuple):
     """found: how many checkpoints there are."""
 
-    items: tuple[Item, ...]
-    guarded: tuple[Guarded, ...]
+    items: tuple[PruneItem, ...]
+    guarded: tuple[SparedCheckpoint, ...]
     found: int
     retention: Retention
 
@@ -72,7 +72,7 @@ class PrunePlan(NamedTuple):
         """
         return next((self._replace(items=items) for one, items in self._words() if one == word), None)
 
-    def _words(self) -> list[tuple[str, tuple[Item, ...]]]:
+    def _words(self) -> list[tuple[str, tuple[PruneItem, ...]]]:
         """The word of the whole list, then that of all but the newest, and so on."""
         oldest_first = sorted(self.items, key=lambda item: (item.step or 0, item.path))
         running, words = hashlib.sha256(json.dumps(self.retention).encode()), []
@@ -96,15 +96,15 @@ def make_plan(paths: RunPaths, run: RunCheckpoints, now: float) -> PrunePlan:
         began = min((it.began_at for it in of.attempts), default=None)
         age = now - one.extent.newest_at
         inner = tuple(path for path in places if path != one.path)
-        row = why_not(it := Standing(one, began, age, open_by.get(one.path, ""), inner, others.get(one.path, "")))
+        row = why_not(it := FreeCheckpoint(one, began, age, open_by.get(one.path, ""), inner, others.get(one.path, "")))
         name = shown_path(run.head.project, one.path)
         if row is not None:
-            guarded.append(Guarded(name, row.name, row.says(it)))
+            guarded.append(SparedCheckpoint(name, row.name, row.says(it)))
             continue
         extent = one.extent
         identity = (extent.identity[0], extent.identity[1])
         items.append(
-            Item(one.path, name, of.stage.name, one.step, extent.bytes, extent.files, extent.newest_at, identity)
+            PruneItem(one.path, name, of.stage.name, one.step, extent.bytes, extent.files, extent.newest_at, identity)
         )
     return PrunePlan(tuple(items), tuple(guarded), len(_by_path(run)), run.retention)
 

@@ -11,7 +11,7 @@ from onbox.checkpoints.select import step_of
 from onbox.contract.events import Unreadable, parse_events, render_event
 from onbox.named_tuple import NamedTuple
 from onbox.retention.aside import PRUNED, lying_aside
-from onbox.retention.plan import Item
+from onbox.retention.plan import PruneItem
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import NO_ROOM, StateNotWritten, user_name
 from onbox.system.journal import Journal, read_lines
@@ -27,7 +27,7 @@ BEGUN, ENDED = "prune_begun", "prune_ended"
 class Move(NamedTuple):
     """A checkpoint on its way: aside is where it is moved to before it is deleted."""
 
-    item: Item
+    item: PruneItem
     aside: str
 
 
@@ -103,16 +103,16 @@ def strays(project: str, folders: Iterable[str], known: Collection[str]) -> list
     return [Begun(word, "", "", tuple(moves), Retention()) for word, moves in found.items()]
 
 
-def _item(original: str, aside: str) -> Item:
+def _item(original: str, aside: str) -> PruneItem:
     seen, name = measure(aside), os.path.basename(original)
     identity = (seen.identity[0], seen.identity[1])
-    return Item(original, name, "", step_of(original), seen.bytes, seen.files, seen.newest_at, identity)
+    return PruneItem(original, name, "", step_of(original), seen.bytes, seen.files, seen.newest_at, identity)
 
 
 def _move(data: Any) -> Move | None:
     """None: it cannot be understood."""
     try:
-        fields = {key: data[key] for key in Item._fields} | {"identity": tuple(data["identity"])}
-        return Move(Item(**fields), str(data["aside"]))
+        fields = {key: data[key] for key in PruneItem._fields} | {"identity": tuple(data["identity"])}
+        return Move(PruneItem(**fields), str(data["aside"]))
     except (KeyError, TypeError):
         return None

@@ -89,7 +89,8 @@ class JournalFacts:
 
     stage, attempt, attempt_began_at: of the newest attempt; retries: of that stage since its last verdict.
     notices_held: why its notices cannot be written; "" where they can. newest_event, newest_at: of the newest record.
-    jobs: of engines. tracker_runs: newest records, oldest first.
+    rolled_back_to: the step, while no attempt has followed. jobs: of engines.
+    tracker_runs: newest records, oldest first.
     """
 
     def __init__(self) -> None:
@@ -107,6 +108,7 @@ class JournalFacts:
         self.notices_held = ""
         self.newest_event = ""
         self.newest_at = ""
+        self.rolled_back_to: float | None = None
         self.jobs = Jobs()
         self.tracker_runs: list[Record] = []
         self._repeats: Mapping[str, Any] = repeats.NOTHING
@@ -166,6 +168,7 @@ def _attempt_started(facts: JournalFacts, record: Record) -> None:
         facts.retries = 0
     at = record.get("at")
     facts.stage, facts.attempt = stage[:NAME_LIMIT], as_whole(record.get("attempt"))
+    facts.rolled_back_to = None
     facts.attempt_began_at = at if isinstance(at, str) else None
     command = str(record.get("fingerprint") or "")[:NAME_LIMIT]
     known = facts.series.pop(facts.stage, None)
@@ -225,6 +228,14 @@ def result_of(record: Mapping[str, Any]) -> StageResult:
     )
 
 
+def _rolled_back(facts: JournalFacts, record: Record) -> None:
+    facts.rolled_back_to = as_number(record.get("step"))
+
+
+def _rollback_undone(facts: JournalFacts, _: Record) -> None:
+    facts.rolled_back_to = None
+
+
 def _redone(facts: JournalFacts, record: Record) -> None:
     facts.results.pop(str(record.get("stage")), None)
     facts.series.pop(str(record.get("stage")), None)
@@ -244,6 +255,8 @@ _STEPS: dict[str, Callable[[JournalFacts, Record], None]] = {
     Event.NOTICES_WRITTEN: _notices_written,
     Event.STAGE_DONE: _stage_done,
     Event.STAGE_REDO: _redone,
+    Event.ROLLBACK_DONE: _rolled_back,
+    Event.ROLLBACK_UNDONE: _rollback_undone,
     Event.TRACKER_RUN: _tracker_run,
 }
 
@@ -275,9 +288,14 @@ _PLAIN = (
     "notices_held",
     "newest_event",
     "newest_at",
+    "rolled_back_to",
 )
 
-_LATER: dict[str, Any] = {"began_at": None, "notices_held": ""}  # what an earlier version did not keep
+_LATER: dict[str, Any] = {
+    "began_at": None,
+    "notices_held": "",
+    "rolled_back_to": None,
+}  # what an earlier version did not keep
 
 
 def to_plain(facts: JournalFacts) -> dict[str, Any]:

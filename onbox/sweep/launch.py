@@ -24,6 +24,7 @@ from onbox.sweep.cells.template import stage_of_cell
 from onbox.sweep.runner import cell_run
 from onbox.sweep.runner.intake import add_cells
 from onbox.sweep.runner.restart import SWEEP_VARIABLE, start_runner
+from onbox.sweep.state import orders
 from onbox.sweep.state.board import Board, SweepStanding, cells_folder, read_board, read_cells
 from onbox.sweep.state.frozen_sweep import read_definition, write_definition
 from onbox.system.clock import utc_text, wall
@@ -129,11 +130,18 @@ def prepare(wanted: WantedSweep, *, again: bool = False) -> PreparedSweep | Noth
     _refuse_shared_paths(wanted, cells)
     with one_start_at_a_time(paths):
         _refuse_claimed(wanted, known.board, cells)
-        if not new and not again and before is not None and (end := _end_on_record(wanted, known)) is not None:
+        if not new and not again and before is not None and (end := _end_on_record(paths, before, known)) is not None:
             return NothingToDo(known.board, end)
         added = add_cells(paths, new, known.board)
         write_definition(paths, {**wanted.head, "stage_count": 1}, wanted.frozen)
         return PreparedSweep(known.board, added)
+
+
+def find_end(paths: RunPaths, definition: SweepDefinition) -> NothingToDo | None:
+    """How a sweep ended that has no cell to run; None: there is something to do. Raises OSError, ValueError."""
+    known = read_known(paths, definition.frozen.settings.sort)
+    end = _end_on_record(paths, definition, known)
+    return None if end is None else NothingToDo(known.board, end)
 
 
 def start(paths: RunPaths, lock_fd: int) -> SweepLaunched:
@@ -203,16 +211,17 @@ def _stages_to_run(wanted: WantedSweep, board: Board, cells: Iterable[Cell]) -> 
                 yield stage_of_cell(stage, str(wanted.head["run"]), cell)
 
 
-def _end_on_record(wanted: WantedSweep, known: KnownSweep) -> Mapping[str, Any] | None:
+def _end_on_record(paths: RunPaths, definition: SweepDefinition, known: KnownSweep) -> Mapping[str, Any] | None:
     """The marker's data, where the sweep has ended by its own word and no cell is open. The markers of its cells are
     looked at: one that is gone is a cell to run.
     """
-    board, paths = known.board, wanted.paths
+    board = known.board
     if (
         known.facts.is_open
         or board.counts[SweepStanding.OPEN]
         or board.counts[SweepStanding.RUNNING]
-        or wanted.frozen.queue
+        or definition.frozen.queue
+        or any(orders.waiting(paths))
     ):
         return None
     if not all(
@@ -220,7 +229,7 @@ def _end_on_record(wanted: WantedSweep, known: KnownSweep) -> Mapping[str, Any] 
     ):
         return None
     marker = read_marker(paths.failed(CHAIN) if board.failures else paths.done(CHAIN))
-    same = isinstance(marker, Marker) and marker.fingerprint == wanted.head["chain_fingerprint"]
+    same = isinstance(marker, Marker) and marker.fingerprint == definition.head.chain_fingerprint
     return marker.data if same and isinstance(marker, Marker) else None
 
 

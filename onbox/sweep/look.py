@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.lock.lock_owner import read_holder
-from onbox.chain.state.status_file import read_status
+from onbox.chain.state.read_status import read_status
 from onbox.contract.events import Event
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple

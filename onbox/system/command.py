@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 END_SECONDS = 2.0  # what ending a program that was too slow may take
 
 
-class Finished(NamedTuple):
+class CommandResult(NamedTuple):
     """A program that ended. code: negative for a signal. out, err: its streams as text, whatever bytes were in them."""
 
     code: int
@@ -36,7 +36,7 @@ class NotRun(NamedTuple):
 
 def run_command(
     argv: Sequence[str], *, timeout_seconds: float, env: Mapping[str, str] | None = None, folder: str | None = None
-) -> Finished | NotRun:
+) -> CommandResult | NotRun:
     """Run `argv` in a group of its own, with no standard input; on time-out the whole group is killed.
 
     env: the whole environment; None: this process's. folder: where it works; None: here.
@@ -58,7 +58,7 @@ def run_command(
     except subprocess.TimeoutExpired:
         _kill_group(child)
         return NotRun(f"{argv[0]} did not answer within {timeout_seconds:g} s")
-    return Finished(child.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+    return CommandResult(child.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:

@@ -66,7 +66,7 @@ def ask(question: Question, timeout_seconds: float) -> Reply | NoReply:
     body = None if question.body is None else json.dumps(question.body).encode("ascii")
     kind = {} if body is None else {"Content-Type": "application/json"}
     request = Request(question.method, question.url, {**kind, **dict(question.headers)}, body)
-    line = Line()
+    line = OpenLine()
     found: list[Response | NoReply] = []
     begun = threading.Event()
 
@@ -130,7 +130,7 @@ class Response(NamedTuple):
     location: str | None = None
 
 
-class Line:
+class OpenLine:
     """The connection of an exchange, so that somebody else can end it. here: it must lead to this machine. abroad: it
     must not lead into a private network. peer: the address that it leads to.
     """
@@ -173,7 +173,7 @@ def converse(
     request: Request,
     seconds: float,
     limit_bytes: int,
-    line: Line | None = None,
+    line: OpenLine | None = None,
     heard: Callable[[int, str | None], None] = lambda status, retry_after: None,
 ) -> Response | NoReply:
     """One request and its answer. seconds: of connecting and of each read; the whole is the caller's to end, by `line`.
@@ -184,7 +184,7 @@ def converse(
 
     errors = (requests.RequestException, HTTPError, http.client.HTTPException, OSError, ValueError)
     here = is_this_machine((urlsplit(request.url).hostname or "").lower())
-    line = line or Line()
+    line = line or OpenLine()
     line.here = line.here or here
     with requests.Session() as session:
         session.trust_env = not here  # no proxy between a process and its own machine
@@ -230,7 +230,7 @@ def no_netrc(request: Any) -> Any:
     return request
 
 
-def adapter_on(line: Line) -> Any:
+def adapter_on(line: OpenLine) -> Any:
     """An adapter for requests all of whose connections `line` takes, before a byte is sent: the address that was
     connected to counts, not the name.
     """

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic
-from onbox.system.files import write_all
+from onbox.system.files import read_file, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -62,8 +62,7 @@ def boot_id(root: str = "/") -> str | None:
 def look_up(pid: int, root: str = "/") -> ProcessEntry | None:
     """The process that has `pid` now; None if there is none, or none that may be looked at."""
     try:
-        with open(os.path.join(root, "proc", str(pid), "stat"), "rb") as file:
-            return parse_stat(file.read())
+        return parse_stat(read_file(os.path.join(root, f"proc/{pid}/stat")) or b"")
     except OSError:
         return None
 
@@ -98,11 +97,13 @@ def is_alive(identity: Identity, root: str = "/") -> bool:
 
 def process_table(root: str = "/") -> Iterator[ProcessEntry]:
     """Every process that can be seen now."""
-    with os.scandir(os.path.join(root, "proc")) as folder:
-        pids = [int(item.name) for item in folder if item.name.isdigit()]
-    for pid in pids:
+    for pid in _pids(root):
         if entry := look_up(pid, root):
             yield entry
+
+
+def _pids(root: str) -> list[int]:
+    return [int(name) for name in os.listdir(os.path.join(root, "proc")) if name.isdigit()]
 
 
 def holder_of(pid: int, fd: int, path: str, root: str = "/") -> Identity | None:
@@ -136,8 +137,7 @@ def has_open(pid: int, path: str, root: str = "/") -> bool | None:
 def has_variable(pid: int, assignment: bytes, root: str = "/") -> bool:
     """Whether the process was started with `NAME=value` in its environment. False where it may not be read."""
     try:
-        with open(os.path.join(root, "proc", str(pid), "environ"), "rb") as file:
-            return assignment in file.read().split(b"\0")
+        return assignment in (read_file(os.path.join(root, f"proc/{pid}/environ")) or b"").split(b"\0")
     except OSError:
         return False
 
@@ -149,9 +149,12 @@ def find_tree(leader: Identity | None, assignment: bytes, root: str = "/") -> li
     not ours), every process that carries the attempt's own variable with the session it is in (a child may leave
     session, group and parent, but rarely cleans its environment), and all their descendants.
     """
+    carriers = {pid for pid in _pids(root) if has_variable(pid, assignment, root)}
+    if leader is None and not carriers:
+        return []
     table = {entry.identity.pid: entry for entry in process_table(root)}
     spared = _ancestors(os.getpid(), table)
-    members = {pid for pid in table if pid not in spared and has_variable(pid, assignment, root)}
+    members = carriers & table.keys() - spared
     sessions = {table[pid].session for pid in members} - {table[pid].session for pid in spared if pid in table}
     if leader is not None and leader.pid in table and table[leader.pid].identity == leader:
         sessions.add(leader.pid)

@@ -25,7 +25,7 @@ class Column(NamedTuple):
     from_width: int = 0
 
 
-class Cell(NamedTuple):
+class ColumnCell(NamedTuple):
     text: str
     style: str = ""
 
@@ -38,14 +38,14 @@ def fitted(table: Sequence[Column], width: int) -> list[Column]:
 
 
 def head_of(shown: Sequence[Column]) -> Text:
-    return row_of(shown, {column.title: Cell(column.title, palette.FAINT) for column in shown})
+    return row_of(shown, {column.title: ColumnCell(column.title, palette.FAINT) for column in shown})
 
 
-def row_of(shown: Sequence[Column], cells: dict[str, Cell]) -> Text:
+def row_of(shown: Sequence[Column], cells: dict[str, ColumnCell]) -> Text:
     """cells: by title; a column without one stays empty."""
     line = Text(no_wrap=True, overflow="crop")
     for number, column in enumerate(shown):
-        cell = cells.get(column.title, Cell(""))
+        cell = cells.get(column.title, ColumnCell(""))
         text = clip(cell.text, column.width)
         room = " " * (column.width - columns(text))
         line.append(" " if number else "").append(room if column.right else "")

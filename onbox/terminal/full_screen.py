@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 REDRAW_SECONDS = 1.0  # ages are on the screen
 
 
-class Shown(Protocol):
+class ScreenShown(Protocol):
     """What is on the screen."""
 
     def picture(self, width: int, height: int, *, has_keys: bool) -> RenderableType:
@@ -32,7 +32,7 @@ class Shown(Protocol):
         """Whether it has ended."""
 
 
-def run_full_screen(console: Console, shown: Shown, bell_fd: int) -> None:
+def run_full_screen(console: Console, shown: ScreenShown, bell_fd: int) -> None:
     """Until it is over, or Ctrl-C. bell_fd: readable when there is something new to show; it is emptied here.
 
     Ctrl-Z gives the terminal back until the program is continued. A signal that asks this process to end does so, after
@@ -45,7 +45,7 @@ def run_full_screen(console: Console, shown: Shown, bell_fd: int) -> None:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def _until_left(console: Console, shown: Shown, bell_fd: int) -> int | None:
+def _until_left(console: Console, shown: ScreenShown, bell_fd: int) -> int | None:
     """The signal that it was left for; None: it is over."""
     with counted_interrupts() as interrupts, _paused_by(interrupts), single_keys() as keys, _whole_terminal(console):
         while not shown.is_over():

@@ -18,7 +18,7 @@ from onbox.outside import safe_words
 from onbox.system.clock import wall
 from patrol.commands.options import common_options, run_name_argument
 from patrol.config.configured import load_settings, split_run
-from patrol.crontab_entry import memory_of_cron
+from patrol.cron_job import memory_of_cron
 from patrol.memory.rows import PatrolAct
 from patrol.memory.store import Memory
 from patrol.memory.update_history import acknowledgement

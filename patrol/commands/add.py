@@ -26,7 +26,7 @@ from patrol.commands.options import here_options
 from patrol.config.configured import choose_boxes, load_settings, settings_of
 from patrol.config.ssh_target import target_of
 from patrol.config.toml_edit import render_box, with_box
-from patrol.crontab_entry import installed_lines
+from patrol.cron_job import installed_lines
 from patrol.decide.remote_command import Untypeable, here
 from patrol.discover import END_MARK, discover_stdin, parse_found, state_dir_of
 from patrol.report.lines import details

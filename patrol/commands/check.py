@@ -45,7 +45,7 @@ AGENT = "SSH_AUTH_SOCK"
 DECLARED_SECTIONS = frozenset({"log", "processes", "session", "artifacts", "queue", "jobs", "count", "run_disk"})
 
 
-class Item(NamedTuple):
+class CheckItem(NamedTuple):
     """One thing that was checked. remedy: what to do about it; "" where nothing is to be done. unseen: it could not be
     looked at, and a tick does without it.
     """
@@ -66,7 +66,7 @@ def run(args: Options) -> int:
     boxes = choose_boxes(settings, args.boxes)
     limits = Limits(settings.patrol.at_once, settings.patrol.per_host, settings.patrol.deadline_seconds)
     found = {
-        visit.item.name: visit.result or [Item("look", Severity.UNKNOWN, f"{visit.error or 'it did not end'}")]
+        visit.item.name: visit.result or [CheckItem("look", Severity.UNKNOWN, f"{visit.error or 'it did not end'}")]
         for visit in visit_all(boxes, lambda box: list(check_box(settings, box)), limits)
     }
     items = {box.name: found[box.name] for box in boxes}
@@ -87,18 +87,18 @@ def run(args: Options) -> int:
     return int(severity)
 
 
-def _word(item: Item) -> str:
+def _word(item: CheckItem) -> str:
     return "unseen" if item.unseen else item.severity.name.lower()
 
 
-def _data(item: Item) -> dict[str, Any]:
+def _data(item: CheckItem) -> dict[str, Any]:
     return {**item._asdict(), "severity": item.severity.name.lower()}
 
 
-def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
+def check_box(settings: Settings, box: BoxSettings) -> Iterator[CheckItem]:
     """One login, and one without the agent where there is one; of a cluster one look over HTTP."""
     if why := settings.not_trusted(box):
-        yield Item("trust", Severity.UNKNOWN, why, BY_KEY["untrusted"].remedy)
+        yield CheckItem("trust", Severity.UNKNOWN, why, BY_KEY["untrusted"].remedy)
         return
     if box.is_cluster:
         yield from check_cluster(settings, box)
@@ -112,7 +112,7 @@ def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
     snapshot, _ = take(box, settings, nothing_remembered(), ask_box, wall())
     if isinstance(snapshot, Unreachable):
         reason = BY_KEY.get(snapshot.reason, BY_KEY["unknown"])
-        yield Item("login", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy_for(box.host))
+        yield CheckItem("login", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy_for(box.host))
         return
     answer = answers[-1]
     if isinstance(answer, Answer):
@@ -121,37 +121,41 @@ def check_box(settings: Settings, box: BoxSettings) -> Iterator[Item]:
     yield from _seen(box, snapshot)
 
 
-def check_cluster(settings: Settings, box: BoxSettings) -> Iterator[Item]:
+def check_cluster(settings: Settings, box: BoxSettings) -> Iterator[CheckItem]:
     """Whether its controller answers, takes the token, and knows each job."""
     snapshot, _ = look_at_cluster(box, settings, nothing_remembered(), wall())
     if isinstance(snapshot, Unreachable):
         reason = BY_KEY.get(snapshot.reason, BY_KEY["unknown"])
-        yield Item("controller", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy)
+        yield CheckItem("controller", Severity.CRITICAL, f"{reason.says} ({snapshot.detail})", reason.remedy)
         return
-    yield Item("controller", Severity.OK, f"answers, and takes the token; {snapshot.taken_seconds:.2f} s for all jobs")
+    yield CheckItem(
+        "controller", Severity.OK, f"answers, and takes the token; {snapshot.taken_seconds:.2f} s for all jobs"
+    )
     if (box.token or "").startswith("env:"):
-        yield Item(
+        yield CheckItem(
             "token", Severity.WARNING, f"it is {box.token}", "cron does not know your shell's variables: use file:PATH"
         )
     for run in observed(snapshot.runs) or ():
         word = run.scheduler
         if isinstance(word, Unseen | Absent):
-            yield Item("job", Severity.WARNING, f"{run.run}: could not be looked at: {word.why}")
+            yield CheckItem("job", Severity.WARNING, f"{run.run}: could not be looked at: {word.why}")
         elif word.job_state == "forgotten":
-            yield Item("job", Severity.CRITICAL, f"{run.run}: {word.says}", f"is job = {run.place!r} its whole id?")
+            yield CheckItem(
+                "job", Severity.CRITICAL, f"{run.run}: {word.says}", f"is job = {run.place!r} its whole id?"
+            )
         else:
-            yield Item("job", Severity.OK, f"{run.run}: {word.says}")
+            yield CheckItem("job", Severity.OK, f"{run.run}: {word.says}")
 
 
-def _login(answer: Answer) -> Item:
+def _login(answer: Answer) -> CheckItem:
     says = f"key and host key accepted, a POSIX sh answers; {answer.login_seconds:.2f} s to the first word"
     if answer.login_seconds <= SLOW_LOGIN_SECONDS:
-        return Item("login", Severity.OK, says)
+        return CheckItem("login", Severity.OK, says)
     slow = "a start-up file of the account (~/.bashrc, pyenv, conda), its name service, or the link"
-    return Item("login", Severity.WARNING, says, f"{slow} is slow: every tick pays for it")
+    return CheckItem("login", Severity.WARNING, says, f"{slow} is slow: every tick pays for it")
 
 
-def _agent(settings: Settings, box: BoxSettings) -> Iterator[Item]:
+def _agent(settings: Settings, box: BoxSettings) -> Iterator[CheckItem]:
     """Whether the login works without the ssh agent, which cron does not have."""
     if not os.environ.get(AGENT) or box.backend == "local":
         return
@@ -160,9 +164,9 @@ def _agent(settings: Settings, box: BoxSettings) -> Iterator[Item]:
     target = target._replace(ssh_command=words, control_path=NO_MASTER)
     answer = ask(target, b"echo ok\n", end_mark=b"ok", deadline_seconds=settings.patrol.deadline_seconds)
     if isinstance(answer, Answer):
-        yield Item("agent", Severity.OK, "the login works without an ssh agent, too: cron can do it")
+        yield CheckItem("agent", Severity.OK, "the login works without an ssh agent, too: cron can do it")
     else:
-        yield Item(
+        yield CheckItem(
             "agent",
             Severity.WARNING,
             "the login works with the ssh agent only, and cron has none",
@@ -170,13 +174,13 @@ def _agent(settings: Settings, box: BoxSettings) -> Iterator[Item]:
         )
 
 
-def _seen(box: BoxSettings, look: BoxLook) -> Iterator[Item]:
+def _seen(box: BoxSettings, look: BoxLook) -> Iterator[CheckItem]:
     identity = observed(look.identity)
     if identity is not None:
         yield _clock(identity)
     yield _project(box, look)
     if look.onbox_on_path is False and box.recover == "resume":
-        yield Item(
+        yield CheckItem(
             "onbox", Severity.WARNING, "no onbox on the PATH of a login", 'recover = "resume" looks in .venv, venv, too'
         )
     for section, why in look.sections_unseen:
@@ -184,24 +188,28 @@ def _seen(box: BoxSettings, look: BoxLook) -> Iterator[Item]:
             continue  # told as the project
         declared = section.partition(".")[0] in DECLARED_SECTIONS
         severity, remedy = (Severity.WARNING, "onbox.toml asks for it") if declared else (Severity.OK, "")
-        yield Item(section, severity, f"could not be looked at: {why}", remedy, unseen=True)
+        yield CheckItem(section, severity, f"could not be looked at: {why}", remedy, unseen=True)
 
 
-def _clock(identity: BoxIdentity) -> Item:
+def _clock(identity: BoxIdentity) -> CheckItem:
     skew, error = identity.clock_skew_seconds, identity.clock_error_seconds
     if abs(skew) <= error:
-        return Item("clock", Severity.OK, f"{identity.hostname}: its clock agrees with ours, within {error:.1f} s")
+        return CheckItem("clock", Severity.OK, f"{identity.hostname}: its clock agrees with ours, within {error:.1f} s")
     says = f"{identity.hostname}: its clock differs from ours by {skew:+.1f} s (within {error:.1f} s)"
     if abs(skew) <= SKEW_SECONDS:
-        return Item("clock", Severity.OK, says)
-    return Item("clock", Severity.WARNING, says, "ages are by the box's own clock, but times in its logs are off: ntp")
+        return CheckItem("clock", Severity.OK, says)
+    return CheckItem(
+        "clock", Severity.WARNING, says, "ages are by the box's own clock, but times in its logs are off: ntp"
+    )
 
 
-def _project(box: BoxSettings, look: BoxLook) -> Item:
+def _project(box: BoxSettings, look: BoxLook) -> CheckItem:
     unseen = look.runs.why if isinstance(look.runs, Unseen | Absent) else dict(look.sections_unseen).get("runs")
     if unseen is not None or isinstance(look.runs, Unseen | Absent):
         remedy = f"is project = {box.project!r} the directory on the box?"
-        return Item("project", Severity.CRITICAL, unseen or "", remedy)
+        return CheckItem("project", Severity.CRITICAL, unseen or "", remedy)
     if not look.runs:
-        return Item("project", Severity.WARNING, "no run there yet", "start one on the box: onbox chain ...")
-    return Item("project", Severity.OK, f"{counted(len(look.runs), 'run')}: " + ", ".join(run.run for run in look.runs))
+        return CheckItem("project", Severity.WARNING, "no run there yet", "start one on the box: onbox chain ...")
+    return CheckItem(
+        "project", Severity.OK, f"{counted(len(look.runs), 'run')}: " + ", ".join(run.run for run in look.runs)
+    )

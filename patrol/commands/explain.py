@@ -10,6 +10,7 @@ from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
 from onbox.errors import Trouble
+from onbox.model.screen import hanging
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from patrol.collect import look_at_all
@@ -84,12 +85,14 @@ def _rows(tried: Iterable[Tried]) -> list[dict[str, Any]]:
 
 def _text(told: dict[str, Any]) -> str:
     lines = [told["line"], *told["details"], "", "the rules, in their order:"]
-    lines += [_row(row) for row in told["rules"]]
+    lines += [line for row in told["rules"] for line in _row(row)]
     lines += ["beside it, whatever the run does:"] if told["flags"] else []
-    lines += [_row(row) for row in told["flags"]]
-    lines += [safe_line(f"could not be looked at: {told['unseen']}")] if told["unseen"] else []
+    lines += [line for row in told["flags"] for line in _row(row)]
+    lines += hanging("could not be looked at: ", safe_line(told["unseen"])) if told["unseen"] else []
     return "\n".join(lines)
 
 
-def _row(row: dict[str, Any]) -> str:
-    return f"  SPEAKS  {row['rule']}" if row["fired"] else f"  no      {row['rule']:<24} it would need: {row['lacks']}"
+def _row(row: dict[str, Any]) -> list[str]:
+    if row["fired"]:
+        return [f"  SPEAKS  {row['rule']}"]
+    return hanging(f"  no      {row['rule']:<24} ", f"it would need: {row['lacks']}", indent=35)

@@ -11,6 +11,7 @@ import click
 from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.model.screen import hanging
 from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
@@ -57,7 +58,7 @@ def run(args: Options) -> int:
         print(json.dumps({"schema": 1, "at": wall(), "rows": data}, indent=2))
     else:
         for row in rows:
-            print(safe_line(render(row)))
+            print("\n".join(hanging("", safe_line(render(row)))))
         if not rows:
             print("nothing yet")
     return Exit.DONE

@@ -25,16 +25,16 @@ from onbox.system.ownership import make_own_folder
 from onbox.system.self_exec import program_words
 from patrol.commands.options import project_options
 from patrol.config.configured import choose_boxes, load_settings
-from patrol.crontab_entry import installed_lines, job_of, lock_folder, remove_line
+from patrol.cron_job import installed_lines, job_of, lock_folder, remove_line
 from patrol.tell.news import wants
 from patrol.tick import policy_of, warn
 from patrol.timer.claims import doubles, drop_claim, write_claim
-from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO, bare_environment, ids_in, render_line, systemd_units, tag
+from patrol.timer.cron_line import NONE_RUNS, WHAT_TO_DO, bare_environment, ids_in, render_line, systemd_units, tag
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
     from patrol.config.settings import Settings
-    from patrol.timer.cron_entry import CronJob
+    from patrol.timer.cron_line import CronJob
 
 INSTALL_EXAMPLES = """\
 examples:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from onbox.cli.command import Options
     from patrol.config.settings import Settings
     from patrol.transfer.manifest import Head
-    from patrol.transfer.pull import Found, Pulled
+    from patrol.transfer.pull import FoundFiles, Pulled
 
 EXAMPLES = """\
 examples:
@@ -120,7 +120,7 @@ def _list(job: PullJob, *, as_json: bool) -> int:
     return _code(found)
 
 
-def _code(found: Found) -> int:
+def _code(found: FoundFiles) -> int:
     return Severity.CRITICAL if found.missing else Severity.OK
 
 

@@ -17,7 +17,7 @@ from onbox.model.units import counted, parse_duration
 from onbox.system.clock import pause, wall
 from patrol.commands.options import common_options
 from patrol.config.configured import load_settings
-from patrol.crontab_entry import installed_lines
+from patrol.cron_job import installed_lines
 from patrol.page.gather import gather
 from patrol.page.write import NoExtra, page_of, path_of, write_page
 from patrol.timer.heartbeat import read_heartbeat
@@ -25,7 +25,7 @@ from patrol.timer.heartbeat import read_heartbeat
 if TYPE_CHECKING:
     from onbox.cli.command import Options
     from patrol.config.settings import Settings
-    from patrol.page.model import History, RunHistory
+    from patrol.page.model import PageHistory, RunHistory
 
 EXAMPLES = """\
 examples:
@@ -83,7 +83,7 @@ def _make(settings: Settings, path: str, since: float, *, watch: bool) -> None:
     print(f"wrote {path}: {counted(len(history.runs), 'run')}, {len(page.encode()) / 1e6:.1f} MB", flush=True)
 
 
-def _page(history: History) -> str:
+def _page(history: PageHistory) -> str:
     try:
         return page_of(history)
     except NoExtra as error:

@@ -22,14 +22,14 @@ from patrol.commands.onbox_there import call_onbox
 from patrol.commands.options import common_options, run_name_argument
 from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
-from patrol.crontab_entry import installed_lines, memory_of_cron
+from patrol.cron_job import installed_lines, memory_of_cron
 from patrol.decide.remote_command import here
 from patrol.known_projects import in_each_project
 from patrol.memory.codec import SCHEMA, verdict_from_text, verdict_to_dict
 from patrol.memory.store import Memory
 from patrol.memory.transfers import Register, transfer_line
 from patrol.tick import policy_of, warn
-from patrol.timer.cron_entry import NONE_RUNS, WHAT_TO_DO
+from patrol.timer.cron_line import NONE_RUNS, WHAT_TO_DO
 from patrol.timer.heartbeat import as_data, read_heartbeat, stand
 from patrol.verdict import Severity
 

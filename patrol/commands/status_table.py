@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from patrol.memory.rows import LastWord
     from patrol.memory.store import Memory
-    from patrol.report.rows import Subject
+    from patrol.report.rows import RowSource
 
 LOUD = ("PATROL STALE", "STALE:", "never:")
 
@@ -47,7 +47,7 @@ def print_table(
         _print_run(console, with_losses(subject, memory), now, stale_seconds)
 
 
-def _print_run(console: Console, subject: Subject, now: float, stale_seconds: float) -> None:
+def _print_run(console: Console, subject: RowSource, now: float, stale_seconds: float) -> None:
     row = row_of(subject, now)
     for line in lines_of(row, now, console.width, stale_seconds=stale_seconds):
         console.print(line)

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,9 +17,9 @@ from onbox.system.clock import pause, wall
 from patrol.act.look_again import look_again_in, start_look_again, take_turn
 from patrol.commands.options import boxes_argument, common_options
 from patrol.config.configured import choose_boxes, load_settings
-from patrol.crontab_entry import leave_when_all_is_over
+from patrol.cron_job import leave_when_all_is_over
 from patrol.known_projects import in_each_project
-from patrol.report.lines import details, wide_line
+from patrol.report.lines import OF_PATROL, details, wide_line
 from patrol.report.machine_formats import nagios
 from patrol.report.output import Output, bound_log, tick_data
 from patrol.snapshot import Unreachable
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
     from patrol.tick import Ticked
-    from patrol.verdict import Finding
 
 HANDBOOK = "HANDBOOK.md"
 EXAMPLES = """\
@@ -50,6 +49,15 @@ class ShowAs(NamedTuple):
     wide: bool = False
     quiet: bool = False
     every: bool = False
+
+
+class SaidOnce(NamedTuple):
+    """What is said once in a tick. down: hosts, and why they were not reached: once is enough for all projects there.
+    of_patrol: rules that are about the patrol itself.
+    """
+
+    down: set[tuple[str, str]]
+    of_patrol: set[str]
 
 
 @command(EXAMPLES)
@@ -81,10 +89,10 @@ def run(args: Options) -> int:
 
     show_as = ShowAs(args.wide, args.quiet, args.all)
 
-    down: set[tuple[str, str]] = set()
+    said = SaidOnce(set(), set())
 
     def show(judged: BoxJudged) -> None:
-        for line in _lines(judged, show_as, down) if plain else ():
+        for line in _lines(judged, show_as, said) if plain else ():
             output.print(line)
 
     try:
@@ -107,10 +115,9 @@ def _look_again(settings: Settings, ticked: Ticked, *, submitted: bool) -> None:
         warn(trouble)
 
 
-def _lines(judged: BoxJudged, show_as: ShowAs, down: set[tuple[str, str]]) -> list[str]:
-    """down: hosts of which it was told why they were not reached: once is enough for all projects there."""
+def _lines(judged: BoxJudged, show_as: ShowAs, said: SaidOnce) -> list[str]:
     lines: list[str] = []
-    told: set[Finding] = set()
+    told: set[Any] = set(said.of_patrol)
     at = judged.snapshot.at
     for one in judged.runs:
         if one.verdict.is_dealt_with(at) and not show_as.every:
@@ -118,8 +125,9 @@ def _lines(judged: BoxJudged, show_as: ShowAs, down: set[tuple[str, str]]) -> li
         wide = show_as.wide
         lines.append(wide_line(one.verdict, one.look, judged.snapshot, at, one.before) if wide else one.line)
         silent = show_as.quiet or one.verdict.acknowledged or one.verdict.silenced_until is not None
-        silent = silent or (one.look is None and _is_told(judged, down))
+        silent = silent or (one.look is None and _is_told(judged, said.down))
         lines += [] if silent else details(one.verdict, one.look, at, told, wide=wide)
+    said.of_patrol.update(told & OF_PATROL)
     return lines
 
 

@@ -27,7 +27,7 @@ from patrol.config.configured import choose_boxes, load_settings
 from patrol.judge import Frame, judge
 from patrol.memory.store import Memory
 from patrol.memory.transfers import Register
-from patrol.report.lines import details
+from patrol.report.lines import OF_PATROL, details
 from patrol.report.machine_formats import document
 from patrol.report.output import Output
 from patrol.tick import policy_of
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from patrol.config.settings import Settings
     from patrol.judge import BoxJudged
     from patrol.memory.rows import Past
-    from patrol.verdict import Finding
 
 EXAMPLES = """\
 examples:
@@ -111,10 +110,14 @@ def _texts(judged: list[BoxJudged], settings: Settings, *, live: bool, as_json: 
         return lines
     width = shutil.get_terminal_size().columns
     head = f"{time.strftime('%Y-%m-%d %H:%M:%S')}  every {every:g} s, Ctrl-C ends it · {settings.config_path or ''}"
-    below = [line for box in judged for line in _details(box)]
+    of_patrol: set[str] = set()
+    below = [line for box in judged for line in _details(box, of_patrol)]
     return [CLEAR + "\n".join(line[:width] for line in [head, "", *lines, "", *below])]
 
 
-def _details(box: BoxJudged) -> list[str]:
-    told: set[Finding] = set()
-    return [line for run in box.runs for line in details(run.verdict, run.look, wall(), told)]
+def _details(box: BoxJudged, of_patrol: set[str]) -> list[str]:
+    """of_patrol: rules about the patrol itself that another box has told already."""
+    told: set[Any] = set(of_patrol)
+    lines = [line for run in box.runs for line in details(run.verdict, run.look, wall(), told)]
+    of_patrol.update(told & OF_PATROL)
+    return lines

@@ -13,7 +13,7 @@ from patrol.collect import look_at_all
 from patrol.judge import Frame, judge, point_of
 from patrol.memory.transfers import Register
 from patrol.report.remembered import losses_of
-from patrol.report.rows import Subject
+from patrol.report.rows import RowSource
 from patrol.tick import policy_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Looker(threading.Thread):
         super().__init__(name="patrol watch", daemon=True)
         self.settings, self.boxes, self.memory = settings, boxes, memory
         self.every, self.rounds = every, rounds
-        self.found: SimpleQueue[list[Subject] | int | Exception] = SimpleQueue()
+        self.found: SimpleQueue[list[RowSource] | int | Exception] = SimpleQueue()
         self.bell_fd, self._rope = os.pipe()
         self.asked = threading.Event()
         self.losses: dict[tuple[str, str], deque[float | None]] = {}
@@ -67,7 +67,7 @@ class Looker(threading.Thread):
             self._tell([self._subject(run, seen.snapshot) for run in judged.runs])
         self.looking = False
 
-    def _subject(self, run: Judged, snapshot: Snapshot) -> Subject:
+    def _subject(self, run: Judged, snapshot: Snapshot) -> RowSource:
         """With the losses that are remembered, and those of the looks that this screen made."""
         key = (run.verdict.box, run.verdict.run)
         if key not in self.losses:
@@ -75,8 +75,8 @@ class Looker(threading.Thread):
         point = point_of(run.look, snapshot)
         if point is not None:
             self.losses[key].append(point.loss)
-        return Subject(run.verdict, run.look, snapshot, tuple(self.losses[key]), snapshot.at)
+        return RowSource(run.verdict, run.look, snapshot, tuple(self.losses[key]), snapshot.at)
 
-    def _tell(self, what: list[Subject] | int | Exception) -> None:
+    def _tell(self, what: list[RowSource] | int | Exception) -> None:
         self.found.put(what)
         os.write(self._rope, b".")

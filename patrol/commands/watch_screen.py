@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from onbox.model.boxes import BoxSettings
     from patrol.config.settings import Settings
     from patrol.memory.store import Memory
-    from patrol.report.rows import Subject
+    from patrol.report.rows import RowSource
 
 PANE_LEAST = 8  # lines, where there is something to say of the selected run
 PAGE = 10
@@ -41,7 +41,7 @@ HINT_WHOLE = "enter back to the list   l look now   q quit"
 class WatchScreen:
     """subjects: by box, in the order of the configuration. selected: by place in the list that is shown."""
 
-    def __init__(self, looker: Looker, subjects: dict[str, list[Subject]], title: str) -> None:
+    def __init__(self, looker: Looker, subjects: dict[str, list[RowSource]], title: str) -> None:
         self.looker, self.title = looker, title
         self.subjects = subjects
         self.selected = 0
@@ -79,10 +79,10 @@ class WatchScreen:
 
     # -- what is shown
 
-    def shown(self) -> list[Subject]:
+    def shown(self) -> list[RowSource]:
         return [subject for box in self.subjects.values() for subject in box]
 
-    def _title(self, now: float, shown: Sequence[Subject]) -> Text:
+    def _title(self, now: float, shown: Sequence[RowSource]) -> Text:
         if self.looker.looking:
             when = "looking …"
         else:
@@ -90,7 +90,7 @@ class WatchScreen:
         said = [self.title, counted(len(shown), "run"), f"every {self.looker.every:g} s", when]
         return line_of((" · ".join(filter(None, said)), palette.FAINT))
 
-    def _list(self, shown: Sequence[Subject], now: float, width: int, height: int) -> list[Layout]:
+    def _list(self, shown: Sequence[RowSource], now: float, width: int, height: int) -> list[Layout]:
         """The head and as many runs as there is room for, around the one that is selected."""
         if not shown:
             return [Layout(Text("no run was seen yet", palette.FAINT))]

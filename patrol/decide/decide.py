@@ -9,11 +9,12 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
 from onbox.runs.next_step import UNKNOWN_CLASS, next_step
+from patrol.decide.box_scene import BoxScene, LinkScene
 from patrol.decide.phrases import clean, last_known, quote
 from patrol.decide.policy import Policy
 from patrol.decide.remote_command import Untypeable, Way
 from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
-from patrol.decide.rule_context import BoxScene, LinkScene, RunScene
+from patrol.decide.run_scene import RunScene
 from patrol.decide.since import first_seen, since_of_link, since_of_run
 from patrol.decide.standing import Reported, Typist, standing_of
 from patrol.memory.history import Before, BoxBefore

@@ -21,7 +21,8 @@ from patrol.snapshot import NOT_ASKED
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
-    from patrol.decide.rule_context import LinkScene, RunScene
+    from patrol.decide.box_scene import LinkScene
+    from patrol.decide.run_scene import RunScene
     from patrol.snapshot import Failure
 
 PROOF_LIMIT = 160

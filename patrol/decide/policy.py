@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from onbox.config.fields import ConfigError
     from onbox.model.boxes import PatrolSettings
+    from patrol.decide.box_scene import BoxScene, LinkScene
     from patrol.decide.rule import Rule
-    from patrol.decide.rule_context import BoxScene, LinkScene, RunScene
+    from patrol.decide.run_scene import RunScene
 
 RULE_KEYS = ("name", "severity", "message", "remedy", "enabled", "before")
 MESSAGE_FIELDS = ("say", "box", "run")

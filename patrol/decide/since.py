@@ -11,7 +11,8 @@ from onbox.named_tuple import NamedTuple
 from patrol.memory.history import Before
 
 if TYPE_CHECKING:
-    from patrol.decide.rule_context import LinkScene, RunScene
+    from patrol.decide.box_scene import LinkScene
+    from patrol.decide.run_scene import RunScene
     from patrol.memory.history import BoxBefore
 
 ENDED = (RunState.DONE, RunState.FAILED, RunState.STOPPED, RunState.INTERRUPTED)

@@ -25,6 +25,8 @@ def with_time_left(look: RunLook, before: Before, now: float) -> RunLook:
     if progress is None:
         return look
     moves = presence_of(look) is not Presence.GONE and observed(look.outcome) is None and observed(look.done) is None
+    if observed(look.cells) is not None:  # its runner knows how many cells run at once: one number, wherever it is read
+        return look if moves else look._replace(progress=progress._replace(eta_seconds=None))
     pace = observed(look.steps_per_second) or _pace_of_ticks(before, look, progress, now)
     age = observed(look.stage_began_age_seconds)
     told: Maybe[Progress] = with_eta(progress, pace, moves=moves, attempt_seconds=age)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onbox.trackers.compare import Opinion
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
-    from patrol.decide.rule_context import RunScene
+    from patrol.decide.run_scene import RunScene
     from patrol.snapshot import TrackerLook
 
 AHEAD_SECONDS = 120.0  # a point of the future is of a clock that is wrong

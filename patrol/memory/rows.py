@@ -28,7 +28,7 @@ class Past(NamedTuple):
     memories: dict[str, dict[str, str]]
 
 
-class Point(NamedTuple):
+class TickPoint(NamedTuple):
     """The numbers of one run at one tick, for plots; None: not known. Shares are whole percents."""
 
     current: float | None = None
@@ -56,7 +56,7 @@ class RunNote(NamedTuple):
     rule: str
     say: str
     rule_before: str | None
-    point: Point | None
+    point: TickPoint | None
     flag: str = ""
     flag_says: str = ""
     flag_before: str = ""

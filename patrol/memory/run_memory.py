@@ -109,7 +109,7 @@ _NO_TRACKERS: Mapping[str, TrackerMemory] = MappingProxyType({})
 
 
 class SeriesPlace(NamedTuple):
-    """How far a run's series.jsonl was read; its points are in the store (`patrol/memory/series.py`)."""
+    """How far a run's series.jsonl was read; its points are in the store (`patrol/memory/sqlite/series.py`)."""
 
     inode: int = 0
     offset: int = 0

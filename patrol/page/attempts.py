@@ -26,7 +26,7 @@ _ENDS = {
 }
 
 
-class Attempt(NamedTuple):
+class AttemptRow(NamedTuple):
     """ended_at: None: it was not seen to end. how, tone: of the end, in words and as a colour."""
 
     stage: str
@@ -37,9 +37,9 @@ class Attempt(NamedTuple):
     tone: str = "unknown"
 
 
-def attempts_of(run: RunHistory) -> tuple[Attempt, ...]:
+def attempts_of(run: RunHistory) -> tuple[AttemptRow, ...]:
     """Oldest first, with the one that was alive when the run was seen last."""
-    found: dict[tuple[str, int | None], Attempt] = {}
+    found: dict[tuple[str, int | None], AttemptRow] = {}
     for event in run.events:
         if event["event"] in _ENDS:
             _take_end(found, event)
@@ -49,7 +49,7 @@ def attempts_of(run: RunHistory) -> tuple[Attempt, ...]:
     return tuple(sorted(found.values(), key=lambda one: one.began_at))
 
 
-def _take_end(found: dict[tuple[str, int | None], Attempt], event: Record) -> None:
+def _take_end(found: dict[tuple[str, int | None], AttemptRow], event: Record) -> None:
     """The first record of an end says when, the last one how."""
     stage, number, at = str(event.get("stage")), as_whole(event.get("attempt")), parse_utc(str(event.get("at")))
     if at is None:
@@ -60,12 +60,12 @@ def _take_end(found: dict[tuple[str, int | None], Attempt], event: Record) -> No
     if began is None:
         began = at - (as_number(event.get("duration_seconds")) or 0.0)
     if known is None:
-        found[stage, number] = Attempt(stage, number, began, at, how, tone)
+        found[stage, number] = AttemptRow(stage, number, began, at, how, tone)
     else:
         found[stage, number] = known._replace(began_at=min(known.began_at, began), how=how, tone=tone)
 
 
-def _alive(run: RunHistory) -> Attempt | None:
+def _alive(run: RunHistory) -> AttemptRow | None:
     look = run.look
     if look is None or run.seen_at is None or observed(look.stage_alive) is not True:
         return None
@@ -73,4 +73,4 @@ def _alive(run: RunHistory) -> Attempt | None:
     if not stage or age is None:
         return None
     how, tone = ("running", "running") if run.seen_now else ("running when it was seen last", "unknown")
-    return Attempt(stage, observed(look.attempt), run.seen_at - age, None, how, tone)
+    return AttemptRow(stage, observed(look.attempt), run.seen_at - age, None, how, tone)

@@ -24,7 +24,7 @@ SERIES_ROWS_LIMIT = 750  # a chart is not wider
 Column = list["float | None"]
 
 
-class Table(NamedTuple):
+class NumberTable(NamedTuple):
     """Columns of numbers over the same times. name: by which a chart says whose times it has. holes: from, to."""
 
     name: str
@@ -41,7 +41,7 @@ class Table(NamedTuple):
         return sum(value is not None for value in self.columns[column]) > 1
 
 
-def of_ticks(run: RunHistory, now: float, cadence_seconds: float) -> Table:
+def of_ticks(run: RunHistory, now: float, cadence_seconds: float) -> NumberTable:
     """What the patrol's own looks saw."""
     times = [at for at, _, _, _ in run.points]
     names = ("current", "loss", "memory_percent", "disk_percent", "inodes_percent", "gpu_percent")
@@ -49,7 +49,7 @@ def of_ticks(run: RunHistory, now: float, cadence_seconds: float) -> Table:
     return _table("ticks", times, columns, ROWS_LIMIT, (cadence_seconds, now if _is_open(run) else None))
 
 
-def of_series(run: RunHistory, now: float) -> Table:
+def of_series(run: RunHistory, now: float) -> NumberTable:
     """What the run's own runner saw, as the looks brought it: many points between two looks."""
     points = run.series
     columns: dict[str, Column] = {
@@ -66,11 +66,11 @@ def of_series(run: RunHistory, now: float) -> Table:
 
 def _table(
     name: str, times: list[int], columns: dict[str, Column], limit: int, rest: tuple[float, float | None]
-) -> Table:
+) -> NumberTable:
     """rest: how often there is a point, and until when there should be some; None: the last one is the end."""
     rows = thinned(times, columns["loss"], limit)
     shown = {key: [column[row] for row in rows] for key, column in columns.items()}
-    return Table(name, [times[row] for row in rows], shown, holes_in(times, *rest))
+    return NumberTable(name, [times[row] for row in rows], shown, holes_in(times, *rest))
 
 
 def thinned(times: Sequence[int], losses: Column, limit: int) -> list[int]:

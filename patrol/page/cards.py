@@ -1,6 +1,6 @@
 """What was seen last of one run, reading by reading: the heads of its charts, and what is known beside them. Pure.
 
-Observed, absent and could not look are three kinds of `Reading`, and look different.
+Observed, absent and could not look are three kinds of `CardReading`, and look different.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
 from onbox.named_tuple import NamedTuple
+from patrol.decide.box_scene import gpu_percent, share
 from patrol.decide.phrases import ago, clean, sound
-from patrol.decide.rule_context import gpu_percent, share
 from patrol.page.charts import GB, units_of
 from patrol.page.forecast import forecast_of
 
@@ -28,7 +28,7 @@ SEEN, ABSENT, UNSEEN = "seen", "absent", "unseen"
 NEVER_SEEN = "no look has seen it yet"
 
 
-class Reading(NamedTuple):
+class CardReading(NamedTuple):
     """kind: SEEN, ABSENT (looked, there is none) or UNSEEN (could not look). text: the value, or why there is none."""
 
     kind: str
@@ -43,19 +43,19 @@ class Card(NamedTuple):
     key: str
     title: str
     unit: str
-    latest: Reading
+    latest: CardReading
     note: str = ""
     drawn: bool = False
     scales: bool = False
 
 
-def reading(value: Maybe[object], text: str = "") -> Reading:
+def reading(value: Maybe[object], text: str = "") -> CardReading:
     """text: how an observed value reads; "": as it is."""
     if isinstance(value, Absent):
-        return Reading(ABSENT, value.why)
+        return CardReading(ABSENT, value.why)
     if isinstance(value, Unseen):
-        return Reading(UNSEEN, value.why)
-    return Reading(SEEN, text or str(value))
+        return CardReading(UNSEEN, value.why)
+    return CardReading(SEEN, text or str(value))
 
 
 def cards_of(run: RunHistory, charts: dict[str, Chart], cadence_seconds: float) -> tuple[Card, ...]:
@@ -80,12 +80,12 @@ def cards_of(run: RunHistory, charts: dict[str, Chart], cadence_seconds: float) 
     return tuple(found)
 
 
-def _newest(chart: Chart) -> Reading | None:
+def _newest(chart: Chart) -> CardReading | None:
     """What the line ends with."""
     values = chart.lines[0].values
     known = next((value for value in reversed(values[-2:]) if value is not None), None)
     by = ", from look to look" if chart.table.name == "ticks" else ""
-    return None if known is None else Reading(SEEN, f"{_plain(known)} {chart.unit}{by}")
+    return None if known is None else CardReading(SEEN, f"{_plain(known)} {chart.unit}{by}")
 
 
 def _plain(value: float) -> str:
@@ -93,7 +93,7 @@ def _plain(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _throughput_of_line(chart: Chart, told: Reading) -> tuple[Reading, str]:
+def _throughput_of_line(chart: Chart, told: CardReading) -> tuple[CardReading, str]:
     """What the line ends with; beside it what its runner reckons with, which is smoothed."""
     newest = _newest(chart)
     if newest is None:
@@ -101,29 +101,29 @@ def _throughput_of_line(chart: Chart, told: Reading) -> tuple[Reading, str]:
     return newest, f"by its runner's readings lately {told.text}" if told.kind == SEEN else ""
 
 
-def _last_step(run: RunHistory) -> Reading | None:
+def _last_step(run: RunHistory) -> CardReading | None:
     """Of a run whose log shows no counter any more: where its series ends."""
     step = next((point.step for point in reversed(run.series) if point.step is not None), None)
-    return None if step is None else Reading(SEEN, f"{step:.12g}")
+    return None if step is None else CardReading(SEEN, f"{step:.12g}")
 
 
-def _memory_of_series(run: RunHistory, chart: Chart) -> Reading:
+def _memory_of_series(run: RunHistory, chart: Chart) -> CardReading:
     """What the line ends with: the runner and a look from outside do not count the same pages."""
     held = next(point.memory_bytes for point in reversed(run.series) if point.memory_bytes is not None)
     limit = round(chart.limit[0] * GB) if chart.limit is not None else None
     of = f" of {format_size(limit)} ({int(share(held, limit) or 0)}%)" if limit else ""
-    return Reading(SEEN, f"{format_size(held)}{of}")
+    return CardReading(SEEN, f"{format_size(held)}{of}")
 
 
-_Seen = tuple[Reading, str]
+_Seen = tuple[CardReading, str]
 
 
 def _of_look(look: Callable[[RunLook], _Seen]) -> Callable[[RunHistory], _Seen]:
-    return lambda run: look(run.look) if run.look is not None else (Reading(UNSEEN, NEVER_SEEN), "")
+    return lambda run: look(run.look) if run.look is not None else (CardReading(UNSEEN, NEVER_SEEN), "")
 
 
 def _of_box(look: Callable[[BoxLook], _Seen]) -> Callable[[RunHistory], _Seen]:
-    return lambda run: look(run.box) if run.box is not None else (Reading(UNSEEN, NEVER_SEEN), "")
+    return lambda run: look(run.box) if run.box is not None else (CardReading(UNSEEN, NEVER_SEEN), "")
 
 
 def _progress(look: RunLook) -> _Seen:
@@ -132,9 +132,9 @@ def _progress(look: RunLook) -> _Seen:
         return reading(look.progress), ""
     words = words_of_progress(sound(progress))
     if not words.counter:
-        return Reading(ABSENT, "the log shows no counter"), ""
+        return CardReading(ABSENT, "the log shows no counter"), ""
     end = f"{words.eta}; dotted: if it goes on as now" if words.eta else ""
-    return Reading(SEEN, " ".join(filter(None, (words.counter, words.share)))), end
+    return CardReading(SEEN, " ".join(filter(None, (words.counter, words.share)))), end
 
 
 def _loss(look: RunLook) -> _Seen:
@@ -142,14 +142,14 @@ def _loss(look: RunLook) -> _Seen:
     ended = [(one.stage, one.loss) for one in look.stage_results if one.loss is not None]
     if ended and (progress is None or progress.loss is None):
         stage, loss = ended[-1]
-        return Reading(
+        return CardReading(
             SEEN, clean(loss, 8) if isinstance(loss, str) else f"{loss:.4g}"
         ), f"of stage {stage}, when it was done"
     if progress is None:
         return reading(look.progress), ""
     if progress.loss is None:
-        return Reading(ABSENT, "the log shows no loss"), ""
-    return Reading(SEEN, _loss_words(progress.loss)), ""
+        return CardReading(ABSENT, "the log shows no loss"), ""
+    return CardReading(SEEN, _loss_words(progress.loss)), ""
 
 
 def _loss_words(loss: float | str) -> str:
@@ -164,7 +164,7 @@ def _throughput(look: RunLook) -> _Seen:
     progress = observed(look.progress)
     units = units_of(progress)
     slow = f"one {units.removesuffix('s')} in {format_duration(1 / pace)}"
-    return Reading(SEEN, f"{_plain(pace)} {units} per second" if pace >= 1 else slow), ""
+    return CardReading(SEEN, f"{_plain(pace)} {units} per second" if pace >= 1 else slow), ""
 
 
 def _memory(box: BoxLook) -> _Seen:
@@ -177,8 +177,8 @@ def _memory(box: BoxLook) -> _Seen:
     if held is None:
         return reading(memory.held_bytes), note
     if limit is None:
-        return Reading(SEEN, f"{format_size(held)} held"), note or _no_limit(memory.limit_bytes)
-    return Reading(SEEN, f"{format_size(held)} of {format_size(limit)} ({int(share(held, limit) or 0)}%)"), note
+        return CardReading(SEEN, f"{format_size(held)} held"), note or _no_limit(memory.limit_bytes)
+    return CardReading(SEEN, f"{format_size(held)} of {format_size(limit)} ({int(share(held, limit) or 0)}%)"), note
 
 
 def _no_limit(limit: Maybe[int]) -> str:
@@ -190,12 +190,12 @@ def _disk(box: BoxLook) -> _Seen:
     if disks is None:
         return reading(box.disks), ""
     if not disks:
-        return Reading(ABSENT, "no file system is named"), ""
+        return CardReading(ABSENT, "no file system is named"), ""
     fullest = max(disks, key=lambda disk: max(_used(disk)))
     used, inodes = _used(fullest)
     counted_inodes = reading(fullest.inodes_total)
     words = f"inodes {inodes}%" if counted_inodes.kind == SEEN else f"inodes: {counted_inodes.text}"
-    return Reading(SEEN, f"{fullest.mount} {used}%, {words}"), ""
+    return CardReading(SEEN, f"{fullest.mount} {used}%, {words}"), ""
 
 
 def _used(disk: DiskLook) -> tuple[int, int]:
@@ -216,15 +216,15 @@ def _gpu(box: BoxLook) -> _Seen:
     celsius = observed(shown[0].temperature_celsius)
     note = "; ".join(filter(None, (f"{celsius} °C" if celsius is not None else "", *(gpu.trouble for gpu in gpus))))
     if busy is None:
-        return Reading(UNSEEN, "the driver tells no utilisation"), note
-    return Reading(SEEN, f"{busy}%{memory}" + (f", busiest of {len(gpus)}" if len(gpus) > 1 else "")), note
+        return CardReading(UNSEEN, "the driver tells no utilisation"), note
+    return CardReading(SEEN, f"{busy}%{memory}" + (f", busiest of {len(gpus)}" if len(gpus) > 1 else "")), note
 
 
 def _metric(run: RunHistory) -> _Seen:
     known = next((point for point in reversed(run.series) if point.metric is not None), None)
     if known is None:
-        return Reading(ABSENT, "its log shows none"), ""
-    return Reading(SEEN, f"{known.metric_name or ''} {known.metric:.4g}".strip()), ""
+        return CardReading(ABSENT, "its log shows none"), ""
+    return CardReading(SEEN, f"{known.metric_name or ''} {known.metric:.4g}".strip()), ""
 
 
 def _last_of_series(name: str) -> Callable[[RunHistory], _Seen]:
@@ -233,8 +233,8 @@ def _last_of_series(name: str) -> Callable[[RunHistory], _Seen]:
     def look(run: RunHistory) -> _Seen:
         known = next((one for one in (getattr(point, name) for point in reversed(run.series)) if one is not None), None)
         if known is None:
-            return Reading(ABSENT, "its log shows none"), ""
-        return Reading(SEEN, known if isinstance(known, str) else f"{known:.4g}"), ""
+            return CardReading(ABSENT, "its log shows none"), ""
+        return CardReading(SEEN, known if isinstance(known, str) else f"{known:.4g}"), ""
 
     return look
 
@@ -253,7 +253,7 @@ _CARDS: tuple[tuple[str, str, Callable[[RunHistory], _Seen]], ...] = (
 _OF_SERIES = frozenset(("metric", "learning_rate", "grad_norm"))  # most logs show none: then nothing is said of them
 
 
-def facts_of(run: RunHistory) -> tuple[tuple[str, Reading], ...]:
+def facts_of(run: RunHistory) -> tuple[tuple[str, CardReading], ...]:
     """What is known beside the charts."""
     look = run.look
     if look is None:
@@ -265,24 +265,24 @@ def facts_of(run: RunHistory) -> tuple[tuple[str, Reading], ...]:
         ("stage", reading(look.stage, _stage_words(look))),
         ("attempt", reading(look.attempt)),
         ("log", reading(look.log, log_words)),
-        ("place", Reading(SEEN, look.place)),
+        ("place", CardReading(SEEN, look.place)),
     ]
     if written is not None:
         age = observed(written.newest_age_seconds)
         newest = f", newest {ago(age)} {before}" if age is not None else ""
         text = f"{counted(written.files, 'file')}, {format_size(written.bytes_total)}{newest}"
-        found.insert(3, ("artifacts", Reading(SEEN, text)))
+        found.insert(3, ("artifacts", CardReading(SEEN, text)))
     if (checkpoint := _newest_checkpoint(run)) is not None:
         found.insert(3, ("newest whole checkpoint", checkpoint))
     identity = observed(run.box.identity) if run.box is not None else None
     if identity is not None:
-        found.append(("host", Reading(SEEN, identity.hostname)))
+        found.append(("host", CardReading(SEEN, identity.hostname)))
     if observed(look.run_id) is not None:
         found.append(("run id", reading(look.run_id)))
     return tuple(found)
 
 
-def _newest_checkpoint(run: RunHistory) -> Reading | None:
+def _newest_checkpoint(run: RunHistory) -> CardReading | None:
     """As its runner's series tells; None: it tells of none."""
     newest = next((point for point in reversed(run.series) if point.checkpoint_at is not None), None)
     if newest is None or newest.checkpoint_at is None:
@@ -290,7 +290,7 @@ def _newest_checkpoint(run: RunHistory) -> Reading | None:
     step = f"step {newest.checkpoint_step}, " if newest.checkpoint_step is not None else ""
     age = ago(max(0.0, (run.seen_at or newest.at) - newest.checkpoint_at))
     kept = f", {newest.checkpoints} are kept" if newest.checkpoints is not None else ""
-    return Reading(SEEN, f"{step}{age} before the look{kept}")
+    return CardReading(SEEN, f"{step}{age} before the look{kept}")
 
 
 def _stage_words(look: RunLook) -> str:

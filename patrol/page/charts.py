@@ -16,7 +16,7 @@ from onbox.contract.readings import observed
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from patrol.page.attempts import attempts_of
-from patrol.page.axis import Table, of_series, of_ticks
+from patrol.page.axis import NumberTable, of_series, of_ticks
 from patrol.page.forecast import forecast_of
 from patrol.page.rates import rates_of
 
@@ -34,7 +34,7 @@ RATES = (("s", 1.0), ("min", 60.0), ("h", 3600.0), ("day", 86400.0))
 GB = 1e9
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """One line of a chart. ahead: where it goes from the last point on, as `(at, value)`."""
 
     name: str
@@ -48,9 +48,9 @@ class Chart(NamedTuple):
     """
 
     key: str
-    table: Table
+    table: NumberTable
     unit: str
-    lines: list[Line]
+    lines: list[ChartLine]
     limit: tuple[float, str] | None = None
     top: float | None = None
     log: bool = False
@@ -61,12 +61,12 @@ class Chart(NamedTuple):
         return any(sum(value is not None for value in line.values) > 1 for line in self.lines)
 
 
-class Source(NamedTuple):
+class ChartSource(NamedTuple):
     """What charts are made from. cadence_seconds: how often a tick is due."""
 
     run: RunHistory
-    ticks: Table
-    series: Table
+    ticks: NumberTable
+    series: NumberTable
     now: float
     cadence_seconds: float
 
@@ -82,7 +82,7 @@ class Numbers(NamedTuple):
 
 
 def numbers_of(run: RunHistory, now: float, cadence_seconds: float) -> Numbers:
-    source = Source(run, of_ticks(run, now, cadence_seconds), of_series(run, now), now, cadence_seconds)
+    source = ChartSource(run, of_ticks(run, now, cadence_seconds), of_series(run, now), now, cadence_seconds)
     charts = {chart.key: chart for make in CHARTS if (chart := make(source)).is_drawn}
     return Numbers(charts, source.ticks.holes, _marks(run, [*source.ticks.times, *source.series.times]))
 
@@ -108,7 +108,7 @@ def data_of(numbers: Numbers) -> dict[str, Any]:
     }
 
 
-def _table_data(table: Table) -> dict[str, Any]:
+def _table_data(table: NumberTable) -> dict[str, Any]:
     """Times as the first one and the steps between them."""
     steps = (later - sooner for sooner, later in pairwise(table.times))
     return {"x": [*table.times[:1], *steps], "holes": table.holes}
@@ -123,7 +123,7 @@ def _chart_data(chart: Chart) -> dict[str, Any]:
     return {"table": chart.table.name, **drawn, "lines": lines}
 
 
-def _ahead(line: Line, times: Sequence[int]) -> list[tuple[int, float | None]]:
+def _ahead(line: ChartLine, times: Sequence[int]) -> list[tuple[int, float | None]]:
     """Cut where it would be longer than what was seen: the words beside the chart say where it ends."""
     if not line.ahead or len(times) < 2:
         return []
@@ -145,14 +145,14 @@ def _short(value: float | None) -> float | int | None:
 # -- the charts
 
 
-def _pick(source: Source, of_series_: str, of_ticks_: str) -> tuple[Table, Column]:
+def _pick(source: ChartSource, of_series_: str, of_ticks_: str) -> tuple[NumberTable, Column]:
     """The run's own series, where it has this column."""
     if source.series.has(of_series_):
         return source.series, source.series.columns[of_series_]
     return source.ticks, source.ticks.columns[of_ticks_]
 
 
-def _progress(source: Source) -> Chart:
+def _progress(source: ChartSource) -> Chart:
     table, values = _pick(source, "step", "current")
     run = source.run
     progress = observed(run.look.progress) if run.look else None
@@ -163,12 +163,12 @@ def _progress(source: Source) -> Chart:
         eta, at = progress.eta_seconds, run.seen_at or source.now
         if run.seen_now and eta and progress.current is not None and eta <= AHEAD_LIMIT_SECONDS:
             ahead = [(at, progress.current), (at + eta, float(progress.exact_max))]
-    return Chart("progress", table, units_of(progress), [Line("progress", values, ahead)], limit)
+    return Chart("progress", table, units_of(progress), [ChartLine("progress", values, ahead)], limit)
 
 
-def _loss(source: Source) -> Chart:
+def _loss(source: ChartSource) -> Chart:
     table, values = _pick(source, "loss", "loss")
-    return Chart("loss", table, "", [Line("loss", values)], log=_is_positive(values))
+    return Chart("loss", table, "", [ChartLine("loss", values)], log=_is_positive(values))
 
 
 def _is_positive(values: Column) -> bool:
@@ -176,7 +176,7 @@ def _is_positive(values: Column) -> bool:
     return bool(known) and min(known) > 0
 
 
-def _throughput(source: Source) -> Chart:
+def _throughput(source: ChartSource) -> Chart:
     if source.series.has("steps_per_second"):
         table, rates, unit = source.series, source.series.columns["steps_per_second"], "steps"
     else:
@@ -184,7 +184,7 @@ def _throughput(source: Source) -> Chart:
     usual = median([rate for rate in rates if rate] or [0.0])
     per, seconds = next((one for one in RATES if usual * one[1] >= 1.0), RATES[-1])
     values: Column = [None if rate is None else rate * seconds for rate in rates]
-    return Chart("throughput", table, f"{unit}/{per}", [Line("throughput", values)])
+    return Chart("throughput", table, f"{unit}/{per}", [ChartLine("throughput", values)])
 
 
 def _unit(run: RunHistory) -> str:
@@ -198,49 +198,51 @@ def units_of(progress: Progress | None) -> str:
     return unit if unit.endswith("s") else f"{unit}s"
 
 
-def _memory(source: Source) -> Chart:
+def _memory(source: ChartSource) -> Chart:
     """In bytes where the runner told them, else as what the looks tell: the share of the limit."""
     if not source.series.has("memory_bytes"):
         values = source.ticks.columns["memory_percent"]
-        return Chart("memory", source.ticks, "%", [Line("memory", values)], (100.0, "limit"), 100.0)
+        return Chart("memory", source.ticks, "%", [ChartLine("memory", values)], (100.0, "limit"), 100.0)
     values = [None if value is None else value / GB for value in source.series.columns["memory_bytes"]]
     memory = observed(source.run.box.memory) if source.run.box is not None else None
     limit = observed(memory.limit_bytes) if memory is not None else None
     level = None if limit is None else (limit / GB, "limit")
-    return Chart("memory", source.series, "GB", [Line("memory", values)], level)
+    return Chart("memory", source.series, "GB", [ChartLine("memory", values)], level)
 
 
-def _disk(source: Source) -> Chart:
+def _disk(source: ChartSource) -> Chart:
     full, at = forecast_of(source.run, source.cadence_seconds), source.run.seen_at or source.now
     lines = []
     for what, name, column in (("inodes", "inodes", "inodes_percent"), ("bytes", "space", "disk_percent")):
         ahead = [(at, full.used_percent), (at + full.seconds, 100.0)] if full is not None and full.what == what else []
-        lines.append(Line(name, source.ticks.columns[column], ahead))
+        lines.append(ChartLine(name, source.ticks.columns[column], ahead))
     return Chart("disk", source.ticks, "%", lines, (100.0, "full"), 100.0)
 
 
-def _gpu(source: Source) -> Chart:
+def _gpu(source: ChartSource) -> Chart:
     table, values = _pick(source, "gpu_percent", "gpu_percent")
     name = "all GPUs, mean" if table.name == "series" else "busiest GPU"
-    return Chart("gpu", table, "%", [Line(name, values)], None, 100.0)
+    return Chart("gpu", table, "%", [ChartLine(name, values)], None, 100.0)
 
 
-def _learning_rate(source: Source) -> Chart:
+def _learning_rate(source: ChartSource) -> Chart:
     values = source.series.columns["learning_rate"]
-    return Chart("learning_rate", source.series, "", [Line("learning rate", values)], log=_is_positive(values))
+    return Chart("learning_rate", source.series, "", [ChartLine("learning rate", values)], log=_is_positive(values))
 
 
-def _grad_norm(source: Source) -> Chart:
+def _grad_norm(source: ChartSource) -> Chart:
     values = source.series.columns["grad_norm"]
-    return Chart("grad_norm", source.series, "", [Line("gradient norm", values)], log=_is_positive(values))
+    return Chart("grad_norm", source.series, "", [ChartLine("gradient norm", values)], log=_is_positive(values))
 
 
-def _metric(source: Source) -> Chart:
+def _metric(source: ChartSource) -> Chart:
     named = next((point.metric_name for point in reversed(source.run.series) if point.metric_name), None)
-    return Chart("metric", source.series, "", [Line(safe_line(named or "metric", 30), source.series.columns["metric"])])
+    return Chart(
+        "metric", source.series, "", [ChartLine(safe_line(named or "metric", 30), source.series.columns["metric"])]
+    )
 
 
-CHARTS: tuple[Callable[[Source], Chart], ...] = (
+CHARTS: tuple[Callable[[ChartSource], Chart], ...] = (
     _progress,
     _loss,
     _throughput,

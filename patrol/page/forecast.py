@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.readings import observed
 from onbox.named_tuple import NamedTuple
-from patrol.decide.rule_context import share
+from patrol.decide.box_scene import share
 from patrol.decide.trend import soonest_full
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ LIMIT_SECONDS = 30 * 86400.0
 WINDOWS = 12.0  # of the time that was looked at, a disk is foretold
 
 
-class Forecast(NamedTuple):
+class DiskForecast(NamedTuple):
     """A file system that will be full: "bytes" or "inodes" of a mount, now so many percent used, in so many seconds."""
 
     mount: str
@@ -25,7 +25,7 @@ class Forecast(NamedTuple):
     seconds: float
 
 
-def forecast_of(run: RunHistory, cadence_seconds: float) -> Forecast | None:
+def forecast_of(run: RunHistory, cadence_seconds: float) -> DiskForecast | None:
     """The one that is full first, if it goes on as in the last ticks; None: none within a month, or it was not seen."""
     disks = observed(run.box.disks) if run.box is not None else None
     if not disks or run.box_before is None or run.seen_at is None or not run.seen_now:
@@ -38,4 +38,4 @@ def forecast_of(run: RunHistory, cadence_seconds: float) -> Forecast | None:
     free, total = disk.bytes_free, disk.bytes_total
     if full.what == "inodes":
         free, total = observed(disk.inodes_free) or 0, observed(disk.inodes_total) or 0
-    return Forecast(full.mount, full.what, 100.0 - (share(free, total) or 0.0), full.seconds)
+    return DiskForecast(full.mount, full.what, 100.0 - (share(free, total) or 0.0), full.seconds)

@@ -13,7 +13,7 @@ from patrol.memory.codec import look_from_text, verdict_from_text
 from patrol.memory.run_codec import memories_of
 from patrol.memory.run_records import record_from_text
 from patrol.memory.store import Memory
-from patrol.page.model import History, RunHistory, Standing
+from patrol.page.model import PageHead, PageHistory, RunHistory
 from patrol.snapshot import BoxLook
 
 if TYPE_CHECKING:
@@ -30,9 +30,11 @@ ACTS_READ = 1000
 LINE_LIMIT = 400
 
 
-def gather(settings: Settings, now: float, since: float, *, renews: bool = False, timed: bool | None = None) -> History:
+def gather(
+    settings: Settings, now: float, since: float, *, renews: bool = False, timed: bool | None = None
+) -> PageHistory:
     """Of the runs of the configured boxes, of which something was said since then. renews: whether the page is written
-    anew after each tick. timed: as `Standing` has it. Raises MemoryTrouble, StateNotWritten.
+    anew after each tick. timed: as `PageHead` has it. Raises MemoryTrouble, StateNotWritten.
     """
     memory = Memory(settings.state)
     known = {box.name for box in settings.config.boxes}
@@ -43,7 +45,7 @@ def gather(settings: Settings, now: float, since: float, *, renews: bool = False
         words = [word for word in memory.last_words() if word.at >= since and word.box in known]
         past, ticks = memory.recall(), memory.ticks(1)
     schedule = parse_schedule(settings.patrol.schedule)
-    standing = Standing(
+    standing = PageHead(
         made_at=now,
         last_tick_at=ticks[0].began_at if ticks else None,
         next_due_at=next_due(schedule, now),
@@ -54,7 +56,7 @@ def gather(settings: Settings, now: float, since: float, *, renews: bool = False
     billings = {box.name: box.billing for box in settings.config.boxes}
     runs = _Reader(memory, past, since, billings).runs(words) if past is not None else ()
     place = settings.config_path or settings.folder
-    return History(settings.config.run_name, place, since, standing, runs, tuple(memory.notes))
+    return PageHistory(settings.config.run_name, place, since, standing, runs, tuple(memory.notes))
 
 
 class _Reader:

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from onbox.contract.events import Record
     from onbox.series.point import Point as SeriesPoint
     from patrol.memory.history import Before, BoxBefore
-    from patrol.memory.rows import Flip, LastWord, PatrolAct, Point
+    from patrol.memory.rows import Flip, LastWord, PatrolAct, TickPoint
     from patrol.snapshot import BoxLook, RunLook
     from patrol.verdict import Verdict
 
-Told = tuple[int, str, int, "Point"]  # at, rule, severity, the numbers
+Told = tuple[int, str, int, "TickPoint"]  # at, rule, severity, the numbers
 
 
 class RunHistory(NamedTuple):
@@ -47,7 +47,7 @@ class RunHistory(NamedTuple):
         return f"{self.word.box}/{self.word.run}" if self.word.run else self.word.box
 
 
-class Standing(NamedTuple):
+class PageHead(NamedTuple):
     """The patrol itself. last_tick_at: None: none is known. renews: whether the page is written anew after each tick;
     then next_due_at says when the next one comes. timed: whether something is known to fire the ticks;
     None: nobody has looked.
@@ -61,12 +61,12 @@ class Standing(NamedTuple):
     timed: bool | None = None
 
 
-class History(NamedTuple):
+class PageHistory(NamedTuple):
     """Everything. notes: what stood in the way."""
 
     title: str
     place: str
     since: float
-    standing: Standing
+    standing: PageHead
     runs: tuple[RunHistory, ...]
     notes: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from onbox.contract.events import Record
-    from patrol.page.attempts import Attempt
+    from patrol.page.attempts import AttemptRow
     from patrol.page.model import RunHistory, Told
 
 ROWS = 80
@@ -34,7 +34,7 @@ _GOOD = frozenset((Event.STAGE_DONE, Event.CHAIN_DONE))
 _ILL = frozenset((Event.STAGE_STALLED, Event.STAGE_RETRYING, Event.STAGE_INTERRUPTED, Event.CHAIN_INTERRUPTED))
 
 
-class Bar(NamedTuple):
+class TimelineBar(NamedTuple):
     """left, width: percent of the axis. tone: how it is coloured. text: what a pointer shows."""
 
     left: float
@@ -45,7 +45,7 @@ class Bar(NamedTuple):
 
 class Lane(NamedTuple):
     name: str
-    bars: tuple[Bar, ...]
+    bars: tuple[TimelineBar, ...]
 
 
 class Tick(NamedTuple):
@@ -53,7 +53,7 @@ class Tick(NamedTuple):
     text: str
 
 
-class Row(NamedTuple):
+class TimelineRow(NamedTuple):
     """One thing that happened. who: a stage, "chain", "patrol". proof: the line that proves it; ""."""
 
     at: float
@@ -67,7 +67,7 @@ class Row(NamedTuple):
 class Timeline(NamedTuple):
     lanes: tuple[Lane, ...]
     ticks: tuple[Tick, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TimelineRow, ...]
     left_out: int
 
 
@@ -95,9 +95,9 @@ class _Axis:
     def percent(self, at: float) -> float:
         return round(min(max(100.0 * (at - self.first) / (self.last - self.first), 0.0), 100.0), 3)
 
-    def bar(self, began: float, ended: float, tone: str, text: str) -> Bar:
+    def bar(self, began: float, ended: float, tone: str, text: str) -> TimelineBar:
         left = self.percent(began)
-        return Bar(left, max(round(self.percent(ended) - left, 3), 0.15), tone, text)
+        return TimelineBar(left, max(round(self.percent(ended) - left, 3), 0.15), tone, text)
 
     def ticks(self) -> tuple[Tick, ...]:
         """Round local times; days where the steps are days."""
@@ -116,16 +116,16 @@ class _Axis:
 # -- lanes
 
 
-def _bar(attempt: Attempt, run: RunHistory, axis: _Axis) -> Bar:
+def _bar(attempt: AttemptRow, run: RunHistory, axis: _Axis) -> TimelineBar:
     name = f"{attempt.stage}, attempt {attempt.number}"
     ended = attempt.ended_at if attempt.ended_at is not None else run.seen_at or axis.last
     took = format_duration(max(0.0, ended - attempt.began_at))
     return axis.bar(attempt.began_at, ended, attempt.tone, f"{name}: {attempt.how}, {took}")
 
 
-def _stripes(points: Sequence[Told], axis: _Axis) -> list[Bar]:
+def _stripes(points: Sequence[Told], axis: _Axis) -> list[TimelineBar]:
     """One bar per change of what was said."""
-    found: list[Bar] = []
+    found: list[TimelineBar] = []
     begin = 0
     for number in range(1, len(points) + 1):
         if number < len(points) and points[number][1:3] == points[begin][1:3]:
@@ -137,21 +137,21 @@ def _stripes(points: Sequence[Told], axis: _Axis) -> list[Bar]:
     return found[-STRIPES:]
 
 
-def _hole_bars(holes: Sequence[tuple[int, int]], axis: _Axis) -> list[Bar]:
+def _hole_bars(holes: Sequence[tuple[int, int]], axis: _Axis) -> list[TimelineBar]:
     return [axis.bar(began, ended, "hole", "not seen") for began, ended in holes]
 
 
 # -- the list
 
 
-def _event_rows(events: Iterable[Record]) -> list[Row]:
+def _event_rows(events: Iterable[Record]) -> list[TimelineRow]:
     found = []
     for event in events:
         at, told = parse_utc(str(event.get("at"))), parts(event)
         if at is None or told is None:
             continue
         who, what, text = told
-        found.append(Row(at, who, what.lower(), text, _tone(event["event"]), _proof(event)))
+        found.append(TimelineRow(at, who, what.lower(), text, _tone(event["event"]), _proof(event)))
     return found
 
 
@@ -172,17 +172,17 @@ def _proof(event: Record) -> str:
     return f"{proof}  [{where}]" if isinstance(where, str) and where else proof
 
 
-def _flip_rows(run: RunHistory) -> list[Row]:
+def _flip_rows(run: RunHistory) -> list[TimelineRow]:
     found = []
     for flip in run.flips:
         was = f" (was {flip.rule_before})" if flip.rule_before else " (first look)"
         tone = TONES[flip.severity if flip.severity in range(4) else 3]
-        found.append(Row(flip.at, "patrol", f"says {flip.rule}", f"{flip.say}{was}", tone))
+        found.append(TimelineRow(flip.at, "patrol", f"says {flip.rule}", f"{flip.say}{was}", tone))
     return found
 
 
-def _act_rows(run: RunHistory) -> list[Row]:
+def _act_rows(run: RunHistory) -> list[TimelineRow]:
     return [
-        Row(act.at, "patrol", act.kind, " · ".join(filter(None, (act.outcome, act.detail))), "plain")
+        TimelineRow(act.at, "patrol", act.kind, " · ".join(filter(None, (act.outcome, act.detail))), "plain")
         for act in run.acts
     ]

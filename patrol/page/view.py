@@ -21,7 +21,7 @@ from patrol.page.cards import (
     SEEN,
     UNSEEN,
     Card,
-    Reading,
+    CardReading,
     cards_of,
     facts_of,
     reading,
@@ -35,7 +35,7 @@ from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
-    from patrol.page.model import History, RunHistory
+    from patrol.page.model import PageHistory, RunHistory
     from patrol.snapshot import RunLook
     from patrol.verdict import Verdict
 
@@ -44,14 +44,14 @@ _WELL = {RunState.DONE: "done", RunState.RUNNING: "running", RunState.UNKNOWN: "
 SIGNS = {"done": "✓", "running": "▶", "warning": "!", "critical": "✕", "unknown": "?", "plain": "•"}
 
 
-class Bar(NamedTuple):
+class ProgressBar(NamedTuple):
     """percent: None: the whole is not known."""
 
     percent: float | None
     words: str
 
 
-class Told(NamedTuple):
+class PageFinding(NamedTuple):
     """One thing that is wrong, or worth a word."""
 
     rule: str
@@ -74,11 +74,11 @@ class Part(NamedTuple):
     quiet: str
     stage: str
     short: str
-    bar: Bar | None
-    progress: Reading
-    eta: Reading
+    bar: ProgressBar | None
+    progress: CardReading
+    eta: CardReading
     eta_at: float | None
-    loss: Reading
+    loss: CardReading
     spark: Sparkline | None
     seen_at: float | None
     seen_now: bool
@@ -88,10 +88,10 @@ class Part(NamedTuple):
     never: str
     asked: tuple[tuple[str, str], ...]
     since: float | None
-    told: tuple[Told, ...]
+    told: tuple[PageFinding, ...]
     proof: tuple[str, str]
     traceback: tuple[str, ...]
-    facts: tuple[tuple[str, Reading], ...]
+    facts: tuple[tuple[str, CardReading], ...]
     cards: tuple[Card, ...]
     timeline: Timeline
     files: tuple[Written, ...]
@@ -121,7 +121,7 @@ class View(NamedTuple):
     has_cost: bool
 
 
-def view_of(history: History) -> View:
+def view_of(history: PageHistory) -> View:
     """Everything that the template shows, in words and numbers."""
     standing = history.standing
     runs = sorted(history.runs, key=lambda run: (-_rank(run, standing.made_at), run.name))
@@ -170,7 +170,7 @@ def _counts(parts: tuple[Part, ...]) -> tuple[tuple[str, str, str], ...]:
     return tuple(found)
 
 
-def _part(number: int, run: RunHistory, history: History) -> Part:
+def _part(number: int, run: RunHistory, history: PageHistory) -> Part:
     now, cadence = history.standing.made_at, history.standing.cadence_seconds
     verdict, look = run.verdict, run.look
     numbers = numbers_of(run, now, cadence)
@@ -267,18 +267,18 @@ def _short(run: RunHistory) -> str:
     return " · ".join(filter(None, (_stage(run), again))) or verdict.finding.say
 
 
-def _way(run: RunHistory) -> tuple[Bar | None, Reading, float | None]:
+def _way(run: RunHistory) -> tuple[ProgressBar | None, CardReading, float | None]:
     """How far it is, as a bar; the time left, and when that is over."""
     if run.look is None:
-        return None, Reading(UNSEEN, NEVER_SEEN), None
+        return None, CardReading(UNSEEN, NEVER_SEEN), None
     cells, progress = observed(run.look.cells), observed(run.look.progress)
     if cells is not None and cells.total:
-        whole = Bar(100.0 * cells.done / cells.total, f"{cells.done} of {counted(cells.total, 'cell')}")
+        whole = ProgressBar(100.0 * cells.done / cells.total, f"{cells.done} of {counted(cells.total, 'cell')}")
         return whole, *_time_left(run, sound(progress) if progress is not None else None)
     done = run.verdict is not None and run.verdict.state is RunState.DONE
     if done and run.look.stages_total and (progress is None or progress.current is None):
-        stages = Bar(100.0 * run.look.stages_done / run.look.stages_total, _stages_words(run.look))
-        return stages, Reading(ABSENT, "it is done"), None
+        stages = ProgressBar(100.0 * run.look.stages_done / run.look.stages_total, _stages_words(run.look))
+        return stages, CardReading(ABSENT, "it is done"), None
     if progress is None:
         return None, reading(run.look.progress), None
     progress = sound(progress)
@@ -288,15 +288,15 @@ def _way(run: RunHistory) -> tuple[Bar | None, Reading, float | None]:
         percent = 100.0 * progress.current / progress.exact_max
     if percent is not None:
         percent = math.floor(max(0.0, min(100.0, percent)) * 10) / 10  # 100% is said at the end only
-    bar = Bar(percent, words.counter) if words.counter else None
+    bar = ProgressBar(percent, words.counter) if words.counter else None
     return bar, *_time_left(run, progress)
 
 
-def _time_left(run: RunHistory, progress: Progress | None) -> tuple[Reading, float | None]:
+def _time_left(run: RunHistory, progress: Progress | None) -> tuple[CardReading, float | None]:
     eta = progress.eta_seconds if progress is not None and not progress.finished and run.seen_now else None
     if eta is None:
-        return Reading(ABSENT, "nothing moves, or its pace is not known"), None
-    return Reading(SEEN, format_duration(eta)), (run.seen_at or 0.0) + eta
+        return CardReading(ABSENT, "nothing moves, or its pace is not known"), None
+    return CardReading(SEEN, format_duration(eta)), (run.seen_at or 0.0) + eta
 
 
 def _losses(run: RunHistory) -> list[float | None]:
@@ -309,12 +309,12 @@ def _stages_words(look: RunLook) -> str:
     return f"{look.stages_done} of {counted(look.stages_total, 'stage')}"
 
 
-def _told(verdict: Verdict | None) -> tuple[Told, ...]:
+def _told(verdict: Verdict | None) -> tuple[PageFinding, ...]:
     """The finding that names the verdict, and what is told beside it."""
     if verdict is None:
         return ()
     return tuple(
-        Told(one.rule, _TONES.get(one.severity, "plain"), one.say, one.remedy, one.command if number else "")
+        PageFinding(one.rule, _TONES.get(one.severity, "plain"), one.say, one.remedy, one.command if number else "")
         for number, one in enumerate((verdict.finding, *verdict.further))
     )
 

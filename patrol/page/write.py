@@ -14,7 +14,7 @@ from patrol.page.gather import gather
 
 if TYPE_CHECKING:
     from patrol.config.settings import Settings
-    from patrol.page.model import History
+    from patrol.page.model import PageHistory
 
 SINCE_SECONDS = 30 * 86400.0
 USUAL = "report.html"
@@ -25,7 +25,7 @@ class NoExtra(Exception):
     """What the page is made with is not installed; the text names it."""
 
 
-def page_of(history: History) -> str:
+def page_of(history: PageHistory) -> str:
     """Raises NoExtra."""
     try:
         from patrol.page.render import render_page  # noqa: PLC0415 - an extra

@@ -45,15 +45,7 @@ def look_at(
     project = box.project or ""
     others_elsewhere = kept.watched.at_home and _is_quiet(news, clock)
     alive, found = _alive(watch, at, frames, lambda all_: _own(all_, project, only_inside=others_elsewhere))
-    log: Maybe[LogLook]
-    if isinstance(news, Absent | Unseen):
-        log, kept = news, kept if isinstance(news, Unseen) or not path else RunMemory()
-    else:
-        new_attempt = _is_new_attempt(kept.watched.processes, _words(found))
-        if new_attempt or log_memory.is_another(kept.log, path, news):
-            kept = kept._replace(watched=kept.watched._replace(done=None))
-        place = log_memory.follow(kept.log, path, news, new_attempt=new_attempt)
-        kept, log = kept._replace(log=place), log_memory.look(place, news, clock)
+    log, kept = _read_log(news, path, kept, found, clock)
     kept = _with_processes(kept, found, at_home=any(works_in(process, project) for process in found))
     look = RunLook(
         run=watch.name,
@@ -76,19 +68,39 @@ def look_at(
         unseen = log if isinstance(log, Unseen) else Absent("no log to read it from")
         proofs += [unseen] if watch.done_regex is not None else []
         return look._replace(progress=unseen, failure=unseen, done=_best(proofs)), kept
-    watched, age = kept.watched, log.written_age_seconds
+    return _with_words_of_log(look, watch, proofs, kept, kept.log, log.written_age_seconds)
+
+
+def _read_log(
+    news: Maybe[LogNews], path: str, kept: RunMemory, found: tuple[FoundProcess, ...], clock: float
+) -> tuple[Maybe[LogLook], RunMemory]:
+    """What is new in its log; nothing of an attempt before is kept."""
+    if isinstance(news, Absent | Unseen):
+        return news, kept if isinstance(news, Unseen) or not path else RunMemory()
+    new_attempt = _is_new_attempt(kept.watched.processes, _words(found))
+    if new_attempt or log_memory.is_another(kept.log, path, news):
+        kept = kept._replace(watched=kept.watched._replace(done=None))
+    place = log_memory.follow(kept.log, path, news, new_attempt=new_attempt)
+    return log_memory.look(place, news, clock), kept._replace(log=place)
+
+
+def _with_words_of_log(
+    look: RunLook, watch: Watch, proofs: list[Maybe[str]], kept: RunMemory, place: LogPlace, age: float
+) -> tuple[RunLook, RunMemory]:
+    """What its log says of success, failure and progress. proofs: those that are not in the log. age: of the log."""
+    watched, alive = kept.watched, look.stage_alive
     if watch.done_regex is not None:
-        proof = _done_line(watch.done_regex, watched.done, kept.log, alive)
+        proof = _done_line(watch.done_regex, watched.done, place, alive)
         watched = watched._replace(done=proof if isinstance(proof, str) else None)
-        proofs.append(proof)
+        proofs = [*proofs, proof]
     elif not proofs:
-        proof, watched = _usual_last_words(watched, kept.log, alive, age)
-        proofs.append(proof)
+        proof, watched = _usual_last_words(watched, place, alive, age)
+        proofs = [proof]
     done = _best(proofs)
     failure: Maybe[Failure] = Absent("it said that it is done")
     if not isinstance(done, str):
-        failure, watched = _failure(watched, kept.log, alive, age)
-    shown = log_memory.progress(kept.log)
+        failure, watched = _failure(watched, place, alive, age)
+    shown = log_memory.progress(place)
     return look._replace(
         progress=Absent("no progress shown") if shown.current is None and shown.percent is None else shown,
         done=done,

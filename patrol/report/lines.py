@@ -12,12 +12,12 @@ from onbox.contract.progress import words_of_progress
 from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
 from onbox.model.fence_signs import close_fence
-from onbox.model.screen import WIDTH, clip, columns, joined, labelled, whole
+from onbox.model.screen import WIDTH, clip, columns, hanging, joined, labelled, whole
 from onbox.outside import safe_line, safe_text
 from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.cost import cost_of, cost_words, idle_words
+from patrol.decide.box_scene import gpu_percent, share
 from patrol.decide.phrases import ago, clean, quote, sound, word
-from patrol.decide.rule_context import gpu_percent, share
 from patrol.memory.update_history import attempt_id
 from patrol.report.short import said, words_of_cells
 from patrol.snapshot import BoxLook
@@ -38,6 +38,7 @@ LINE_LIMIT = 199  # of the wide form
 RESULT_LINES = 50  # of each file, as of a traceback; --json has all that was sent
 REASON_LEAST, REASON_LIMIT = 40, 90
 TOLD_ALSO_WHEN_WELL = frozenset({"capacity-wait", "unconfirmed"})  # what it waits for; who says that it runs
+OF_PATROL = frozenset({"patrol-stale"})  # rules that say the same of every box
 NAME_SHARE = 40  # columns: a longer head gives way to what is said
 _SEPARATOR = " · "
 _NAME_LIMITS = (48, 24, 14, 8)
@@ -129,7 +130,9 @@ def _columns(look: RunLook, snapshot: Snapshot | None, before: Before | None) ->
     return [
         words_of_cells(cells, words_of_progress(sound(progress)).eta if progress is not None else "")
         if cells
-        else " ".join(filter(None, (_stage(look), _progress(look.progress, before, attempt_id(look))))),
+        else " ".join(
+            filter(None, (_stage(look), _progress(look.progress, before, attempt_id(look)), _rollback(look)))
+        ),
         f"loss {_loss(progress)}",
         *resources(box),
         _log(look),
@@ -144,6 +147,11 @@ def resources(box: BoxLook | None) -> list[str]:
 def _stage(look: RunLook) -> str:
     stage = observed(look.stage)
     return word(stage, 20) if stage else ""
+
+
+def _rollback(look: RunLook) -> str:
+    """What the log shows was given up."""
+    return "" if look.rolled_back_to is None else f"rolled back to step {look.rolled_back_to:.12g}"
 
 
 def _progress(reading: Maybe[Progress], before: Before | None, attempt: str) -> str:
@@ -223,7 +231,8 @@ def details(
     and what to type; what is not wrong, but leaves something to type, until a person has acknowledged it; of a run that
     is done its files of results. [] where there is nothing of that. Folded to 80 columns; what is typed is whole.
 
-    told: what the runs of a box have in common is told below the first one. wide: nothing is folded or left out.
+    told: what the runs of a box have in common is told below the first one; what is of the patrol itself (`OF_PATROL`),
+    below the first of all. wide: nothing is folded or left out.
     """
     width = None if wide else WIDTH
     lines: list[str] = []
@@ -233,9 +242,10 @@ def details(
         if finding.severity is Severity.OK and (first or not finding.command or verdict.acknowledged):
             continue
         if told is not None and not first:
-            if finding in told:
+            common = finding.rule if finding.rule in OF_PATROL else finding
+            if common in told:
                 continue
-            told.add(finding)
+            told.add(common)
         if first:
             last = f"; the run: {verdict.last_known}" if verdict.last_known else ""
             lines += labelled("cause", clean(finding.say + last, 300), width=width)
@@ -316,13 +326,13 @@ def _traceback(look: RunLook | None) -> tuple[str, ...]:
 
 def explanation(explained: Explained) -> list[str]:
     """Which rows were asked and why each did not fire: for a dry run."""
-    rules = [_tried(tried, "names the verdict") for tried in explained.rules]
+    rules = [line for tried in explained.rules for line in _tried(tried, "names the verdict")]
     return ["rules, in the order in which they were asked:", *rules, "flags:", *_flags_tried(explained.flags)]
 
 
 def _flags_tried(flags: Sequence[Tried]) -> list[str]:
-    return [_tried(tried, "is told") for tried in flags]
+    return [line for tried in flags for line in _tried(tried, "is told")]
 
 
-def _tried(tried: Tried, fired: str) -> str:
-    return f"  {tried.rule:<22} {fired if tried.fired else 'not so: ' + tried.failed}"
+def _tried(tried: Tried, fired: str) -> list[str]:
+    return hanging(f"  {tried.rule:<22} ", fired if tried.fired else f"not so: {tried.failed}", indent=25)

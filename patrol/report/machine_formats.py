@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import observed, plain
 from onbox.named_tuple import NamedTuple
+from patrol.decide.box_scene import gpu_percent, share
 from patrol.decide.phrases import clean, sound
-from patrol.decide.rule_context import gpu_percent, share
 from patrol.report.lines import details, name_of
 from patrol.snapshot import BoxLook
 from patrol.verdict import Finding, Severity, Verdict

@@ -9,7 +9,7 @@ from onbox.contract.readings import Absent, Unseen
 from onbox.series.point import finite
 from onbox.system.clock import wall
 from patrol.memory.codec import look_from_text, verdict_from_text
-from patrol.report.rows import CURVE_LEAST, Subject
+from patrol.report.rows import CURVE_LEAST, RowSource
 from patrol.snapshot import BoxLook
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 CURVE_SECONDS = 7 * 86400.0  # older losses say nothing of how it goes now
 
 
-def remembered_subjects(memory: Memory, boxes: Sequence[str]) -> dict[str, list[Subject]]:
+def remembered_subjects(memory: Memory, boxes: Sequence[str]) -> dict[str, list[RowSource]]:
     """By box: its runs as the last tick that knew of them saw them. What cannot be read back is left out."""
     if not os.path.exists(memory.path):
         return {}
     words = [word for word in memory.last_words() if word.box in boxes]
     looks = {box: look_from_text(memory.last_look(box)) for box in dict.fromkeys(word.box for word in words)}
-    found: dict[str, list[Subject]] = {}
+    found: dict[str, list[RowSource]] = {}
     for word in words:
         subject = subject_of(word, looks[word.box])
         if subject is not None:
@@ -36,12 +36,12 @@ def remembered_subjects(memory: Memory, boxes: Sequence[str]) -> dict[str, list[
     return found
 
 
-def subject_of(word: LastWord, snapshot: Snapshot | None) -> Subject | None:
+def subject_of(word: LastWord, snapshot: Snapshot | None) -> RowSource | None:
     """snapshot: the newest of its box. None: what was said cannot be understood."""
     verdict = verdict_from_text(word.verdict)
     if verdict is None:
         return None
-    return Subject(verdict, _look_of(snapshot, word.run), snapshot, (), word.at)
+    return RowSource(verdict, _look_of(snapshot, word.run), snapshot, (), word.at)
 
 
 def _look_of(snapshot: Snapshot | None, run: str) -> RunLook | None:
@@ -50,7 +50,7 @@ def _look_of(snapshot: Snapshot | None, run: str) -> RunLook | None:
     return next((look for look in snapshot.runs if look.run == run), None)
 
 
-def with_losses(subject: Subject, memory: Memory) -> Subject:
+def with_losses(subject: RowSource, memory: Memory) -> RowSource:
     """With the losses so far."""
     return subject._replace(losses=losses_of(memory, subject.verdict.box, subject.verdict.run))
 

@@ -29,7 +29,7 @@ NAME_LIMIT = 48
 CURVE_LEAST = 3
 
 
-class Row(NamedTuple):
+class ReportRow(NamedTuple):
     """One run, or a box that has none to speak of. Texts are clean; "" where there is nothing to say.
 
     severity: with a person's word counted. how_far: of a run that is done, how long it took; else the counter, to its
@@ -52,7 +52,7 @@ class Row(NamedTuple):
     next_command: str
 
 
-class Subject(NamedTuple):
+class RowSource(NamedTuple):
     """What a row is made of. look, snapshot: None where nothing was seen. losses: so far, oldest first."""
 
     verdict: Verdict
@@ -62,7 +62,7 @@ class Subject(NamedTuple):
     seen_at: float
 
 
-def row_of(subject: Subject, now: float) -> Row:
+def row_of(subject: RowSource, now: float) -> ReportRow:
     verdict, look = subject.verdict, subject.look
     progress = _progress(look)
     words = words_of_progress(progress) if progress is not None else None
@@ -71,7 +71,7 @@ def row_of(subject: Subject, now: float) -> Row:
     said = remarks(verdict, look)
     if done and look is not None:
         said = said[1:]  # how long it took, which has a column
-    return Row(
+    return ReportRow(
         name=name_of(verdict, NAME_LIMIT),
         state=verdict.state,
         state_word=state_word(verdict),
@@ -112,7 +112,7 @@ def _curve(losses: Sequence[float | None]) -> tuple[float | None, ...]:
     return tuple(found[first:]) if known >= CURVE_LEAST else ()
 
 
-def facts(subject: Subject, now: float) -> list[tuple[str, str]]:
+def facts(subject: RowSource, now: float) -> list[tuple[str, str]]:
     """What is known of one run beside its row, as label and text; what is wrong and what to do are `details`."""
     look, snapshot = subject.look, subject.snapshot
     box = snapshot if isinstance(snapshot, BoxLook) else None
@@ -154,6 +154,6 @@ def _how_far_words(look: RunLook, *, moves: bool) -> list[str]:
     )
 
 
-def advice(subject: Subject, now: float) -> list[str]:
+def advice(subject: RowSource, now: float) -> list[str]:
     """What is wrong with it and what to do, as below the line of a tick."""
     return details(subject.verdict, subject.look, now, wide=True)

@@ -88,6 +88,8 @@ def _where(look: RunLook, *, moves: bool) -> str:
     if cells is not None:
         return words_of_cells(cells, words.eta if words is not None and moves else "")
     stage = word(observed(look.stage) or "", 20)
+    if look.rolled_back_to is not None:  # what the log shows was given up
+        return f"{stage} rolled back to step {look.rolled_back_to:.12g}"
     if words is None or not words.counter:
         return stage
     return " ".join(filter(None, (stage, words.counter, *((words.share, words.eta) if moves else ()))))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from onbox.terminal import palette
-from onbox.terminal.columns import Cell, Column, fitted, head_of, row_of
+from onbox.terminal.columns import Column, ColumnCell, fitted, head_of, row_of
 from onbox.terminal.marks import bar, sparkline
 from onbox.terminal.paint import facts_table
 from patrol.decide.phrases import ago
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from patrol.report.rows import Row, Subject
+    from patrol.report.rows import ReportRow, RowSource
 
 BAR, CURVE = 10, 8
 PROOF = ("proof", "last")
@@ -45,26 +45,26 @@ OF_SEVERITY = {
 }
 
 
-def style_of(row: Row) -> str:
+def style_of(row: ReportRow) -> str:
     """By how bad it is; what is well, by its state."""
     return OF_SEVERITY.get(row.severity, palette.of_state(row.state.value))
 
 
-def lines_of(row: Row, now: float, width: int, *, stale_seconds: float = math.inf) -> list[Text]:
+def lines_of(row: ReportRow, now: float, width: int, *, stale_seconds: float = math.inf) -> list[Text]:
     """The row, and below it what is to be said beside its columns. stale_seconds: a word that is older proves no
     present: its age is marked, and a time left by it is none.
     """
     style, age = style_of(row), max(0.0, now - row.seen_at)
     cells = {
-        "STATE": Cell(row.state_word, style),
-        "RUN": Cell(row.name, palette.STRONG if row.severity is not Severity.OK else ""),
-        "STAGE": Cell(row.stage),
+        "STATE": ColumnCell(row.state_word, style),
+        "RUN": ColumnCell(row.name, palette.STRONG if row.severity is not Severity.OK else ""),
+        "STAGE": ColumnCell(row.stage),
         "PROGRESS": _progress(row, style),
-        "COUNT": Cell(row.how_far if row.share is not None and row.state.value != "done" else ""),
-        "ETA": Cell("" if age > stale_seconds else row.eta),
-        "LOSS": Cell(row.loss, palette.CRITICAL if row.loss in ("nan", "inf", "-inf") else ""),
-        "TREND": Cell(sparkline(row.losses, CURVE), palette.MOVES),
-        "SEEN": Cell(ago(age), palette.WARNING if age > stale_seconds else palette.FAINT),
+        "COUNT": ColumnCell(row.how_far if row.share is not None and row.state.value != "done" else ""),
+        "ETA": ColumnCell("" if age > stale_seconds else row.eta),
+        "LOSS": ColumnCell(row.loss, palette.CRITICAL if row.loss in ("nan", "inf", "-inf") else ""),
+        "TREND": ColumnCell(sparkline(row.losses, CURVE), palette.MOVES),
+        "SEEN": ColumnCell(ago(age), palette.WARNING if age > stale_seconds else palette.FAINT),
     }
     line = row_of(fitted(COLUMNS, width), cells)
     if not row.remark:
@@ -81,19 +81,19 @@ def marked(lines: Sequence[Text], *, selected: bool) -> list[Text]:
     return [Text.assemble(mark if number == 0 else " ", line) for number, line in enumerate(lines)]
 
 
-def _progress(row: Row, style: str) -> Cell:
+def _progress(row: ReportRow, style: str) -> ColumnCell:
     if row.state.value == "done":
-        return Cell(row.how_far or "all", style)
+        return ColumnCell(row.how_far or "all", style)
     if row.share is None:
-        return Cell(row.how_far.removesuffix("/unknown") and f"~{row.how_far.removesuffix('/unknown')}")
-    return Cell(f"{bar(row.share, BAR)} {int(100 * row.share):>3}%", style)
+        return ColumnCell(row.how_far.removesuffix("/unknown") and f"~{row.how_far.removesuffix('/unknown')}")
+    return ColumnCell(f"{bar(row.share, BAR)} {int(100 * row.share):>3}%", style)
 
 
 def head(width: int) -> Text:
     return head_of(fitted(COLUMNS, width))
 
 
-def pane(subject: Subject, row: Row, now: float) -> Table:
+def pane(subject: RowSource, row: ReportRow, now: float) -> Table:
     """Everything of one run: first what is wrong with it and what to type, because the screen may end there."""
     found = [(label, Text(text)) for label, text in facts(subject, now)]
     advised = _advised(advice(subject, now), style_of(row))

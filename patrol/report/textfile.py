@@ -14,7 +14,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system import own_file
 from onbox.system.files import replace_file
-from patrol.decide.rule_context import share
+from patrol.decide.box_scene import share
 from patrol.report.short import MOVING
 from patrol.snapshot import BoxLook
 

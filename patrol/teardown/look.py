@@ -33,13 +33,14 @@ def conditions_of(
 def _of_run(box: BoxLook, run: RunLook, register: Register, verb: Verb | None) -> RunConditions:
     name = f"{box.box}/{run.run}"
     transfer = register.read("pull", box.box, run.run) if name_problem(run.run) is None else None
-    pulled = _pulled(box, run, transfer, name)
+    alive = _alive(run)
+    pulled = _pulled(box, run, transfer, name, alive)
     verified = _verified(transfer, name, is_pulled=pulled.holds is True)
     said = f"you said: {verb.name} {box.box}" if verb is not None else "nobody has named box and verb"
     word = TeardownCondition(
         "word", verb is not None, said, "" if verb else here("patrol", "teardown-check", box.box, "--word")
     )
-    return RunConditions(run.run, pulled, verified, word, _alive(run))
+    return RunConditions(run.run, pulled, verified, word, alive)
 
 
 def _alive(run: RunLook) -> str:
@@ -52,7 +53,7 @@ def _alive(run: RunLook) -> str:
     return ""
 
 
-def _pulled(box: BoxLook, run: RunLook, transfer: Transfer | None, name: str) -> TeardownCondition:
+def _pulled(box: BoxLook, run: RunLook, transfer: Transfer | None, name: str, alive: str) -> TeardownCondition:
     again = here("patrol", "pull", name)
     if transfer is None:
         return TeardownCondition("pulled", holds=False, proof="nobody has pulled it", command=again)
@@ -63,6 +64,9 @@ def _pulled(box: BoxLook, run: RunLook, transfer: Transfer | None, name: str) ->
         return TeardownCondition(
             "pulled", holds=False, proof="what was pulled is another run of this name", command=again
         )
+    if alive and not transfer.of_done_run:
+        proof = f"{alive}: what it has written since the pull is not here"
+        return TeardownCondition("pulled", holds=False, proof=proof, command=again)
     ended = ended_at(box, run)
     if not is_same_end(transfer.ended_at, ended) or (ended is not None and run.managed and transfer.ended_at is None):
         return TeardownCondition("pulled", holds=False, proof="it ended after it was pulled", command=again)

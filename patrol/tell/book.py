@@ -12,7 +12,7 @@ from onbox.contract.json_text import parse_json
 from onbox.named_tuple import NamedTuple
 from onbox.notify.queue.outbox import DamagedMessage, Message, Outbox, parse_message, parse_name, render_message
 from onbox.system.files import read_file, replace_file
-from patrol.tell.news import Known, Told
+from patrol.tell.news import Known, KnownNews
 from patrol.tell.spare import Spare
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _render(book: Book) -> bytes:
 
 def _parse(data: dict[str, Any]) -> Book:
     told = {
-        (str(box), str(run)): Told(int(rank), tuple(map(str, rules)), str(of), *map(bool, passing[:1]))
+        (str(box), str(run)): KnownNews(int(rank), tuple(map(str, rules)), str(of), *map(bool, passing[:1]))
         for box, run, rank, rules, of, *passing in data["told"]
     }
     messages = []

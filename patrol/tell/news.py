@@ -14,7 +14,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.model.boxes import DEFAULT_ALERTS_PER_DAY
 from onbox.named_tuple import NamedTuple
-from patrol.decide.rule_context import seen
+from patrol.decide.box_scene import seen
 from patrol.memory.update_history import attempt_id
 from patrol.report.lines import name_of
 from patrol.snapshot import BoxLook, RunLook, Unreachable
@@ -57,7 +57,7 @@ FOUND_BY = {
 }
 
 
-class Told(NamedTuple):
+class KnownNews(NamedTuple):
     """What people know of a run that is not well (run "": of a box). severity: the last that was told. causes: the
     rules that were told since it was last well. attempt: of what, "" where it was not seen. in_passing: it was only
     said of a run that recovered from something worse, so its end is no news.
@@ -75,7 +75,7 @@ class Known(NamedTuple):
     keys of which it was told that nobody accepted them.
     """
 
-    told: Mapping[tuple[str, str], Told] = {}
+    told: Mapping[tuple[str, str], KnownNews] = {}
     done: tuple[str, ...] = ()
     told_at: Mapping[Subject, tuple[float, ...]] = {}
     digest_at: float = 0.0
@@ -96,7 +96,7 @@ class News(NamedTuple):
 class _Frame(NamedTuple):
     """What one tick tells with; `told` and `told_at` are brought up to date."""
 
-    told: dict[tuple[str, str], Told]
+    told: dict[tuple[str, str], KnownNews]
     told_at: dict[Subject, tuple[float, ...]]
     now: float
     per_day: int
@@ -163,12 +163,12 @@ def _one(box: BoxJudged, run: Judged, frame: _Frame) -> News | None:
             return None
         quiet_until = alert_limit.note(frame.told_at, subject, now, frame.per_day)
         causes = (*(one for one in before.causes if one != cause), cause)[-CAUSES_KEPT:]
-        told[key] = Told(int(severity), causes, attempt)
+        told[key] = KnownNews(int(severity), causes, attempt)
         return News(PATROL_TROUBLE, cause, ((box, run),), quiet_until)
     falls = severity.rank < Severity(before.severity).rank
     if not falls or severity is Severity.UNKNOWN or verdict.state is RunState.UNKNOWN:
         return None
-    told[key] = Told(int(severity), (cause,), attempt, in_passing=True)
+    told[key] = KnownNews(int(severity), (cause,), attempt, in_passing=True)
     if severity is Severity.OK:
         del told[key]
     return None if before.in_passing else News(PATROL_RECOVERED, before.causes[-1], ((box, run),))
@@ -190,10 +190,10 @@ def _differ(attempt: str, before: str) -> bool:
     return attempt != before and "?" not in attempt + before
 
 
-_WELL = Told(int(Severity.OK), ())
+_WELL = KnownNews(int(Severity.OK), ())
 
 
-def _hand_down(box: BoxJudged, told: dict[tuple[str, str], Told]) -> None:
+def _hand_down(box: BoxJudged, told: dict[tuple[str, str], KnownNews]) -> None:
     """Of a box that answers: what was told of the box alone is now of its runs, and what is gone is told no more. Of
     one that was away until its runs were forgotten, it is the other way round.
     """

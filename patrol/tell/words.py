@@ -11,8 +11,8 @@ from onbox.logs.farewell import is_farewell
 from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text
+from patrol.decide.box_scene import seen
 from patrol.decide.phrases import clean
-from patrol.decide.rule_context import seen
 from patrol.report.lines import name_of
 from patrol.report.short import CAUSE_LIMIT, FAILED_RULES, cause_in_short, said
 from patrol.tell.digest import digest_counts, digest_lines, how_long

@@ -17,7 +17,7 @@ from onbox.errors import Trouble
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.system.files import StateNotWritten, read_file, replace_file
-from patrol.timer.cron_entry import ids_in
+from patrol.timer.cron_line import ids_in
 from patrol.timer.heartbeat import CADENCES
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from patrol.transfer.listing import File, Listing
     from patrol.transfer.meter import Meter
     from patrol.transfer.staging import Staging
-    from patrol.transfer.survey import Survey
+    from patrol.transfer.survey import RunSurvey
 
 LINK_ROUNDS = 3  # a link may lead to a link
 CHANGE_ROUNDS = 3  # a file that changed is fetched again so often
@@ -51,10 +51,10 @@ class PullJob(NamedTuple):
     rsync: tuple[str, ...] = ()
 
 
-class Found(NamedTuple):
+class FoundFiles(NamedTuple):
     """What there is on the box. missing: what a DONE marker vouches for and is not there, in words."""
 
-    survey: Survey
+    survey: RunSurvey
     source: FetchSource
     listing: Listing
     missing: tuple[str, ...]
@@ -72,7 +72,7 @@ class Pulled(NamedTuple):
     notes: tuple[str, ...]
 
 
-def find(job: PullJob) -> Found:
+def find(job: PullJob) -> FoundFiles:
     """Ask the box for all that belongs to the run. Raises LinkLost, Refused, Trouble."""
     known = survey(job.target, job.box.project, job.state_dir, job.run)
     is_watched = any(watch.name == job.run for watch in job.box.watches)
@@ -91,7 +91,7 @@ def find(job: PullJob) -> Found:
         listing = listing._replace(files={**listing.files, **more.files}, links={**listing.links, **more.links})
         if not more.files and not more.links:
             break
-    return Found(known, source, listing, _missing(known, source, listing))
+    return FoundFiles(known, source, listing, _missing(known, source, listing))
 
 
 def _behind_links(listing: Listing) -> list[Want]:
@@ -112,7 +112,7 @@ def _folders_above(name: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
-def _missing(known: Survey, source: FetchSource, listing: Listing) -> tuple[str, ...]:
+def _missing(known: RunSurvey, source: FetchSource, listing: Listing) -> tuple[str, ...]:
     """A promised path is there as a file, a link, or a folder with files."""
     there = {(file.root, file.name) for file in listing.files.values()}
     there |= {(link.root, link.name) for link in listing.links.values()}
@@ -124,7 +124,7 @@ def _missing(known: Survey, source: FetchSource, listing: Listing) -> tuple[str,
     )
 
 
-def bring(job: PullJob, found: Found, staging: Staging, meter: Meter) -> Pulled:
+def bring(job: PullJob, found: FoundFiles, staging: Staging, meter: Meter) -> Pulled:
     """Fetch what is not here yet, put it in its place, and write the manifest. Raises LinkLost, Odd, Refused, OSError,
     StateNotWritten; what came until then stays.
     """
@@ -161,7 +161,7 @@ def bring(job: PullJob, found: Found, staging: Staging, meter: Meter) -> Pulled:
     return Pulled(head, meter.done_bytes, (*notes, *_notes(found.listing)))
 
 
-def _look_at_changes(found: Found, staging: Staging, todo: Sequence[File], growing: set[str]) -> dict[str, File]:
+def _look_at_changes(found: FoundFiles, staging: Staging, todo: Sequence[File], growing: set[str]) -> dict[str, File]:
     """Those of the fetched that are another file on the box by now, as they are now; they are not taken as
     they came.
     """
@@ -229,7 +229,7 @@ def _place_links(staging: Staging, listing: Listing, here: set[str]) -> _Links:
 
 def _head(
     job: PullJob,
-    found: Found,
+    found: FoundFiles,
     placed: Sequence[ManifestEntry],
     *,
     changed: Sequence[str],
@@ -254,7 +254,7 @@ def _head(
     )
 
 
-def source_text(job: PullJob, known: Survey) -> str:
+def source_text(job: PullJob, known: RunSurvey) -> str:
     return safe_line(f"{job.target.host or 'this machine'}:{known.project}", 300)
 
 
@@ -270,7 +270,7 @@ def _some(names: Sequence[str], most: int = 5) -> str:
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def begun(job: PullJob, found: Found, destination: str, command: str, now: float) -> Transfer:
+def begun(job: PullJob, found: FoundFiles, destination: str, command: str, now: float) -> Transfer:
     """The transfer as it begins."""
     return Transfer(
         "pull",

@@ -16,7 +16,7 @@ from onbox.system.files import NO_ROOM
 from patrol.memory.transfers import Register, Transfer
 from patrol.transfer.meter import Meter
 from patrol.transfer.names import Refused
-from patrol.transfer.pull import Found, Pulled, PullJob, begun, bring, find
+from patrol.transfer.pull import FoundFiles, Pulled, PullJob, begun, bring, find
 from patrol.transfer.staging import InUse, Staging
 from patrol.transfer.stream.talk import LinkLost
 from patrol.transfer.stream.tar_read import Odd
@@ -138,7 +138,7 @@ class _Session:
             f"{self.wishes.destination}: the disk is full ({free} free); {left}. Make room, then: {self.wishes.command}"
         )
 
-    def _begin(self, found: Found) -> None:
+    def _begin(self, found: FoundFiles) -> None:
         known = self.known = self.register.read("pull", self.job.box.name, self.job.run)
         destination = self.wishes.destination
         new = begun(self.job, found, destination, self.wishes.command, wall())

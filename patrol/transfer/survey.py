@@ -25,7 +25,7 @@ LIMIT_BYTES = 32 << 20
 _NO_PROJECT = 20
 
 
-class Survey(NamedTuple):
+class RunSurvey(NamedTuple):
     """project, home, run_folder: absolute, as the box tells them; run_folder "": onbox has no run of that name there.
     head: None: likewise, or damaged; damage: then why. promised: files that DONE markers vouch for, by their path as
     the stage knows it, with their bytes. done: whether the run's own CHAIN_DONE lies there. ended_at: when it ended, by
@@ -56,7 +56,7 @@ class Survey(NamedTuple):
         return safe_line(found, 80) if isinstance(found, str) else ""
 
 
-def survey(target: SshTarget, project: str | None, state_dir: str, run: str) -> Survey:
+def survey(target: SshTarget, project: str | None, state_dir: str, run: str) -> RunSurvey:
     """Ask for it. Raises LinkLost, Trouble."""
     with closing(Talk(target, SURVEY, (project or "", state_dir, run))) as talk:
         data, code = talk.until_end(LIMIT_BYTES)
@@ -65,13 +65,13 @@ def survey(target: SshTarget, project: str | None, state_dir: str, run: str) -> 
     return parse_survey(data)
 
 
-def parse_survey(data: bytes) -> Survey:
+def parse_survey(data: bytes) -> RunSurvey:
     """Pure. Raises Trouble where the answer is none."""
     fields = data.split(b"\0")
     if len(fields) < 5 or not fields[0].startswith(b"/"):
         raise Trouble(Exit.USAGE, "the box's answer cannot be understood: its shell or its tools are unusual")
     project, home, folder, tools, runs = (part.decode("utf-8", "surrogateescape") for part in fields[:5])
-    found = Survey(
+    found = RunSurvey(
         project,
         home,
         folder if folder.startswith("/") else "",

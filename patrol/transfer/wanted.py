@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from onbox.model.boxes import BoxSettings
     from onbox.model.manifest import Stage
-    from patrol.transfer.survey import Survey
+    from patrol.transfer.survey import RunSurvey
 
 PATH, GLOB = "p", "g"
 # What in a run's folder is the machinery of that box, and tells nothing of the run: locks, notices, reserved places.
@@ -37,13 +37,13 @@ class Want(NamedTuple):
     keeps: tuple[str, ...] | None = None
 
 
-def roots_of(found: Survey, run: str) -> tuple[Root, ...]:
+def roots_of(found: RunSurvey, run: str) -> tuple[Root, ...]:
     """The project, the run's own folder, and the rest of the box."""
     own = Root(found.run_folder or "/nonexistent", f"{DEFAULT_STATE_DIR}/{run}/")
     return (Root(found.project, ""), own, Root("/", f"{OUTSIDE}/"))
 
 
-def wants_of(found: Survey, roots: Sequence[Root], box: BoxSettings, run: str) -> list[Want]:
+def wants_of(found: RunSurvey, roots: Sequence[Root], box: BoxSettings, run: str) -> list[Want]:
     """Everything, each thing once."""
     wants = [Want(1, PATH, ".", "the run's records")] if found.run_folder else []
     for stage in found.stages:
@@ -58,7 +58,7 @@ def wants_of(found: Survey, roots: Sequence[Root], box: BoxSettings, run: str) -
     return list({(one.root, one.kind, one.pattern, one.keeps): one for one in reversed(wants)}.values())
 
 
-def promised_files(found: Survey, roots: Sequence[Root]) -> Iterator[tuple[int, str, int | None, str]]:
+def promised_files(found: RunSurvey, roots: Sequence[Root]) -> Iterator[tuple[int, str, int | None, str]]:
     """Root and name of each file or folder that a DONE marker vouches for, its bytes, and the stage."""
     for stage, path, size in found.promised:
         for want in _want(roots, _of_stage(found, stage, path), "", is_glob=False):
@@ -75,7 +75,7 @@ def _configured(box: BoxSettings, run: str) -> list[tuple[str, str]]:
     return found
 
 
-def _of_stage(found: Survey, stage: Stage, path: str) -> str:
+def _of_stage(found: RunSurvey, stage: Stage, path: str) -> str:
     """An absolute path of the box."""
     project = found.head.project if found.head is not None else found.project
     whole = posixpath.normpath(posixpath.join(project, stage.cwd, path))

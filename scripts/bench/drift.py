@@ -74,10 +74,16 @@ class Lab:
         return folder
 
     def stage(self) -> float:
-        folder = self.project(*["true"] * self.stages)
+        return self._chain("true", self.stages)
+
+    def short_stage(self) -> float:
+        return self._chain("sleep 0.05", self.stages // 5)
+
+    def _chain(self, command: str, stages: int) -> float:
+        folder = self.project(*[command] * stages)
         took = self.version.run(folder, "onbox", "chain", "--inline")
         shutil.rmtree(folder)
-        return took / self.stages
+        return took / stages
 
     def cold(self) -> float:
         folder = self.project("sh cold.sh")
@@ -103,6 +109,7 @@ class Lab:
 
 FIGURES: tuple[tuple[str, Callable[[Lab], float]], ...] = (
     ("chain: CPU a stage, ms", Lab.stage),
+    ("chain: CPU a stage of 50 ms, ms", Lab.short_stage),
     ("chain: CPU to the first stage, ms", Lab.cold),
     ("runner, idle: memory, MiB", Lab.idle),
     ("onbox chain, all done: CPU, ms", lambda lab: lab.command("onbox", "chain")),

@@ -20,7 +20,9 @@ from onbox.system.clock import wall
 from onbox.trust import require
 from patrol.config.configured import settings_of, uses_of_patrol
 from patrol.timer.heartbeat import read_heartbeat, stand
-from sentinels.judge.conditions import Arming, RunCondition, make_conditions, with_processes
+from sentinels.judge.conditions.base import Arming
+from sentinels.judge.conditions.run import RunCondition
+from sentinels.judge.conditions.table import make_conditions, with_processes
 from sentinels.judge.jobs import HandedCondition, JobCondition
 from sentinels.link.channel import Channel
 from sentinels.link.job_channel import POLL_SECONDS, JobChannel

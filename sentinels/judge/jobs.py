@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from onbox.backends.cluster import ClusterJob, ClusterLook
     from patrol.memory.run_memory import LogChange
-    from sentinels.judge.conditions import Arming, RunCondition
+    from sentinels.judge.conditions.base import Arming
+    from sentinels.judge.conditions.run import RunCondition
     from sentinels.targets import Target
 
 LOOKS_TO_BELIEVE = 2  # of what an engine says and no marker confirms

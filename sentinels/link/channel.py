@@ -18,14 +18,14 @@ from onbox.outside import safe_line
 from onbox.system.clock import monotonic, wall
 from patrol.ssh.client import NO_MASTER, Connection, NoAnswer, SshTarget, script_with_values
 from patrol.ssh.unreachable_reasons import BY_KEY
-from sentinels.box.lookout_sh import script, values_of
+from sentinels.box.send_lookout import script, values_of
 from sentinels.box.wire import Beat, EndedLine, Hello, Splitter, parse_line
 from sentinels.link.schedule import LinkPace, pause_before_try, race_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sentinels.judge.conditions import WaitCondition
+    from sentinels.judge.conditions.base import WaitCondition
     from sentinels.judge.outcome import WaitFinding
 
 CONNECT_SECONDS = 15

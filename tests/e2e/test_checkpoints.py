@@ -88,3 +88,13 @@ def test_a_lineage_rejected_since_the_launch_is_not_given(saved: Box) -> None:
     saved.onbox("resume", "--any-checkpoint")
     assert "from=" + str(saved.project / "ckpt/step-9") in (saved.state / "logs/train.2.log").read_text()
     assert "launch_source" in next(one for one in listed(saved)["checkpoints"] if one["step"] == 8)["kept"]
+
+
+def test_of_a_run_that_is_done_no_resume_is_promised(saved: Box) -> None:
+    assert "a resume goes on from step 10: ONBOX_CHECKPOINT" in saved.onbox("checkpoints").stdout
+    (saved.project / "go").touch()
+    done = saved.onbox("chain")
+    assert done.returncode == 0, done.stdout
+    told = " ".join(saved.onbox("checkpoints").stdout.split())
+    assert "the newest whole one, step 10; the run is done: nothing is left to resume" in told
+    assert "goes on from" not in told

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.system.files import whose
-from tests.box import wait_until
+from tests import warm
+from tests.box import REPOSITORY, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,8 @@ LONG = "until test -e go; do echo step 1/100; sleep 0.1; done"
     ],
 )
 def test_what_was_meant_is_said(program: str, words: list[str], said: str) -> None:
-    done = subprocess.run([sys.executable, "-m", program, *words], capture_output=True, text=True, check=False)
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = warm.run([sys.executable, "-m", program, *words], env=env, cwd=REPOSITORY, timeout=60)
     assert (done.returncode, said in done.stderr) == (64, True), done.stderr
     assert len(done.stderr.splitlines()) == 2
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.cron.daemon import cron_runs
-from patrol.timer.cron_entry import bare_environment
+from patrol.timer.cron_line import bare_environment
 from tests.box import wait_until
 from tests.fakes.crontab import fake_crontab
 from tests.patrolled import TRAIN, Patrolled, patrolled

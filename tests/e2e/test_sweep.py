@@ -371,8 +371,33 @@ def test_a_cell_that_ended_between_the_look_and_its_lock_is_not_run_again(box: B
         "import sys; from onbox.contract.paths import RunPaths; from onbox.sweep.state.board import SweepStanding\n"
         "from onbox.sweep.runner.room import Cards; from onbox.sweep.runner.runner import SweepRunner\n"
         "one = SweepRunner(RunPaths(sys.argv[1])); one.board.set(1, SweepStanding.RUNNING)\n"
-        "one._start(one._cell(1), Cards()); print(len(one.live), one.board.standing(1).name)\n"
+        "one.starter.start(one.sweep.cell(1), Cards()); print(len(one.live), one.board.standing(1).name)\n"
     )
     done = box.run_program([sys.executable, "-c", code, str(box.state)])
     assert done.stdout == "0 FAILED\n", done.stderr
     assert box.ran == ["1"]
+
+
+def test_a_resume_with_nothing_but_failed_cells_says_what_to_type(box: Box) -> None:
+    assert box.onbox("sweep", "n=1..3", "--", "echo {n} >>ran; test {n} != 2").returncode == 1
+    events = len(box.events())
+    for words in (("resume", "sweep"), ("sweep", "resume")):
+        done = box.onbox(*words)
+        assert done.returncode == 1
+        assert "2 of 3 done, 1 failed" in done.stdout
+        assert "onbox sweep retry-failed sweep" in done.stdout
+    assert len(box.events()) == events, "nothing was started"
+    assert sorted(box.ran) == ["1", "2", "3"]
+    shown = box.onbox("status", "sweep").stdout
+    assert max(len(line) for line in shown.splitlines() if str(box.project) not in line) <= 80
+
+
+def test_the_only_run_is_shown_though_onbox_toml_has_another_name(box: Box) -> None:
+    assert box.onbox("sweep", "n=1", "--", "true {n}").returncode == 0
+    (box.project / "onbox.toml").write_text('[run]\nname = "digits"\n[stages.a]\ncmd = "true"\n')
+    shown = box.onbox("status")
+    assert shown.returncode == 0
+    assert shown.stdout.startswith("sweep sweep ")
+    refused = box.onbox("stop")
+    assert refused.returncode == 64, "what another name has is ended only by that name"
+    assert "there are: sweep" in refused.stderr

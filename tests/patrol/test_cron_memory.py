@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patrol.timer.cron_entry import CronJob, render_line
+from patrol.timer.cron_line import CronJob, render_line
 from patrol.timer.cron_memory import other_memory, state_of_line, variables_for_cron
 
 HOME = "/home/ann"

@@ -18,12 +18,13 @@ from onbox.logs.cursor import Cursor
 from onbox.logs.progress import ProgressReader
 from onbox.series.point import Point as SeriesPoint
 from onbox.system.files import StateNotWritten
-from patrol.memory import schema as memory_schema
 from patrol.memory.history import Before, BoxBefore
-from patrol.memory.rows import BoxNote, MemoryTrouble, PatrolAct, Point, RunNote, TickNote
+from patrol.memory.rows import BoxNote, MemoryTrouble, PatrolAct, RunNote, TickNote, TickPoint
 from patrol.memory.run_codec import memories_of, run_to_text
 from patrol.memory.run_memory import BoxMemory, LogPlace, Memories, RunMemory, Watched, nothing_remembered
-from patrol.memory.store import KEPT_ASIDE, Memory
+from patrol.memory.sqlite import schema as memory_schema
+from patrol.memory.sqlite.memory_file import KEPT_ASIDE
+from patrol.memory.store import Memory
 from tests.box import REPOSITORY
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def run_note(rule: str = "healthy", *, before: str | None = None, at: float = NO
         rule,
         "says",
         before,
-        Point(5.0, 0.5, 71, 62, 8, 96),
+        TickPoint(5.0, 0.5, 71, 62, 8, 96),
     )
 
 
@@ -284,7 +285,7 @@ def test_a_row_that_nobody_understands_is_left_out(memory: Memory) -> None:
 
 def test_it_stays_bounded(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(memory_schema.KEPT_ROWS, "ticks", 5)
-    monkeypatch.setattr("patrol.memory.store.KEPT_LOOKS_PER_BOX", 3)
+    monkeypatch.setattr("patrol.memory.sqlite.write_tick.KEPT_LOOKS_PER_BOX", 3)
     memory.remember(tick_note(run_note(at=NOW - 500 * DAY), at=NOW - 500 * DAY))
     for number in range(9):
         memory.remember(tick_note(run_note(at=NOW + number), at=NOW + number))

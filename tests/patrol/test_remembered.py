@@ -10,7 +10,7 @@ import pytest
 
 from onbox.series.point import Point as SeriesPoint
 from patrol.memory.history import Before, BoxBefore
-from patrol.memory.rows import BoxNote, Point, RunNote, TickNote
+from patrol.memory.rows import BoxNote, RunNote, TickNote, TickPoint
 from patrol.memory.store import Memory
 from patrol.report.remembered import losses_of, remembered_subjects
 
@@ -27,7 +27,7 @@ def remember(memory: Memory, number: int, loss: float, *series: SeriesPoint) -> 
     at = time.time() - 600 + number
     words = ("gpu1", "digits", at, Before(), "line", "{}", "running", 0, "healthy", "says", None)
     box = BoxNote("gpu1", at, BoxBefore(), "{}", None, series=(("digits", series),) if series else ())
-    memory.remember(TickNote(at, at, 0, (box,), (RunNote(*words, Point(loss=loss)),)))
+    memory.remember(TickNote(at, at, 0, (box,), (RunNote(*words, TickPoint(loss=loss)),)))
 
 
 def test_where_there_is_no_series_the_ticks_losses_are_drawn(memory: Memory) -> None:

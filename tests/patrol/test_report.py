@@ -11,9 +11,12 @@ import pytest
 
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
+from onbox.model.boxes import BoxSettings
 from onbox.model.screen import columns as columns_of
+from patrol.commands.tick import SaidOnce, ShowAs, _lines
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run, explain_run
 from patrol.decide.time_left import with_time_left
+from patrol.judge import BoxJudged, Judged
 from patrol.memory.history import Before
 from patrol.report.lines import details, explanation, line, wide_line
 from patrol.report.machine_formats import ReportEntry, document, nagios
@@ -321,9 +324,8 @@ def test_nagios_names_the_worst_first() -> None:
 
 def test_a_dry_run_says_why_no_other_rule_fired() -> None:
     told = explanation(explain_run(run(), box(), before(), box_before(), NOW, way=WAY))
-    assert any(
-        re.match(r"  stalled +not so: every signal was seen, and all are older than stall_after", text) for text in told
-    )
+    said = "stalled not so: every signal was seen, and all are older than stall_after"
+    assert said in " ".join(" ".join(told).split())
     assert any(re.match(r"  healthy +names the verdict", text) for text in told)
     assert any(re.match(r"  disk-pressure +not so", text) for text in told)
 
@@ -358,3 +360,42 @@ def test_a_sweep_is_one_line_of_its_cells() -> None:
     timed = text.replace(" · best", " · eta 1h12m · best")
     assert f"gpu1/digits RUNNING {timed} · loss 0.41 · mem 71%" in told
     assert len(told) < 200
+
+
+def test_a_rollback_stands_in_place_of_the_steps_that_it_gave_up() -> None:
+    look = dead(outcome="chain_stopped", rolled_back_to=4000.0)
+    for told in (line(decided(look), look, NOW), shown(look)):
+        assert "train" in told
+        assert "rolled back to step 4000" in told
+    assert "4600" not in line(decided(look), look, NOW)
+
+
+def test_a_sweep_has_the_time_left_that_its_runner_tells() -> None:
+    """It knows how many cells run at once; the pace of ticks does not."""
+    cells = Cells("7/12, 4 running", 7, 12, ())
+    look = run(cells=cells, progress=Progress(current=7, exact_max=12, unit="cells", eta_seconds=600.0, rule="sweep"))
+    memory = before(steps=((NOW - TICK, 1.0),))
+    told = with_time_left(look, memory, NOW)
+    assert "7/12, 4 running · eta 10m00s" in line(decided(told), told, NOW)
+    ended = with_time_left(dead(cells=cells, progress=look.progress), memory, NOW)
+    assert isinstance(ended.progress, Progress)
+    assert ended.progress.eta_seconds is None
+
+
+def test_what_is_wrong_with_the_patrol_itself_is_told_below_the_first_box_alone() -> None:
+    stale = Finding("patrol-stale", Severity.WARNING, "the patrol itself had not looked for 6h00m", "", "")
+    full = Finding("disk-full", Severity.WARNING, "the disk is full", "", "")
+    said = SaidOnce(set(), set())
+    told = []
+    for name in ("gpu1", "gpu2"):
+        verdict = decided(run())._replace(box=name, further=(stale, full))
+        judged = Judged(verdict, run(), before(), before(), "its line")
+        of_box = BoxJudged(BoxSettings(name, name), box(), box_before(), box_before(), (judged,), None)
+        told.append("\n".join(_lines(of_box, ShowAs(), said)))
+    assert ["patrol-stale" in one for one in told] == [True, False]
+    assert all("disk-full" in one for one in told)
+
+
+def test_no_line_of_an_explanation_is_wider_than_80_columns() -> None:
+    told = explanation(explain_run(run(), box(), before(), box_before(), NOW, way=WAY))
+    assert max(map(columns_of, told)) <= 80

@@ -6,7 +6,7 @@ import pytest
 
 from onbox.model.screen import columns
 from onbox.terminal import palette
-from patrol.report.rows import Row, Subject, row_of
+from patrol.report.rows import ReportRow, RowSource, row_of
 from patrol.report.table import head, lines_of, pane, style_of
 from patrol.verdict import Severity
 from tests.patrol.makers import NOW, box
@@ -15,12 +15,12 @@ from tests.patrol.situations import Situation, decide, situations
 SEEN_AT = NOW - 12
 
 
-def subject_of(one: Situation, losses: tuple[float | None, ...] = ()) -> Subject:
+def subject_of(one: Situation, losses: tuple[float | None, ...] = ()) -> RowSource:
     verdict, look = decide(one)
-    return Subject(verdict, look, box(), losses, SEEN_AT)
+    return RowSource(verdict, look, box(), losses, SEEN_AT)
 
 
-def row(one: Situation, losses: tuple[float | None, ...] = ()) -> Row:
+def row(one: Situation, losses: tuple[float | None, ...] = ()) -> ReportRow:
     return row_of(subject_of(one, losses), NOW)
 
 

@@ -11,7 +11,7 @@ from onbox.contract.states import RunState
 from patrol.decide.decide import decide_run, decide_unreachable_run
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.update_history import acknowledgement, fold, fold_box, rate_now
-from patrol.snapshot import BoxIdentity, BoxLook, Finished, GpuLook, RunLook
+from patrol.snapshot import BoxIdentity, BoxLook, FinishedStage, GpuLook, RunLook
 from tests.patrol.makers import (
     HEALTHY_PROGRESS,
     NOW,
@@ -202,8 +202,8 @@ def test_the_same_failure_in_two_attempts_is_a_repeated_one() -> None:
 
 def test_times_of_earlier_runs_are_the_expectation_of_the_next() -> None:
     patrol = Patrol()
-    patrol.tick(done(finished=(Finished("train", 40_000.0), Finished("eval", 60.0))))
-    fast = done(run_id="r2", finished=(Finished("train", 1000.0), Finished("eval", 61.0)))
+    patrol.tick(done(finished=(FinishedStage("train", 40_000.0), FinishedStage("eval", 60.0))))
+    fast = done(run_id="r2", finished=(FinishedStage("train", 1000.0), FinishedStage("eval", 61.0)))
     for _ in range(2):
         flags = {finding.rule: finding.say for finding in patrol.tick(fast).further}
         assert flags["fast-finish"] == "stage train took 16m40s where 11h06m was expected"
@@ -211,8 +211,8 @@ def test_times_of_earlier_runs_are_the_expectation_of_the_next() -> None:
 
 def test_what_is_always_over_in_no_time_is_never_too_fast() -> None:
     patrol = Patrol()
-    patrol.tick(done(finished=(Finished("eval", 1.2),)))
-    verdict = patrol.tick(done(run_id="r2", finished=(Finished("eval", 0.4),)))
+    patrol.tick(done(finished=(FinishedStage("eval", 1.2),)))
+    verdict = patrol.tick(done(run_id="r2", finished=(FinishedStage("eval", 0.4),)))
     assert [finding.rule for finding in verdict.further] == ["replaced"]
 
 

@@ -18,7 +18,8 @@ from sentinels.box.wire import (
     Remember,
     RunSeen,
 )
-from sentinels.judge.conditions import Arming, WaitCondition, make_conditions, with_processes
+from sentinels.judge.conditions.base import Arming, WaitCondition
+from sentinels.judge.conditions.table import make_conditions, with_processes
 from sentinels.judge.outcome import Outcome, WaitFinding
 from sentinels.report import warnings
 from sentinels.targets import parse_artifact, parse_fail_marker, parse_logs, parse_process, parse_target

@@ -16,8 +16,9 @@ import pytest
 
 from onbox.system.clock import monotonic
 from patrol.ssh.client import SshTarget as Box
-from sentinels.box.lookout_sh import program_text, script, values_of
-from sentinels.judge.conditions import Arming, make_conditions
+from sentinels.box.send_lookout import program_text, script, values_of
+from sentinels.judge.conditions.base import Arming
+from sentinels.judge.conditions.table import make_conditions
 from sentinels.judge.outcome import Outcome, WaitFinding
 from sentinels.link.channel import Channel, LinkAttempt
 from sentinels.link.schedule import LinkPace

@@ -10,17 +10,17 @@ from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, EngineRefus
 from onbox.backends.iris import text
 from onbox.backends.secrets import bearer, find_token
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.system.command import Finished, NotRun, run_command
+from onbox.system.command import CommandResult, NotRun, run_command
 from onbox.system.http import NoReply, Question, Reply, ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     Ask = Callable[[Question, float], Reply | NoReply]
-    Run = Callable[[Sequence[str], float, str | None], Finished | NotRun]
+    Run = Callable[[Sequence[str], float, str | None], CommandResult | NotRun]
 
 
-def _run(argv: Sequence[str], timeout_seconds: float, folder: str | None) -> Finished | NotRun:
+def _run(argv: Sequence[str], timeout_seconds: float, folder: str | None) -> CommandResult | NotRun:
     return run_command(argv, timeout_seconds=timeout_seconds, folder=folder)
 
 

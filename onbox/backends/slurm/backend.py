@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from onbox.backends.base import QUERY_SECONDS, SUBMIT_SECONDS, Done, EngineRefused, Job, Order, Submitted
 from onbox.backends.slurm import text
 from onbox.contract.readings import Absent, Maybe, Unseen
-from onbox.system.command import Finished, NotRun, run_command
+from onbox.system.command import CommandResult, NotRun, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    Run = Callable[[Sequence[str], float, Mapping[str, str]], Finished | NotRun]
+    Run = Callable[[Sequence[str], float, Mapping[str, str]], CommandResult | NotRun]
 
 SCRIPT_NAME = "slurm_job.sh"
 
@@ -29,7 +29,7 @@ exec "$@"
 """
 
 
-def _run(argv: Sequence[str], timeout_seconds: float, env: Mapping[str, str]) -> Finished | NotRun:
+def _run(argv: Sequence[str], timeout_seconds: float, env: Mapping[str, str]) -> CommandResult | NotRun:
     return run_command(argv, timeout_seconds=timeout_seconds, env=env)
 
 
@@ -100,7 +100,7 @@ class Slurm:
         return Unseen(why) if text.is_unreachable(answer.err) else EngineRefused(why)
 
     def _history(self, job_ids: Sequence[str]) -> Maybe[Mapping[str, Job]]:
-        answer: Finished | NotRun = NotRun("sacct was not asked")
+        answer: CommandResult | NotRun = NotRun("sacct was not asked")
         for fields in text.SACCT_FIELDS:
             answer = self._run(text.sacct_argv(job_ids, fields), QUERY_SECONDS, self._neutral)
             if isinstance(answer, NotRun) or not text.knows_no_field(_answer(answer)):
@@ -116,7 +116,7 @@ class Slurm:
         return Unseen(answer.why) if isinstance(answer, NotRun) else read(_answer(answer))
 
 
-def _answer(finished: Finished) -> text.CommandAnswer:
+def _answer(finished: CommandResult) -> text.CommandAnswer:
     return text.CommandAnswer(*finished)
 
 

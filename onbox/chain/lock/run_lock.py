@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.chain.lock.lock_owner import Holder, clear_holder, read_holder
 from onbox.chain.lock.run_owner import refuse_foreign_run
 from onbox.chain.state.folders import make_run_folders
-from onbox.chain.state.status_file import read_status
+from onbox.chain.state.read_status import read_status
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import pause
 from onbox.system.lock import try_lock

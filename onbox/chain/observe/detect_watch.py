@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.state.status_file import read_status
+from onbox.chain.state.read_status import read_status
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number
 from onbox.model.detect import STOP, DetectSettings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from onbox.chain.observe.resume_pairs import ResumePairs
     from onbox.contract.paths import RunPaths
-    from onbox.series.detectors.course import Found
+    from onbox.series.detectors.course import Detection
     from onbox.series.point import Point
 
 DIVERGED = frozenset({"loss-not-finite", "loss-risen", "grad-norm-risen"})
@@ -53,7 +53,7 @@ class DetectWatch:
         self._paths, self.settings = paths, settings
         self._attempt = DetectedAttempt("", 0)
         self._points: list[Point] = []
-        self._open: dict[str, Found] = {}
+        self._open: dict[str, Detection] = {}
 
     def begin(self, attempt: DetectedAttempt) -> None:
         """An attempt runs from now on, or is adopted: then its episodes go on. One that is new has no past to read."""
@@ -130,15 +130,15 @@ class DetectWatch:
         return DETECTORS
 
 
-def _told(detected: object) -> Iterable[tuple[str, Found]]:
+def _told(detected: object) -> Iterable[tuple[str, Detection]]:
     """The episodes that a runner before this one left in the status."""
-    from onbox.series.detectors.course import Found  # noqa: PLC0415 - as above
+    from onbox.series.detectors.course import Detection  # noqa: PLC0415 - as above
 
     for one in detected if isinstance(detected, list) else ():
         if isinstance(one, dict) and isinstance(one.get("detector"), str):
             at = parse_utc(str(one.get("since"))) or 0.0
             step, baseline = as_number(one.get("step")), as_number(one.get("baseline"))
-            yield one["detector"], Found(str(one.get("proof")), at, step, baseline)
+            yield one["detector"], Detection(str(one.get("proof")), at, step, baseline)
 
 
 def _with_point(points: list[Point], point: Point) -> list[Point]:

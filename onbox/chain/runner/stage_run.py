@@ -17,7 +17,7 @@ from onbox.chain.observe.tracker_watch import WatchedAttempt
 from onbox.chain.runner.attempt_monitor import LEFTOVER_GRACE_SECONDS, watch_attempt
 from onbox.chain.runner.start_attempt import Prepared, adopt_attempt, go, prepare_attempt
 from onbox.chain.runner.wait_for import AskedToStop, Awaited, Never, Patience
-from onbox.chain.state.plan import Action, Evidence, plan_stage
+from onbox.chain.state.plan import Action, StageEvidence, plan_stage
 from onbox.chain.state.stage_code import (
     CHANGED,
     SCRIPT_GATE,
@@ -239,7 +239,7 @@ class StageRun:
         self.ctx.detect.begin(DetectedAttempt(name, number, resumed, adopted, pairs))
         self.ctx.series.begin(self.stage, self.ctx.head.project, number, self.ctx.detect.points)
 
-    def _adopt(self, evidence: Evidence) -> StageLeaves | Again:
+    def _adopt(self, evidence: StageEvidence) -> StageLeaves | Again:
         assert evidence.slot is not None
         live = adopt_attempt(self.ctx, self.frozen, evidence.slot, self.known)
         self._begin_sampling(adopted=True)
@@ -254,7 +254,7 @@ class StageRun:
 
     # -- after an attempt
 
-    def _end_seen_by_nobody(self, evidence: Evidence) -> Ended:
+    def _end_seen_by_nobody(self, evidence: StageEvidence) -> Ended:
         """How an attempt ended while no runner lived: from the journal if it got that far, else from its slot."""
         recorded = self.known.ended
         if recorded is not None:

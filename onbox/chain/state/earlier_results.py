@@ -23,7 +23,7 @@ from onbox.system.journal import Journal
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from onbox.chain.state.plan import Evidence
+    from onbox.chain.state.plan import StageEvidence
     from onbox.chain.state.replay import History
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage
@@ -108,7 +108,7 @@ _SETTLED_BY_ACCEPTING = (Action.REFUSE_STALE, Action.REFUSE_INVALID)
 
 
 def _conflict(
-    frozen: FrozenStage, evidence: Evidence, action: Action, wishes: ResultWishes, to_run: str | None
+    frozen: FrozenStage, evidence: StageEvidence, action: Action, wishes: ResultWishes, to_run: str | None
 ) -> Conflict | None:
     """What is in the way of one stage, the user's word taken into account. to_run: the first stage that will run."""
     name = frozen.stage.name
@@ -128,7 +128,7 @@ def _conflict(
     return None
 
 
-def _conflict_by_loss(place: ResultsPlace, frozen: FrozenStage, evidence: Evidence) -> Conflict | None:
+def _conflict_by_loss(place: ResultsPlace, frozen: FrozenStage, evidence: StageEvidence) -> Conflict | None:
     if place.project is None or not isinstance(evidence.marker, Marker):
         return None
     lost = lost_results(frozen.stage, folder_of(place.project, frozen.stage), evidence.marker)

@@ -36,7 +36,7 @@ class Action(Enum):
     START = "start"
 
 
-class Evidence(NamedTuple):
+class StageEvidence(NamedTuple):
     """What was seen of one stage. `slot`: None if there is no slot file or it is unreadable; `slot_exists` tells."""
 
     fingerprint: str
@@ -76,7 +76,7 @@ class PlanRow(NamedTuple):
     """A rule: its name, when it holds, what follows."""
 
     name: str
-    holds: Callable[[Evidence], bool]
+    holds: Callable[[StageEvidence], bool]
     action: Action
 
 
@@ -115,6 +115,6 @@ PLAN: tuple[PlanRow, ...] = (
 )
 
 
-def plan_stage(evidence: Evidence) -> PlanRow:
+def plan_stage(evidence: StageEvidence) -> PlanRow:
     """The first row that holds. The last one always does."""
     return next(row for row in PLAN if row.holds(evidence))

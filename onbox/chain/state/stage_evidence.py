@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.chain.state.plan import Evidence
+from onbox.chain.state.plan import StageEvidence
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.system.clock import pause
 
@@ -17,7 +17,7 @@ KEEPER_LOOK_SECONDS = 0.005
 KEEPER_LOOKS = 1000
 
 
-def look_at_stage(paths: RunPaths, frozen: FrozenStage, history: History, *, chain_open: bool) -> Evidence:
+def look_at_stage(paths: RunPaths, frozen: FrozenStage, history: History, *, chain_open: bool) -> StageEvidence:
     """Everything the plan wants to know of a stage."""
     name = frozen.stage.name
     slot, slot_exists, slot_locked = read_slot(paths.slot(name))
@@ -27,4 +27,4 @@ def look_at_stage(paths: RunPaths, frozen: FrozenStage, history: History, *, cha
         pause(KEEPER_LOOK_SECONDS)  # its keeper is about to begin, or to end as its runner is dead: nothing tells when
         slot, slot_exists, slot_locked = read_slot(paths.slot(name))
     marker = read_marker(paths.done(name))
-    return Evidence(frozen.fingerprint, history.of(name), marker, slot, slot_exists, slot_locked, chain_open)
+    return StageEvidence(frozen.fingerprint, history.of(name), marker, slot, slot_exists, slot_locked, chain_open)

@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.state.frozen_run import read_head
+from onbox.chain.state.read_status import read_status
 from onbox.chain.state.replay import replay
-from onbox.chain.state.status_file import read_status
 from onbox.chain.state.stop_request import StopRequest, write_request
 from onbox.chain.viewer.colour import coloured
 from onbox.chain.viewer.event_text import live_line, narrate

@@ -20,7 +20,7 @@ from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.model.engines import PER_STAGE
 from onbox.system.clock import monotonic, pause
-from onbox.system.command import Finished, run_command
+from onbox.system.command import CommandResult, run_command
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
@@ -85,5 +85,7 @@ def _requeue(paths: RunPaths, only: str) -> None:
     if argv is None:
         return
     answer = run_command(argv, timeout_seconds=60.0)
-    said = "is back in the queue" if isinstance(answer, Finished) and answer.code == 0 else f"not requeued: {answer}"
+    said = (
+        "is back in the queue" if isinstance(answer, CommandResult) and answer.code == 0 else f"not requeued: {answer}"
+    )
     print(f"onbox: {engine} job {job_id} {said}", flush=True)

@@ -68,11 +68,16 @@ def _project_despite(path: str, trouble: Trouble) -> Project:
 
 def existing_run(project: Project, run: str | None) -> RunPaths:
     """The run that a reading command is about: the named one, the configured one, or the only one there is."""
+    return _find_run(project, run, any_name=run is None)
+
+
+def _find_run(project: Project, run: str | None, *, any_name: bool) -> RunPaths:
+    """any_name: where there is a single run, it is meant, whatever it is called."""
     paths = project.paths(run)
     if os.path.exists(paths.manifest):
         return paths
     known = run_names(project.state_dir)
-    if run is None and project.config_path is None and len(known) == 1:
+    if any_name and len(known) == 1:
         return project.paths(known[0])
     _refuse_removed_state(paths)
     if not known:
@@ -87,8 +92,10 @@ def how_to_start(project: Project) -> str:
 
 
 def run_to_act_on(project: Project, run: str | None) -> RunPaths:
-    """As `existing_run`, for commands that continue or end it: refused where others could have written what it says."""
-    paths = existing_run(project, run)
+    """As `existing_run`, for commands that continue or end it: what onbox.toml calls otherwise is acted on only by its
+    name; refused where others could have written what it says.
+    """
+    paths = _find_run(project, run, any_name=run is None and project.config_path is None)
     refuse_foreign_run(paths)
     return paths
 

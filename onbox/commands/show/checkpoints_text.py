@@ -78,15 +78,26 @@ def _rollback(one: Mapping[str, Any]) -> str:
     return f"to step {one['step']} by {one['by']}: {one['reason']}; {many} in {where}{cut_off}"
 
 
-def _notes(data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    chosen = data["select"]
+def _resume(chosen: Mapping[str, Any], next_stage: str | None, *, is_empty: bool) -> Iterable[tuple[str, str]]:
+    """What a resume goes on from. next_stage: which it would start; None: the run is done."""
     if "absent" in chosen:
-        if data["checkpoints"]:
-            yield "resume", f"from nothing: {chosen['absent']}"
+        if not is_empty:
+            yield (
+                "resume",
+                f"from nothing: {chosen['absent']}" if next_stage else f"none: the run is done; {chosen['absent']}",
+            )
     elif "unknown" in chosen:
         yield "resume", f"not known from which: {chosen['unknown']}"
+    elif next_stage is None:
+        yield "*", f"the newest whole one, step {chosen['step']}; the run is done: nothing is left to resume"
+    elif chosen["stage"] != next_stage:
+        yield "*", f"the newest whole one, step {chosen['step']}; a resume starts stage {next_stage}, which has none"
     else:
         yield "*", f"a resume goes on from step {chosen['step']}: ONBOX_CHECKPOINT"
+
+
+def _notes(data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    yield from _resume(data["select"], data["next_stage"], is_empty=not data["checkpoints"])
     for stage in data["stages"]:
         yield from (("rollback", _rollback(one)) for one in stage["rollbacks"] if one["state"] != "undone")
         for text in stage["could_not_look"][:5]:

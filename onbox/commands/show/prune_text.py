@@ -9,7 +9,7 @@ from onbox.model.units import counted, format_duration, format_size
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:
-    from onbox.retention.plan import Item, PrunePlan
+    from onbox.retention.plan import PruneItem, PrunePlan
     from onbox.retention.record import Begun
     from onbox.retention.removal import Removed
 
@@ -56,7 +56,7 @@ def _command(run: str, plan: PrunePlan) -> str:
     return f"onbox prune {run} --keep {plan.retention.keep}{milestones}"
 
 
-def _line(item: Item, now: float) -> str:
+def _line(item: PruneItem, now: float) -> str:
     age = format_duration(max(0.0, now - item.newest_at))
     return f"  {item.step:>9}  {format_size(item.bytes):>8}  {age:>6}  {safe_line(item.name)}"
 

@@ -13,7 +13,7 @@ from onbox.terminal.marks import bar
 from onbox.terminal.paint import console_of, facts_table
 
 if TYPE_CHECKING:
-    from onbox.commands.show.stats_text import Line
+    from onbox.commands.show.stats_text import StatsLine
     from onbox.commands.stats import Picture
 
 BAR = 10
@@ -26,7 +26,7 @@ def print_picture(stream: TextIO, picture: Picture) -> None:
     console.print(facts_table((line.label, _words(line)) for line in picture_lines(picture)))
 
 
-def _words(line: Line) -> Text:
+def _words(line: StatsLine) -> Text:
     words = Text()
     if line.full_percent is not None:
         words.append(f"{bar(line.full_percent / 100, BAR)} ", palette.of_share(line.full_percent))

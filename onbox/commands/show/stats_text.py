@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
 
 
-class Line(NamedTuple):
+class StatsLine(NamedTuple):
     """One resource in words. full_percent: of what must not become full; None: it is not known, or has no end."""
 
     label: str
@@ -41,9 +41,9 @@ def picture_head(picture: Picture) -> str:
     return f"{picture.subject.name} · {utc_text(picture.snapshot.at_seconds)[:19]}Z"
 
 
-def picture_lines(picture: Picture) -> list[Line]:
+def picture_lines(picture: Picture) -> list[StatsLine]:
     snapshot = picture.snapshot
-    lines: list[Line] = []
+    lines: list[StatsLine] = []
     lines += _lines("memory", snapshot.memory, _memory_lines, lambda memory: [_memory_percent(memory)])
     lines += _lines("oom", snapshot.memory, lambda memory: [_oom_text(memory, picture.oom_kills_since)])
     lines += _lines("cpu", snapshot.cpu, lambda cpu: [_cpu_text(cpu, picture.rates)])
@@ -54,20 +54,20 @@ def picture_lines(picture: Picture) -> list[Line]:
     )
     lines += _lines("gpu", picture.gpus, _gpu_lines)
     lines += _lines("tree", snapshot.tree, lambda tree: [_tree_text(tree)])
-    return [*lines, Line("host", _host_text(picture))]
+    return [*lines, StatsLine("host", _host_text(picture))]
 
 
 def printable_lines(lines: list[str]) -> str:
     return "\n".join(safe_line(line) for line in lines)
 
 
-def _lines(name: str, value: Maybe[Any], texts: Any, full: Any = lambda _: ()) -> list[Line]:
+def _lines(name: str, value: Maybe[Any], texts: Any, full: Any = lambda _: ()) -> list[StatsLine]:
     """The lines of one reading; one line with the reason where there is none. full: for each line how full it is."""
     if isinstance(value, Absent):
-        return [Line(name, f"none ({value.why})")]
+        return [StatsLine(name, f"none ({value.why})")]
     if isinstance(value, Unseen):
-        return [Line(name, f"could not look: {value.why}")]
-    return [Line(name, text, percent) for text, percent in zip_longest(texts(value), full(value))]
+        return [StatsLine(name, f"could not look: {value.why}")]
+    return [StatsLine(name, text, percent) for text, percent in zip_longest(texts(value), full(value))]
 
 
 def _size(value: Maybe[int]) -> str:

@@ -26,7 +26,7 @@ from onbox.outside import safe_line
 from onbox.runs.journal import StageResult, result_words
 from onbox.series.point import finite
 from onbox.terminal import palette
-from onbox.terminal.columns import Cell, Column, fitted, head_of, row_of
+from onbox.terminal.columns import Column, ColumnCell, fitted, head_of, row_of
 from onbox.terminal.marks import bar, sparkline
 from onbox.terminal.paint import console_of, facts_table
 
@@ -104,19 +104,19 @@ def _print_stages(console: Console, data: Mapping[str, Any]) -> None:
             console.print(Text(f"{'└ ':>12}{remark}", palette.FAINT, no_wrap=True, overflow="ellipsis"))
 
 
-def _cells(stage: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Cell]:
+def _cells(stage: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, ColumnCell]:
     state, how_far = str(stage["state"]), _how_far(stage, data)
     share, style = 1.0 if state == "done" else how_far.share, palette.of_state(state)
     seconds = stage["elapsed_seconds"] if stage["elapsed_seconds"] is not None else stage["duration_seconds"]
     took = format_duration(float(seconds)) if isinstance(seconds, int | float) and 0 <= seconds < 1e10 else ""
     return {
-        "STATE": Cell(state.upper(), style),
-        "STAGE": Cell(safe_line(stage["name"])),
-        "PROGRESS": Cell("" if share is None else f"{bar(share, BAR)} {int(100 * share):>3}%", style),
-        "COUNT": Cell(how_far.counter),
-        "ETA": Cell(how_far.eta),
-        "LOSS": Cell(how_far.loss, palette.CRITICAL if how_far.loss in ("nan", "inf", "-inf") else ""),
-        "TIME": Cell(took),
+        "STATE": ColumnCell(state.upper(), style),
+        "STAGE": ColumnCell(safe_line(stage["name"])),
+        "PROGRESS": ColumnCell("" if share is None else f"{bar(share, BAR)} {int(100 * share):>3}%", style),
+        "COUNT": ColumnCell(how_far.counter),
+        "ETA": ColumnCell(how_far.eta),
+        "LOSS": ColumnCell(how_far.loss, palette.CRITICAL if how_far.loss in ("nan", "inf", "-inf") else ""),
+        "TIME": ColumnCell(took),
     }
 
 

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.commands.sweeps.named import sweep_paths
 from onbox.contract.exits import Exit
+from onbox.model.screen import SEPARATOR, joined, labelled, whole
 from onbox.outside import safe_line
 from onbox.sweep.look import SweepView, look_at_sweep
 from onbox.sweep.results import ResultsTable, read_table
 from onbox.sweep.state.frozen_sweep import read_definition
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
 
@@ -36,22 +39,29 @@ def show_status_at(args: Options, paths: RunPaths) -> int:
 
 def _text(view: SweepView) -> str:
     data = view.data
-    lines = [f"sweep {data['run']} ({data['run_id']}): {data['state'].upper()} · {data['text']}"]
-    lines += [f"  reason   {safe_line(data['reason'])}"] if data["reason"] else []
-    lines += [f"  waiting  {safe_line(data['waiting_for'])}" for _ in (1,) if data["waiting_for"]]
-    lines += [f"  running  {one['cell']}{_gpus(one)} · {one['log']}" for one in data["running_cells"]]
-    failed = data["failed_cells"]
-    lines += [f"  FAILED   {one['cell']} · {one['failure_class']} · {one['log']}" for one in failed[:SHOWN_FAILED]]
+    lines = [
+        joined([f"sweep {data['run']} ({data['run_id']}): {data['state'].upper()}", *data["text"].split(SEPARATOR)])
+    ]
+    for label, text in _prose(data):
+        lines += labelled(label, safe_line(text)) if text else []
     lines += (
-        [f"  FAILED   and {len(failed) - SHOWN_FAILED} more: onbox sweep table {data['run']}"]
-        if len(failed) > SHOWN_FAILED
-        else []
+        whole("logs", f"{data['state_dir']}/cells/CELL/logs") if data["running_cells"] or data["failed_cells"] else []
     )
-    lines += [f"  best     {data['best']}"] if data["best"] else []
-    lines += [f"  queue    {one}" for one in data["queue_problems"]]
-    lines += [f"  runner   {data['runner']}", f"  markers  {data['markers']}"]
-    lines += [f"  next     {data['next_command']}", f"  then     {data['then']}"]
-    return "\n".join(lines)
+    lines += whole("markers", data["markers"]) + whole("next", data["next_command"])
+    return "\n".join([*lines, *labelled("then", data["then"])])
+
+
+def _prose(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "reason", data["reason"] or ""
+    yield "waiting", data["waiting_for"] or ""
+    yield from (("running", f"{one['cell']}{_gpus(one)}") for one in data["running_cells"])
+    failed = data["failed_cells"]
+    yield from (("FAILED", f"{one['cell']} · {one['failure_class']}") for one in failed[:SHOWN_FAILED])
+    if len(failed) > SHOWN_FAILED:
+        yield "FAILED", f"and {len(failed) - SHOWN_FAILED} more: onbox sweep table {data['run']}"
+    yield "best", data["best"] or ""
+    yield from (("queue", one) for one in data["queue_problems"])
+    yield "runner", data["runner"]
 
 
 def _gpus(cell: dict[str, Any]) -> str:

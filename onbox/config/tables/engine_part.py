@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 Options = tuple[tuple[str, str | None], ...]
 
 
-class Guarded(NamedTuple):
-    """A key of the table that is used only where somebody accepted it, as a `Row` of `trust_keys.py`.
+class GuardedKey(NamedTuple):
+    """A key of the table that is used only where somebody accepted it, as a `TrustedKey` of `trust_keys.py`.
 
     usual: the value that nobody is asked about. address: nobody is asked about one of this machine. beside: the key
     that says where it goes.
@@ -39,7 +39,7 @@ class EnginePart(NamedTuple):
 
     keys: type[Keys]
     read: Callable[[Table], Mapping[str, object]]
-    guarded: tuple[Guarded, ...] = ()
+    guarded: tuple[GuardedKey, ...] = ()
     job_id: Callable[[object], str] | None = None
     job_wanted: str = ""
     job_example: str = ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
 from onbox.config.keys import Key, Keys, ListKey
-from onbox.config.tables.engine_part import EnginePart, Guarded, kept
+from onbox.config.tables.engine_part import EnginePart, GuardedKey, kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,11 +67,11 @@ PART = EnginePart(
     keys=IrisKeys,
     read=_read,
     guarded=(
-        Guarded("controller", "is asked about jobs, and told which to run", address=True),
-        Guarded("token", "is sent to the controller", beside="controller"),
-        Guarded("command", "runs here when a chain is handed to Iris", usual="iris", files=True),
-        Guarded("config", "tells the iris command what to do", files=True),
-        Guarded("onbox", "runs on the cluster", usual="onbox"),
+        GuardedKey("controller", "is asked about jobs, and told which to run", address=True),
+        GuardedKey("token", "is sent to the controller", beside="controller"),
+        GuardedKey("command", "runs here when a chain is handed to Iris", usual="iris", files=True),
+        GuardedKey("config", "tells the iris command what to do", files=True),
+        GuardedKey("onbox", "runs on the cluster", usual="onbox"),
     ),
     job_id=_job_id,
     job_wanted=_WANTED,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.config import values
 from onbox.config.fields import Table, Unwanted
 from onbox.config.keys import Key, Keys, OwnKey
-from onbox.config.tables.engine_part import EnginePart, Guarded, kept
+from onbox.config.tables.engine_part import EnginePart, GuardedKey, kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,9 +66,9 @@ PART = EnginePart(
     keys=RayKeys,
     read=_read,
     guarded=(
-        Guarded("address", "is asked about jobs, and shown your token for Ray", address=True),
-        Guarded("token", "is sent to Ray's address", beside="address"),
-        Guarded("onbox", "runs on the cluster", usual="onbox"),
+        GuardedKey("address", "is asked about jobs, and shown your token for Ray", address=True),
+        GuardedKey("token", "is sent to Ray's address", beside="address"),
+        GuardedKey("onbox", "runs on the cluster", usual="onbox"),
     ),
     job_id=_job_id,
     job_wanted=_WANTED,

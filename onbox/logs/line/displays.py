@@ -27,6 +27,9 @@ _FRACTION = lazy(FRACTION, re.IGNORECASE)
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
 _DESC_EPOCH = lazy(r"^\s*(\d{1,18})\|\d+\|")  # torchtune: epoch|step|loss
 _BYTES_RATE = lazy(r"\d\s?[kKMGT]?i?B/s")
+_OF_SOMETHING = lazy(
+    r"\s(?!done|complet|finish|of|eta|elapsed|left|remain|in|at|for|it)[a-z-]{3,20}[)\]]", re.IGNORECASE
+)
 _SIZED = lazy(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
 _SIZE_AT_END = lazy(r"\s[kKMGT]i?B$")
 _DESC_STEP = lazy(r"(?i)(?<![a-z])(?:step|iter|iteration|update)s?\W{0,3}(\d{1,18})\W{0,2}$")  # `step 6806:  71%|`
@@ -170,6 +173,8 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
         )
     ):
         return False
+    if shape.id == "fraction-percent" and _OF_SOMETHING.match(match.string, match.end()):
+        return False  # `11/25584 files (0.0% non-contiguous)`
     if shape.id == "fraction-unit" and _last_unit(label):
         return False  # `epoch 3 / 200 Time taken: 9 s`: what is counted stands before it
     if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):

@@ -18,6 +18,7 @@ from onbox.logs.line.words import (
     LONE_WORDS,
     LOOK_BACK,
     MAXIMUM,
+    MAXIMUM_WORDS,
     NOT_A_COUNTER,
     SELDOM_UNITS,
     UNITS,
@@ -79,11 +80,13 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         return [ordinal], maxima
     in_cell = _count_in_cell(text) if " |" in text else None
     for word in WORD.finditer(text):
-        unit = UNITS.get(word[0].lower())
+        unit = UNITS.get(word[0].lower()) or MAXIMUM_WORDS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
         if unit is None or match is None:
             continue
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
+        if before.endswith(".") and before[-2:-1].isalnum():
+            continue  # of a file's name
         if before.endswith(("?", "&")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
             continue  # of an address, of a file
         if before.lower().endswith("_in_"):
@@ -132,6 +135,8 @@ def _label_words(before: str) -> list[str]:
 
 def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> str:
     """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line."""
+    if unit in MAXIMUM_WORDS:
+        return "maximum" if match["sep"].strip() and match["max"] is None else ""
     label = "_".join([*words[-1:], unit])
     near = words[-3:]
     if near[-1:] == ["global"] and near[-2:-1] in (["train"], ["training"]):

@@ -12,6 +12,7 @@ from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.states import read_states
 from onbox.logs.line.words import (
     ANY_WORD,
+    AUXILIARY,
     EVALUATION,
     LOOK_BACK,
     NO_SHARE,
@@ -66,6 +67,9 @@ _SET_TO = lazy(
     rf"|(?<![\w.,/-])({COUNT}) (?:max(?:imum)?|total) ({UNIT_WORD})(?![a-z])(?!\s?[:=/])"
 )  # `max_steps was set to 5000`, `Config param steps: 5000`, `1000000 generations requested`
 _SAVED = lazy(r" saved \[(\d{1,18})/(\d{1,18})\]$")  # wget
+_COPIED = lazy(r"^(\d{1,18}) bytes .{0,60}copied, ")  # dd
+_LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
+_DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
 _AND_WORD = lazy(r"\d (?:max|total)| requested")
 _SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
 _UNTIL = lazy(
@@ -105,6 +109,9 @@ def _whole_line(text: str) -> SeenOnLine | None:
     saved = _SAVED.search(text) if " saved [" in text else None
     if saved:
         return SeenOnLine((CounterSight("saved", "byte", "train", int(saved[1]), int(saved[2]), False, "saved"),))
+    copied = _COPIED.match(text) if " copied, " in text else None
+    if copied:
+        return SeenOnLine((CounterSight("copied", "byte", "train", int(copied[1]), None, False, "saved"),))
     states = read_states(text)
     if states is None:
         return None
@@ -125,6 +132,12 @@ def _maxima(text: str) -> list[tuple[str, int]]:
     so_many = _SO_MANY.match(text)  # GROMACS: `20000 steps,     40.0 ps.`
     if so_many and not parse_count(so_many[1]).rounded:
         maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
+    length = _LENGTH.match(text)
+    if length:
+        maxima.append(("byte", int(length[1])))
+    declared = _DECLARED.match(text)
+    if declared:
+        maxima.append(("step", int(declared[1])))
     command = _RUN.match(text)
     if command:
         maxima.append(("step", int(command[1])))
@@ -192,8 +205,9 @@ def _moving(text: str) -> list[CounterSight]:
         return []
     if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
         return []
+    kind = "aux" if AUXILIARY.search(label) else "moving"
     words = " ".join(word.lower() for word in ANY_WORD.findall(label)[-2:])
-    return [CounterSight(f"moving {words}/{most}", "step", "moving", current, most, False, "moving")]
+    return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, "moving")]
 
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:

@@ -16,7 +16,7 @@ _LOSS = lazy(
     re.IGNORECASE,
 )
 _PLAIN = frozenset(
-    "train training last avg avr average mean total lm running batch step epoch smoothed current ema final nll".split()
+    "t tr trn train training last avg avr average mean total lm running batch step epoch smoothed current ema final nll".split()
 )
 _VALIDATION_LINE = lazy(
     r"(?i)^\W*(?:\d(?:[\s:./,T-]{0,8}\d){0,40}T?(?!\d)\W*)?(?:(?:\w{1,40} ?[|:] ?)?\w{1,40} ?[|:]\W*)?"
@@ -77,12 +77,12 @@ STARTED = lazy(
 )
 ENDED = lazy(
     r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining"
-    r"|finetuning|study|download)\b"
+    r"|finetuning|study|download)\b(?![^.:\n]{0,24}\bnot (?:complete|finish|succeed))"
     r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W{0,20}$)|succeeded)\b(?!\s*(?:with value|at 0"
     r"|with [1-9]))"
     r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
     r"|\bdone training\b"
-    r"|\b(?:finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
+    r"|\b(?:finish|finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
     r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))"
     r"|\d epochs completed in"
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop"
@@ -96,7 +96,7 @@ ENDED = lazy(
     r"|\bsolved (?:in|after|at) \d{1,18} (?:episodes|iterations|steps|epochs|generations|updates)\b"
     r"|\b(?:terminat(?:ed|ion)|ended) (?:successfully|normally)\b|\bnormal termination\b"
     r"|(?:训练|訓練|学習|トレーニング|훈련|학습|实验|任务|全部)\S{0,6}(?:完成|结束|結束|完了|완료|종료)(?!率)"
-    r"|^\W*termination on \W|\bterminated on \d|^\W*best (?:iteration|round)\W{1,3}\d+\W*$"
+    r"|^\d+ bytes .{0,60}copied, \d+\.\d+ s|^\W*termination on \W|\bterminated on \d|^\W*best (?:iteration|round)\W{1,3}\d+\W*$"
     r"|\bprocess to finish\W{1,6}\(success\b|\bended up (?:at|with)|\bend of (?:training|run)\b"
 )
 FAREWELL = lazy(r"(?i)wandb\S{0,8} (?:\S{1,16} )?view run .{1,80} at:")  # said at every exit, after a crash too
@@ -104,7 +104,7 @@ IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
 AT_ITS_LIMIT = lazy(r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:")
 DONE_ONLY = lazy(r"(?i)^\W*(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
 CRASHED = lazy(
-    r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception): |(?i:\bout of memory\b"
+    r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception):(?: |$)|(?i:\bout of memory\b"
     r"|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
     r"|\baborted\b)"
@@ -112,7 +112,7 @@ CRASHED = lazy(
 _NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (
-    "best ", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
+    "best ", "copied", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
     "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "abort", "solved", "terminat",
 )  # fmt: skip

@@ -237,7 +237,7 @@ BEFORE_EPOCH = lazy(
     r"(?<![\w.])(?P<epoch>\d{1,18})(?:/(?P<epochs>\d{1,18}))?epoch(?::| started)|\[[eE][:=]\s?(?P<short>\d{1,18})\]"
 )
 COUNTED = lazy(
-    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:n(?=\s?=)|no|number|num|idx|index|count|seen|done"
+    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|number|num|idx|index|count|seen|done"
     r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[(\"'#]{{1,4}}{_GAP})?"

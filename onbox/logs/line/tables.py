@@ -12,10 +12,12 @@ from onbox.regex import lazy
 # A column's name -> what it counts. `E` and `#` are spaCy's.
 COLUMNS = {
     "epoch": "epoch", "e": "epoch", "#": "step", "step": "step", "steps": "step", "iter": "iter", "iteration": "iter",
-    "it": "iter", "round": "round", "trial": "trial", "time step": "step", "gen": "generation",
+    "it": "iter", "round": "round", "trial": "trial", "tree": "round", "time step": "step", "gen": "generation",
     "generation": "generation", "episode": "episode",
     "update": "update",
 }  # fmt: skip
+NUMBERS_SHARE = 0.6  # of the cells of a row
+_BETWEEN = lazy(r"[|│\s]+")
 _COUNTING = lazy(r"(?:n[_ ]?|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
 _UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
 _CLOCK_UNIT = lazy(r"\[[a-z]:[a-z]\]")  # `t[m:s]`
@@ -89,9 +91,14 @@ def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
         cells = text.strip().split(",")
     if table.columns[0] == "%" and _SHARE.match(cells[0]):
         cells[0] = cells[0][:-1]
+    if sum(map(bool, map(_NUMBER.match, cells))) < len(cells) * NUMBERS_SHARE:
+        cells = _BETWEEN.split(text.strip(" |│"))
     if len(cells) < min(3, len(table.columns)) or not _NUMBER.match(cells[0]):
         return None
-    if abs(len(cells) - len(table.columns)) > 3 or sum(bool(_NUMBER.match(cell)) for cell in cells) < len(cells) * 0.6:
+    if (
+        abs(len(cells) - len(table.columns)) > 3
+        or sum(bool(_NUMBER.match(cell)) for cell in cells) < len(cells) * NUMBERS_SHARE
+    ):
         return None
     sights = []
     for at, unit in table.counters:

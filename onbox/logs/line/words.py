@@ -47,6 +47,11 @@ SELDOM_UNITS = frozenset({"cycle", "pass", "sweep", "draw", "game"})
 # Things that a run works through. A number with such a name is a counter if it goes on and on: `frame=  338 fps=0.0`.
 WEAK_UNITS = frozenset({"frame", "sample", "image", "document", "record", "chunk", "item"})
 WEAK_WORDS = frozenset(word for word, unit in UNITS.items() if unit in WEAK_UNITS) - {"fra"}
+# One word for how many there are to be.
+MAXIMUM_WORDS = {
+    "nsteps": "step", "maxsteps": "step", "maxiter": "iter", "maxiters": "iter", "nepochs": "epoch", "nepoch": "epoch",
+    "maxepochs": "epoch", "ngen": "generation", "nrounds": "round", "ntree": "round", "ntrees": "round",
+}  # fmt: skip
 # Of these, words that stand before a number in other texts too: `ep 1 of enp0s3`, `round 2 of talks`.
 EVERYDAY = LONE_WORDS - frozenset(
     "epoch epoche step steps iter itr iteration iterations timestep timesteps globalstep schritt".split()

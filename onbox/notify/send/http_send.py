@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 
 from onbox.named_tuple import NamedTuple
 from onbox.notify.types import HttpAnswer, NoHttpAnswer, Unusable
-from onbox.system.http import Line, NoReply, Request, converse, is_public, is_this_machine
+from onbox.system.http import NoReply, OpenLine, Request, converse, is_public, is_this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def post(outgoing: Outgoing, seconds: float, heard: Callable[[int, str | None], 
     """
     url = outgoing.url
     route = route_of(url)
-    line = Line()
+    line = OpenLine()
     for _ in range(REDIRECT_LIMIT + 1):
         request = Request("POST", url, outgoing.headers, outgoing.body)
         found = converse(request, seconds, BODY_LIMIT_BYTES, line, heard)
@@ -63,7 +63,7 @@ def post(outgoing: Outgoing, seconds: float, heard: Callable[[int, str | None], 
             return NoHttpAnswer(found.why)
         if found.status not in REPOSTED or found.location is None:
             return HttpAnswer(found.status, found.body, found.retry_after, found.whole)
-        line = Line(abroad=is_public(line.peer))  # the name may lead elsewhere by now
+        line = OpenLine(abroad=is_public(line.peer))  # the name may lead elsewhere by now
         url = urljoin(url, found.location)
         try:
             if route_of(url) != route:

@@ -26,7 +26,7 @@ class LossPair(NamedTuple):
     now: float
 
 
-class Found(NamedTuple):
+class Detection(NamedTuple):
     """proof: figures, steps and times, for people. at, step: of the point that shows it first. baseline: what was
     compared with, so that an episode that lasts is not taken for the usual; None: nothing.
     """
@@ -58,7 +58,7 @@ class Course(NamedTuple):
         return [point for point in self.points if point.attempt == number]
 
 
-class Reading(NamedTuple):
+class SeriesReading(NamedTuple):
     """One value that the log showed, and where."""
 
     at: float
@@ -66,10 +66,12 @@ class Reading(NamedTuple):
     value: float
 
 
-def readings(points: Sequence[Point], name: str) -> list[Reading]:
+def readings(points: Sequence[Point], name: str) -> list[SeriesReading]:
     """The finite values of a column."""
     return [
-        Reading(point.at, point.step, value) for point in points if (value := finite(getattr(point, name))) is not None
+        SeriesReading(point.at, point.step, value)
+        for point in points
+        if (value := finite(getattr(point, name))) is not None
     ]
 
 
@@ -85,7 +87,7 @@ def usual(values: Sequence[float]) -> tuple[float, float]:
     return middle, SPREAD_OF_MAD * median(abs(value - middle) for value in values)
 
 
-def at_step(reading: Reading | Point) -> str:
+def at_step(reading: SeriesReading | Point) -> str:
     """` at step 4600`; "" where the log shows none."""
     return "" if reading.step is None else f" at step {reading.step:.12g}"
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.model.units import counted, format_duration
-from onbox.series.detectors.course import Found, at_step, median
+from onbox.series.detectors.course import Detection, at_step, median
 
 if TYPE_CHECKING:
     from onbox.series.detectors.course import Course
@@ -17,7 +17,7 @@ BLOCK_BYTES = 4096  # of a C library's or Python's buffer; larger ones are multi
 EMPTY_FACTOR = 3  # a program may say nothing at all
 
 
-def checkpoints_late(course: Course, _: Found | None) -> Found | None:
+def checkpoints_late(course: Course, _: Detection | None) -> Detection | None:
     """No complete checkpoint for several of the run's own intervals, while its steps go on."""
     looked = _looked(course)
     if not looked:
@@ -40,7 +40,7 @@ def checkpoints_late(course: Course, _: Found | None) -> Found | None:
         f" {format_duration(interval)}; the newest complete one is of step {last.checkpoint_step},"
         f" the run is{at_step(moved[-1])}"
     )
-    return Found(proof, moved[-1].at, moved[-1].step)
+    return Detection(proof, moved[-1].at, moved[-1].step)
 
 
 def _looked(course: Course) -> list[Point]:
@@ -71,7 +71,7 @@ def _has_made_the_steps(course: Course, saved: list[Point], newest: Point) -> bo
     return newest.step - start > (course.limits.checkpoint_intervals - 1) * median(steps)
 
 
-def checkpoints_few(course: Course, _: Found | None) -> Found | None:
+def checkpoints_few(course: Course, _: Detection | None) -> Detection | None:
     """Fewer complete checkpoints are left than a rollback wants, though there were as many."""
     looked = _looked(course)
     wanted, left = course.limits.rollback_depth, looked[-1].checkpoints if looked else None
@@ -81,10 +81,10 @@ def checkpoints_few(course: Course, _: Found | None) -> Found | None:
     proof = (
         f"{counted(left, 'complete checkpoint')} left, where {wanted} are wanted for a rollback and {most} were there"
     )
-    return Found(proof, course.newest.at, course.newest.step)
+    return Detection(proof, course.newest.at, course.newest.step)
 
 
-def output_buffered(course: Course, _: Found | None) -> Found | None:
+def output_buffered(course: Course, _: Detection | None) -> Detection | None:
     """Artifacts are young and the log is old, and it ends where a buffer of the program was full."""
     newest, limit = course.newest, course.limits.buffered_after_seconds
     if newest.artifact_at is None or newest.log_at is None or newest.log_bytes is None:
@@ -94,4 +94,4 @@ def output_buffered(course: Course, _: Found | None) -> Found | None:
         return None
     where = f"ends at {newest.log_bytes} bytes, a full buffer" if newest.log_bytes else "is empty"
     proof = f"its artifacts were written {format_duration(behind)} after the last line of its log, which {where}"
-    return Found(proof, newest.at, newest.step)
+    return Detection(proof, newest.at, newest.step)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.series.detectors.course import BASELINE, Found, at_step, median, over, readings, usual
+from onbox.series.detectors.course import BASELINE, Detection, at_step, median, over, readings, usual
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onbox.series.detectors.course import Course, Reading
+    from onbox.series.detectors.course import Course, SeriesReading
     from onbox.series.point import Point
 
 CALM = 3  # readings in a row at the trend end an episode
@@ -22,7 +22,7 @@ CONVERGED = 0.02  # of its largest: from there a loss may be shown as 0.000 soon
 ZEROES = ("loss", "grad_norm", "metric")
 
 
-def not_finite(course: Course, before: Found | None) -> Found | None:
+def not_finite(course: Course, before: Detection | None) -> Detection | None:
     """The newest loss or grad norm is nan or infinite. Scaling the loss for half precision makes an infinite grad norm
     now and then: that counts when the reading before was no number either.
     """
@@ -37,11 +37,11 @@ def not_finite(course: Course, before: Found | None) -> Found | None:
             return before
         last = next((f"; the last number was {getattr(one, name):.4g}{at_step(one)}" for one in reversed(shown)
                      if not isinstance(getattr(one, name), str)), "")  # fmt: skip
-        return Found(f"{name.replace('_', ' ')} is {value}{at_step(shown[-1])}{last}", shown[-1].at, shown[-1].step)
+        return Detection(f"{name.replace('_', ' ')} is {value}{at_step(shown[-1])}{last}", shown[-1].at, shown[-1].step)
     return None
 
 
-def risen(course: Course, before: Found | None) -> Found | None:
+def risen(course: Course, before: Detection | None) -> Detection | None:
     """The last readings of the loss are all that much above the median of those before them."""
     limits, seen = course.limits, readings(_one_way(course.points), "loss")
     found = _above(seen, limits.loss_readings, 1 + limits.loss_percent / 100, before, NOISE_OF_MANY)
@@ -53,7 +53,7 @@ def risen(course: Course, before: Found | None) -> Found | None:
     return found._replace(proof=f"loss {now:.4g}{more}, {over(len(last), last[0].at, last[-1].at)}{at_step(last[0])}")
 
 
-def grad_norm_risen(course: Course, before: Found | None) -> Found | None:
+def grad_norm_risen(course: Course, before: Detection | None) -> Detection | None:
     """The same of the norm of the gradient, by a factor."""
     limits, seen = course.limits, readings(course.attempt, "grad_norm")
     found = _above(seen, limits.grad_norm_readings, limits.grad_norm_factor, before, NOISE)
@@ -67,7 +67,9 @@ def grad_norm_risen(course: Course, before: Found | None) -> Found | None:
     )
 
 
-def _above(seen: Sequence[Reading], count: int, factor: float, before: Found | None, noise: float) -> Found | None:
+def _above(
+    seen: Sequence[SeriesReading], count: int, factor: float, before: Detection | None, noise: float
+) -> Detection | None:
     """Whether the last `count` readings are all above `factor` times the usual, and above its noise."""
     if before is not None and before.baseline is not None:
         limit = before.baseline + (factor - 1) * abs(before.baseline)
@@ -80,7 +82,7 @@ def _above(seen: Sequence[Reading], count: int, factor: float, before: Found | N
     limit = baseline + max((factor - 1) * abs(baseline), noise * spread)
     if any(one.value <= limit for one in last):
         return None
-    return Found("", last[0].at, last[0].step, baseline)
+    return Detection("", last[0].at, last[0].step, baseline)
 
 
 def _one_way(points: Sequence[Point]) -> list[Point]:
@@ -98,7 +100,7 @@ def _one_way(points: Sequence[Point]) -> list[Point]:
     return kept[::-1]
 
 
-def all_zero(course: Course, before: Found | None) -> Found | None:
+def all_zero(course: Course, before: Detection | None) -> Detection | None:
     """A value was exactly 0 in all of its last readings. A loss that had come near to 0 before has converged."""
     for name in ZEROES:
         points = course.attempt
@@ -115,12 +117,12 @@ def all_zero(course: Course, before: Found | None) -> Found | None:
         if before is not None:
             return before
         called = (points[-1].metric_name or name) if name == "metric" else name.replace("_", " ")
-        return Found(f"{called} is exactly 0 {over(len(last), last[0].at, last[-1].at)}{at_step(last[0])}",
+        return Detection(f"{called} is exactly 0 {over(len(last), last[0].at, last[-1].at)}{at_step(last[0])}",
                      last[0].at, last[0].step)  # fmt: skip
     return None
 
 
-def resume_mismatch(course: Course, before: Found | None) -> Found | None:
+def resume_mismatch(course: Course, before: Detection | None) -> Detection | None:
     """The loss of a resumed attempt is not that of the attempt before: at the same steps, or behind its last one."""
     if not course.resumed or _began_anew(course):
         return None
@@ -135,7 +137,7 @@ def _began_anew(course: Course) -> bool:
     return earlier is not None and own is not None and own < BEGINNING * earlier
 
 
-def _while_catching_up(course: Course) -> Found | None:
+def _while_catching_up(course: Course) -> Detection | None:
     pairs, limit = course.pairs, course.limits.resume_loss_difference
     if len(pairs) < LEAST_PAIRS:
         return None
@@ -147,10 +149,10 @@ def _while_catching_up(course: Course) -> Found | None:
         f"resumed, and the loss of {len(pairs)} steps differs by {apart:.3g} from the attempt before (limit {limit:g});"
         f" at step {worst.step:.12g} it was {worst.before:.6g} and is {worst.now:.6g}"
     )
-    return Found(proof, course.newest.at, worst.step)
+    return Detection(proof, course.newest.at, worst.step)
 
 
-def _behind(course: Course) -> Found | None:
+def _behind(course: Course) -> Detection | None:
     """Behind the last step of the attempt before: higher than its trend by more than its noise explains."""
     number = course.newest.attempt
     earlier = readings([point for point in course.points if point.attempt < number], "loss")
@@ -172,4 +174,4 @@ def _behind(course: Course) -> Found | None:
         f"resumed, and behind step {end:.12g} the loss is {now:.4g} over {BEHIND} readings,"
         f" {100 * (now - was) / abs(was) if was else 0:.1f}% above the {was:.4g} of the attempt before"
     )
-    return Found(proof, behind[0].at, behind[0].step)
+    return Detection(proof, behind[0].at, behind[0].step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.series.detectors.course import Found, at_step, median, over
+from onbox.series.detectors.course import Detection, at_step, median, over
 
 if TYPE_CHECKING:
     from onbox.series.detectors.course import Course
@@ -14,7 +14,7 @@ LEAST_LAPS = 10  # that tell how fast it usually is
 CALM = 3  # laps in a row at its usual speed end an episode
 
 
-def slow(course: Course, before: Found | None) -> Found | None:
+def slow(course: Course, before: Detection | None) -> Detection | None:
     """The last readings, but for one among them, are below the attempt's own median speed: a pause for a checkpoint or
     an evaluation makes one slow reading, not several.
     """
@@ -35,7 +35,7 @@ def slow(course: Course, before: Found | None) -> Found | None:
     less = 100 * (1 - now / baseline)
     span = over(len(low), low[0].at, low[-1].at)
     proof = f"{now:.3g} steps/s, {less:.0f}% below its own median of {baseline:.3g}, {span}{at_step(low[0])}"
-    return Found(proof, low[0].at, low[0].step, baseline)
+    return Detection(proof, low[0].at, low[0].step, baseline)
 
 
 def _laps(course: Course) -> list[Point]:

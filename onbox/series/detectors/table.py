@@ -11,7 +11,7 @@ from onbox.series.detectors import files, loss, speed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from onbox.series.detectors.course import Course, Found
+    from onbox.series.detectors.course import Course, Detection
 
 
 class Detector(NamedTuple):
@@ -19,7 +19,7 @@ class Detector(NamedTuple):
     remedy: what a person does about it.
     """
 
-    find: Callable[[Course, Found | None], Found | None]
+    find: Callable[[Course, Detection | None], Detection | None]
     words: str
     remedy: str
 
@@ -75,7 +75,7 @@ DETECTORS: dict[str, Detector] = {
 assert tuple(DETECTORS) == NAMES
 
 
-def look(course: Course, before: Mapping[str, Found]) -> dict[str, Found]:
+def look(course: Course, before: Mapping[str, Detection]) -> dict[str, Detection]:
     """What all detectors find now. before: what they found at the last look."""
     found = {
         name: one
@@ -85,6 +85,6 @@ def look(course: Course, before: Mapping[str, Found]) -> dict[str, Found]:
     return {name: _as_one_episode(before.get(name), one) for name, one in found.items()}
 
 
-def _as_one_episode(before: Found | None, now: Found) -> Found:
+def _as_one_episode(before: Detection | None, now: Detection) -> Detection:
     """An episode began when it was found first; its proof is of now."""
     return now if before is None else now._replace(at=before.at, step=before.step)

@@ -64,7 +64,7 @@ class CellEvidence(NamedTuple):
         return not self.open and not self.running and not self.is_growing
 
 
-class Row(NamedTuple):
+class CellRow(NamedTuple):
     """A rule: its name, when it holds, what follows."""
 
     name: str
@@ -72,24 +72,26 @@ class Row(NamedTuple):
     action: CellAction
 
 
-PLAN: tuple[Row, ...] = (
-    Row("asked-to-stop", lambda e: e.stops > 0 and e.running > 0 and not e.cells_told_to_stop, CellAction.STOP_CELLS),
-    Row("stopping", lambda e: e.stops > 0 and e.running > 0, CellAction.WAIT),
-    Row("stopped", lambda e: e.stops > 0, CellAction.END_STOPPED),
-    Row("cells-end-first", lambda e: (e.too_many or e.same) and e.running > 0, CellAction.WAIT),
-    Row("too-many-failed", lambda e: e.too_many and e.open > 0, CellAction.END_TOO_MANY),
-    Row("same-failure-again", lambda e: e.same and e.open > 0, CellAction.END_SAME),
-    Row("unwhole-list", lambda e: e.may_end and e.unread > 0, CellAction.END_FAILED),
-    Row("some-failed", lambda e: e.may_end and e.failed > 0, CellAction.END_FAILED),
-    Row("all-done", lambda e: e.may_end, CellAction.END_DONE),
-    Row("held-too-long", lambda e: e.is_held and e.held_too_long and not e.running, CellAction.END_REFUSED),
-    Row("held", lambda e: e.is_held, CellAction.HOLD),
-    Row("slots-busy", lambda e: e.running >= e.slots, CellAction.WAIT),
-    Row("none-open", lambda e: not e.open, CellAction.WAIT),
-    Row("open", lambda _: True, CellAction.START),
+PLAN: tuple[CellRow, ...] = (
+    CellRow(
+        "asked-to-stop", lambda e: e.stops > 0 and e.running > 0 and not e.cells_told_to_stop, CellAction.STOP_CELLS
+    ),
+    CellRow("stopping", lambda e: e.stops > 0 and e.running > 0, CellAction.WAIT),
+    CellRow("stopped", lambda e: e.stops > 0, CellAction.END_STOPPED),
+    CellRow("cells-end-first", lambda e: (e.too_many or e.same) and e.running > 0, CellAction.WAIT),
+    CellRow("too-many-failed", lambda e: e.too_many and e.open > 0, CellAction.END_TOO_MANY),
+    CellRow("same-failure-again", lambda e: e.same and e.open > 0, CellAction.END_SAME),
+    CellRow("unwhole-list", lambda e: e.may_end and e.unread > 0, CellAction.END_FAILED),
+    CellRow("some-failed", lambda e: e.may_end and e.failed > 0, CellAction.END_FAILED),
+    CellRow("all-done", lambda e: e.may_end, CellAction.END_DONE),
+    CellRow("held-too-long", lambda e: e.is_held and e.held_too_long and not e.running, CellAction.END_REFUSED),
+    CellRow("held", lambda e: e.is_held, CellAction.HOLD),
+    CellRow("slots-busy", lambda e: e.running >= e.slots, CellAction.WAIT),
+    CellRow("none-open", lambda e: not e.open, CellAction.WAIT),
+    CellRow("open", lambda _: True, CellAction.START),
 )
 
 
-def plan_next(evidence: CellEvidence) -> Row:
+def plan_next(evidence: CellEvidence) -> CellRow:
     """The first row that holds. The last one always does."""
     return next(row for row in PLAN if row.holds(evidence))

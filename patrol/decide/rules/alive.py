@@ -15,7 +15,7 @@ from patrol.liveness import Presence
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    from patrol.decide.rule_context import RunScene
+    from patrol.decide.run_scene import RunScene
 
 
 def _quiet_but_at_work(scene: RunScene) -> bool:

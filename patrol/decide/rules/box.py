@@ -9,10 +9,10 @@ from onbox.contract.states import RunState
 from onbox.model.units import format_size
 from onbox.runs.next_step import Act
 from patrol.cost import cost_words
+from patrol.decide.box_scene import BoxScene, LinkScene
 from patrol.decide.phrases import ago, quote, word
 from patrol.decide.remote_command import here
 from patrol.decide.rule import Condition, Rule
-from patrol.decide.rule_context import BoxScene, LinkScene
 from patrol.ssh.unreachable_reasons import BY_KEY, UnreachableReason
 from patrol.verdict import Severity
 

@@ -20,7 +20,7 @@ from patrol.decide.phrases import (
     word,
 )
 from patrol.decide.rule import Condition, Rule
-from patrol.decide.rule_context import RunScene
+from patrol.decide.run_scene import RunScene
 from patrol.liveness import Presence, is_queued
 from patrol.memory.update_history import acknowledgement
 from patrol.verdict import Severity

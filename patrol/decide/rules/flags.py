@@ -17,7 +17,7 @@ from patrol.verdict import Severity
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from patrol.decide.rule_context import RunScene
+    from patrol.decide.run_scene import RunScene
     from patrol.snapshot import Detected
 
 FAILURE_IN_LOG = If("its log shows a failure", lambda s: s.failure is not None)

@@ -13,7 +13,7 @@ from patrol.decide.rules.end import DONE, NO_OUTCOME, NOT_DONE, If, Row
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
-    from patrol.decide.rule_context import RunScene
+    from patrol.decide.run_scene import RunScene
 
 NOT_JUST_STARTED = If(
     "its attempt is older than start_grace",

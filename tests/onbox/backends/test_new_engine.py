@@ -29,7 +29,7 @@ ROW = """    Engine(
 CONFIG = """
 from onbox.config import values
 from onbox.config.keys import Key, Keys, OwnKey
-from onbox.config.tables.engine_part import EnginePart, Guarded, kept
+from onbox.config.tables.engine_part import EnginePart, GuardedKey, kept
 
 
 class ToyKeys(Keys):
@@ -41,7 +41,7 @@ class ToyKeys(Keys):
 PART = EnginePart(
     keys=ToyKeys,
     read=lambda table: kept({"url": table.get(ToyKeys.url)}),
-    guarded=(Guarded("url", "is asked about jobs", address=True),),
+    guarded=(GuardedKey("url", "is asked about jobs", address=True),),
     job_id=values.text,
     job_wanted="a toy",
     job_example="toy-1",

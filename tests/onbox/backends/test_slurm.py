@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING
 from onbox.backends.base import Done, EngineRefused, Job, JobState, Order, Submitted
 from onbox.backends.slurm.backend import Slurm
 from onbox.contract.readings import Absent, Unseen
-from onbox.system.command import Finished, NotRun
+from onbox.system.command import CommandResult, NotRun
 from tests.onbox.backends.cases import case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-EMPTY = Finished(0, "", "")
-FORGOTTEN = Finished(1, "", "slurm_load_jobs error: Invalid job id specified\n")
-NO_ACCOUNTING = Finished(1, "", "Slurm accounting storage is disabled\n")
-DOWN = Finished(1, "", "Unable to contact slurm controller (connect failure)\n")
+EMPTY = CommandResult(0, "", "")
+FORGOTTEN = CommandResult(1, "", "slurm_load_jobs error: Invalid job id specified\n")
+NO_ACCOUNTING = CommandResult(1, "", "Slurm accounting storage is disabled\n")
+DOWN = CommandResult(1, "", "Unable to contact slurm controller (connect failure)\n")
 
 
 class Fake:
     """Answers by the command's name; remembers what was asked."""
 
-    def __init__(self, **answers: Finished | NotRun) -> None:
+    def __init__(self, **answers: CommandResult | NotRun) -> None:
         self.answers = answers
         self.asked: list[Sequence[str]] = []
         self.environs: list[Mapping[str, str]] = []
 
-    def __call__(self, argv: Sequence[str], _: float, env: Mapping[str, str]) -> Finished | NotRun:
+    def __call__(self, argv: Sequence[str], _: float, env: Mapping[str, str]) -> CommandResult | NotRun:
         self.asked.append(argv)
         self.environs.append(env)
         return self.answers[argv[0]]
@@ -48,7 +48,7 @@ def test_a_job_is_forgotten_when_all_that_know_say_so() -> None:
 
 
 def test_the_accounting_is_asked_for_what_is_forgotten() -> None:
-    fake = Fake(squeue=EMPTY, scontrol=FORGOTTEN, sacct=Finished(0, "7|OUT_OF_MEMORY|0:125|OutOfMemory|0\n", ""))
+    fake = Fake(squeue=EMPTY, scontrol=FORGOTTEN, sacct=CommandResult(0, "7|OUT_OF_MEMORY|0:125|OutOfMemory|0\n", ""))
     job = slurm(fake).look(["7"])["7"]
     assert isinstance(job, Job)
     assert job.failure_class == "host_oom"
@@ -65,7 +65,9 @@ def test_a_site_without_sacct_still_forgets() -> None:
 
 def test_an_old_sacct_is_asked_again_with_fewer_fields() -> None:
     fake = Fake(
-        squeue=EMPTY, scontrol=FORGOTTEN, sacct=Finished(1, "", 'sacct: error: Invalid field requested: "Restarts"')
+        squeue=EMPTY,
+        scontrol=FORGOTTEN,
+        sacct=CommandResult(1, "", 'sacct: error: Invalid field requested: "Restarts"'),
     )
     slurm(fake).look(["7"])
     assert [argv[-1] for argv in fake.asked if argv[0] == "sacct"][-1] == "JobID,State,ExitCode"
@@ -78,7 +80,7 @@ def test_too_slow_is_could_not_look() -> None:
 
 
 def test_many_jobs_are_one_question() -> None:
-    fake = Fake(squeue=Finished(0, case("slurm_22.05_squeue.txt"), ""))
+    fake = Fake(squeue=CommandResult(0, case("slurm_22.05_squeue.txt"), ""))
     words = slurm(fake).look(["19", "20", "26"])
     assert len(fake.asked) == 1
     assert {word.state for word in words.values() if isinstance(word, Job)} == {JobState.STOPPED}
@@ -91,7 +93,7 @@ def test_questions_are_asked_without_the_users_taste() -> None:
 
 
 def test_a_job_inherits_the_callers_environment() -> None:
-    fake = Fake(sbatch=Finished(0, "17\n", ""))
+    fake = Fake(sbatch=CommandResult(0, "17\n", ""))
     order = Order("n", ("true",), "/", env=(("MORE", "1"),))
     assert slurm(fake).launch(order) == Submitted("17")
     assert fake.environs == [{"SQUEUE_USERS": "me", "HOME": "/h", "MORE": "1"}]
@@ -103,7 +105,7 @@ def test_no_slurm_here_is_said_so() -> None:
 
 
 def test_a_lost_submission_is_found_by_its_name() -> None:
-    fake = Fake(squeue=Finished(0, case("slurm_22.05_squeue.txt"), ""))
+    fake = Fake(squeue=CommandResult(0, case("slurm_22.05_squeue.txt"), ""))
     assert slurm(fake).find("digits-train-1") == "26"
     assert isinstance(slurm(Fake(squeue=EMPTY, sacct=NO_ACCOUNTING)).find("digits-train-1"), Absent)
     assert isinstance(slurm(Fake(squeue=DOWN)).find("digits-train-1"), Unseen)

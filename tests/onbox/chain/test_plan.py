@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from onbox.chain.state.plan import PLAN, Action, Evidence, plan_stage
+from onbox.chain.state.plan import PLAN, Action, StageEvidence, plan_stage
 from onbox.chain.state.replay import StageHistory
 from onbox.contract.events import Event
 from onbox.contract.markers import Invalid, Marker, Slot
@@ -35,9 +35,9 @@ def seen(
     slot_exists: bool | None = None,
     locked: bool = False,
     chain_open: bool = True,
-) -> Evidence:
+) -> StageEvidence:
     exists = in_slot is not None if slot_exists is None else slot_exists
-    return Evidence(OURS, known or StageHistory(), mark, in_slot, exists, locked, chain_open)
+    return StageEvidence(OURS, known or StageHistory(), mark, in_slot, exists, locked, chain_open)
 
 
 STARTED = history(Event.ATTEMPT_STARTED)
@@ -47,7 +47,7 @@ DONE = StageHistory(1, Event.STAGE_DONE)
 REDO = StageHistory(1, Event.STAGE_REDO)
 ENDED = {"event": "attempt_ended", "exit_code": 0}
 
-CASES: list[tuple[str, Action, Evidence]] = [
+CASES: list[tuple[str, Action, StageEvidence]] = [
     ("alive", Action.ADOPT, seen(STARTED, in_slot=slot(), locked=True)),
     ("alive", Action.ADOPT, seen(STARTED, in_slot=slot(keeper=None), locked=True)),
     ("alive", Action.ADOPT, seen(STARTED, in_slot=slot(), locked=True, mark=marker())),
@@ -101,7 +101,7 @@ CASES: list[tuple[str, Action, Evidence]] = [
 
 
 @pytest.mark.parametrize(("name", "action", "evidence"), CASES)
-def test_each_situation_has_its_row_and_action(name: str, action: Action, evidence: Evidence) -> None:
+def test_each_situation_has_its_row_and_action(name: str, action: Action, evidence: StageEvidence) -> None:
     row = plan_stage(evidence)
     assert (name, action) == (row.name, row.action)
 
@@ -116,7 +116,7 @@ def test_names_of_rows_are_unique() -> None:
 
 
 @pytest.mark.parametrize("evidence", [evidence for _, _, evidence in CASES])
-def test_the_last_row_always_holds(evidence: Evidence) -> None:
+def test_the_last_row_always_holds(evidence: StageEvidence) -> None:
     assert PLAN[-1].holds(evidence)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from onbox.chain.run_status import log_look, look_at_run
+from onbox.chain.state.read_status import read_status
 from onbox.chain.state.replay import replay
 from onbox.chain.state.slots import read_slot, reserve_slot
-from onbox.chain.state.status_file import read_status
 from onbox.contract.events import Event, Record, parse_events
 from onbox.contract.fingerprint import chain_fingerprint, stage_fingerprint
 from onbox.contract.markers import Marker, parse_marker

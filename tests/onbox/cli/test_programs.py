@@ -18,6 +18,7 @@ import sentinels.cli
 from tests.box import REPOSITORY
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from onbox.cli.program import Program
@@ -163,3 +164,25 @@ def test_the_first_release_s_command_lines_are_still_taken() -> None:
             names, kind = item.rsplit(":", 1)
             for name in names.split("|"):
                 assert taken.get(name) in ({kind, "optional"} if kind == "one" else {kind}), f"{words} {name}"
+
+
+def help_pages(program: Program) -> Iterator[str]:
+    """Of a program and of every command below it, on a terminal of 80 columns."""
+
+    def pages(command: click.Command, ctx: click.Context) -> Iterator[str]:
+        yield command.get_help(ctx)
+        if not isinstance(command, click.Group):
+            return
+        for name in command.list_commands(ctx):
+            found = command.get_command(ctx, name)
+            assert found is not None
+            yield from pages(found, click.Context(found, parent=ctx, info_name=name, terminal_width=80))
+
+    return pages(program, click.Context(program, info_name=program.name, terminal_width=80))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_no_line_of_a_help_is_wider_than_80_columns_but_what_is_typed(program: Program) -> None:
+    wide = [line for page in help_pages(program) for line in page.splitlines() if len(line) > 80]
+    names = tuple(f"  {one.name} " for one in PROGRAMS)
+    assert [line for line in wide if not line.startswith(names) or "   " in line.strip()] == []

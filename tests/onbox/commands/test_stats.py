@@ -8,7 +8,7 @@ import pytest
 
 from onbox.commands.show.stats_prometheus import render_metrics
 from onbox.commands.show.stats_text import load_text, render_picture
-from onbox.commands.stats import Picture, Subject, find_rates, find_trends
+from onbox.commands.stats import Picture, StatsSubject, find_rates, find_trends
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.clock import utc_text
 from tests.onbox.preflight.facts import CPU, DISK, MEMORY, ROOM, SNAPSHOT
@@ -19,7 +19,7 @@ def sample(minute: float, **numbers: Any) -> dict[str, Any]:
 
 
 def picture(**changes: Any) -> Picture:
-    return Picture(Subject(), SNAPSHOT._replace(**changes), Absent("no NVIDIA device"), {}, {}, None)
+    return Picture(StatsSubject(), SNAPSHOT._replace(**changes), Absent("no NVIDIA device"), {}, {}, None)
 
 
 def line(name: str, shown: Picture) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.cli.app import main
 from onbox.logs import track
-from onbox.logs.large import SEARCH_BYTES, Reading, read_large
+from onbox.logs.large import SEARCH_BYTES, LargeLogReading, read_large
 from onbox.logs.line.read import read_line
 from onbox.logs.progress import ProgressSettings
 from onbox.system.places import Places
@@ -23,7 +23,7 @@ REMARK = b"2026-11-21 03:15:01,658 INFO data.py: part of the data set is in the 
 MIB = 1 << 20
 
 
-def read(path: Path, *parts: bytes | int, settings: ProgressSettings | None = None) -> Reading:
+def read(path: Path, *parts: bytes | int, settings: ProgressSettings | None = None) -> LargeLogReading:
     """Parts: bytes, or the size of a hole."""
     with open(path, "wb") as file:
         for part in parts:
@@ -117,7 +117,7 @@ def test_a_bar_without_line_breaks(tmp_path: Path) -> None:
 
 def test_a_regex_of_the_users_own_is_looked_for_further_up(tmp_path: Path) -> None:
     mine = ProgressSettings(regex=r"@(?P<current>\d+) of (?P<max>\d+)")
-    reading = read(tmp_path / "log", remarks(2 * MIB), b"@12 of 40\n", remarks(2 * MIB), settings=mine)
+    reading = read(tmp_path / "log", remarks(MIB), b"@12 of 40\n", remarks(MIB // 2), settings=mine)
     assert (reading.progress.current, reading.progress.exact_max) == (12, 40)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.model.screen import clip, columns, joined, labelled, whole
+from onbox.model.screen import clip, columns, hanging, joined, labelled, whole
 
 LONG = "Go back to a checkpoint before the blow-up and change what caused it. " * 5
 
@@ -32,3 +32,12 @@ def test_a_long_text_is_folded_between_words_below_itself() -> None:
 
 def test_what_is_typed_is_never_cut() -> None:
     assert whole("next", "c" * 200) == ["  next     " + "c" * 200]
+
+
+def test_what_does_not_fit_hangs_below_and_nothing_of_it_is_cut() -> None:
+    assert hanging("  no      stalled  ", "it is short") == ["  no      stalled  it is short"]
+    text = " ".join(["every word of it"] * 30)
+    lines = hanging("  no      stalled  ", text, indent=10)
+    assert max(map(columns, lines)) <= 80
+    assert all(line.startswith(" " * 10) for line in lines[1:])
+    assert " ".join(" ".join(lines).split()) == f"no stalled {text}"

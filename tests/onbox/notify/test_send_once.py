@@ -15,7 +15,7 @@ from onbox.notify.send.worker import try_once
 from onbox.notify.shown_url import mask_url
 from onbox.notify.targets import Resolved
 from onbox.notify.types import Delivery, NoHttpAnswer, Outgoing, TryOutcome, Unusable
-from onbox.system.http import Line, NoReply, Request, converse
+from onbox.system.http import NoReply, OpenLine, Request, converse
 from tests.box import BOUND_SECONDS
 from tests.fault_server import CANARY, FaultServer, free_port, self_signed
 from tests.onbox.notify.samples import FAILED
@@ -168,7 +168,10 @@ def test_the_address_that_is_connected_to_counts() -> None:
         pytest.skip("no address but loopback")
     with socket.create_server((address, 0)) as listener:
         found = converse(
-            Request("POST", f"http://{address}:{listener.getsockname()[1]}/x", {}, b"secret"), 5.0, 100, Line(here=True)
+            Request("POST", f"http://{address}:{listener.getsockname()[1]}/x", {}, b"secret"),
+            5.0,
+            100,
+            OpenLine(here=True),
         )
         assert isinstance(found, NoReply)
         connection, _ = listener.accept()

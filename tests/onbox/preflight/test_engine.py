@@ -9,7 +9,7 @@ import pytest
 from onbox.config.parse import parse_config
 from onbox.preflight.engine import check_engine
 from onbox.preflight.report import CheckResult, CheckVerdict
-from onbox.system.command import Finished, NotRun
+from onbox.system.command import CommandResult, NotRun
 from onbox.system.http import NoReply, Question, Reply
 from tests.onbox.preflight.facts import facts
 
@@ -26,25 +26,25 @@ REFUSED = (
     "lua: welcome to the cluster\nsbatch: error: invalid partition specified: gpu\n"
     "allocation failure: Invalid partition name specified\n"
 )
-SLURM: dict[str, Finished | NotRun] = {
-    "sbatch --version": Finished(0, "slurm 24.11.5\n", ""),
-    "scontrol ping": Finished(0, "Slurmctld(primary) at ctl is UP\n", ""),
-    "sacct": Finished(1, "", "Slurm accounting storage is disabled\n"),
-    "sbatch --test-only": Finished(0, "", STARTS),
-    "sinfo -h -p": Finished(0, "up 2 idle\nup 1 drain\n", ""),
-    "sinfo -h -N": Finished(0, "n1\nn2\n", ""),
+SLURM: dict[str, CommandResult | NotRun] = {
+    "sbatch --version": CommandResult(0, "slurm 24.11.5\n", ""),
+    "scontrol ping": CommandResult(0, "Slurmctld(primary) at ctl is UP\n", ""),
+    "sacct": CommandResult(1, "", "Slurm accounting storage is disabled\n"),
+    "sbatch --test-only": CommandResult(0, "", STARTS),
+    "sinfo -h -p": CommandResult(0, "up 2 idle\nup 1 drain\n", ""),
+    "sinfo -h -N": CommandResult(0, "n1\nn2\n", ""),
 }
 
 
 class Shell:
     """Commands by the beginning of their words."""
 
-    def __init__(self, answers: Mapping[str, Finished | NotRun]) -> None:
+    def __init__(self, answers: Mapping[str, CommandResult | NotRun]) -> None:
         self.answers, self.asked = answers, list[str]()
 
     def __call__(
         self, argv: Sequence[str], *, timeout_seconds: float, env: Mapping[str, str] | None = None
-    ) -> Finished | NotRun:
+    ) -> CommandResult | NotRun:
         assert timeout_seconds > 0
         assert env is not None
         line = " ".join(argv)
@@ -81,7 +81,7 @@ def look(
     return {result.check: result for result in check_engine(given)}
 
 
-def slurm(root: Path, words: str = "", answer: Finished | NotRun | None = None) -> dict[str, CheckResult]:
+def slurm(root: Path, words: str = "", answer: CommandResult | NotRun | None = None) -> dict[str, CheckResult]:
     """With another answer to the command that begins with these words."""
     answers = SLURM if answer is None else {**SLURM, words: answer}
     return look(root, "slurm", stages=TRAIN, run=Shell(answers))
@@ -120,13 +120,13 @@ def test_commands_that_are_missing_are_named(root: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "looked"),
     [
-        (Finished(0, "Slurmctld(primary) at ctl is DOWN\n", ""), True),
+        (CommandResult(0, "Slurmctld(primary) at ctl is DOWN\n", ""), True),
         (NotRun("scontrol did not answer within 15 s"), False),
-        (Finished(1, "", "scontrol: error: Munge authentication failed"), False),
+        (CommandResult(1, "", "scontrol: error: Munge authentication failed"), False),
     ],
 )
 def test_a_controller_that_is_down_is_not_one_that_could_not_be_asked(
-    root: Path, answer: Finished | NotRun, *, looked: bool
+    root: Path, answer: CommandResult | NotRun, *, looked: bool
 ) -> None:
     found = slurm(root, "scontrol ping", answer)
     assert (found["controller"].verdict, found["controller"].looked) == (CheckVerdict.FAIL, looked)
@@ -135,7 +135,7 @@ def test_a_controller_that_is_down_is_not_one_that_could_not_be_asked(
 
 
 def test_a_refusal_is_told_without_the_banners_of_the_site(root: Path) -> None:
-    found = slurm(root, "sbatch --test-only", Finished(1, "", REFUSED))
+    found = slurm(root, "sbatch --test-only", CommandResult(1, "", REFUSED))
     result = found["sbatch train"]
     assert (result.verdict, result.looked) == (CheckVerdict.FAIL, True)
     assert "invalid partition specified: gpu" in result.seen
@@ -143,23 +143,24 @@ def test_a_refusal_is_told_without_the_banners_of_the_site(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [NotRun("sbatch did not answer within 15 s"), Finished(1, "", "sbatch: error: Unable to contact slurm")]
+    "answer",
+    [NotRun("sbatch did not answer within 15 s"), CommandResult(1, "", "sbatch: error: Unable to contact slurm")],
 )
-def test_options_that_could_not_be_tried_are_neither_good_nor_bad(root: Path, answer: Finished | NotRun) -> None:
+def test_options_that_could_not_be_tried_are_neither_good_nor_bad(root: Path, answer: CommandResult | NotRun) -> None:
     found = slurm(root, "sbatch --test-only", answer)
     assert (found["sbatch train"].verdict, found["sbatch train"].looked) == (CheckVerdict.WARN, False)
 
 
 @pytest.mark.parametrize("rows", ["down 2 idle\n", "up 2 drain\nup 1 down*\n"])
 def test_a_partition_where_jobs_only_wait(root: Path, rows: str) -> None:
-    found = slurm(root, "sinfo -h -p", Finished(0, rows, ""))
+    found = slurm(root, "sinfo -h -p", CommandResult(0, rows, ""))
     assert found["partition main"].verdict is CheckVerdict.WARN
 
 
 def test_a_disk_of_this_machine_is_not_the_nodes(root: Path) -> None:
     (root / "proc/self/mountinfo").write_text(EXT4)
     assert slurm(root)["shared disk"].verdict is CheckVerdict.WARN
-    found = slurm(root, "sinfo -h -N", Finished(0, "localhost\nlocalhost\n", ""))
+    found = slurm(root, "sinfo -h -N", CommandResult(0, "localhost\nlocalhost\n", ""))
     assert found["shared disk"].verdict is CheckVerdict.PASS
 
 
@@ -219,7 +220,7 @@ def test_a_token_in_the_clear_is_warned_of(root: Path) -> None:
 
 
 IRIS = {"controller": "http://127.0.0.1:10000", "config": "marin"}
-HELP = Finished(0, "Usage: iris job run [OPTIONS]\n  --no-wait\n  --job-name TEXT\n", "")
+HELP = CommandResult(0, "Usage: iris job run [OPTIONS]\n  --no-wait\n  --job-name TEXT\n", "")
 
 
 def test_a_controller_of_iris_that_answers(root: Path) -> None:
@@ -244,7 +245,7 @@ def test_a_controller_of_iris_that_does_not(root: Path, reply: Reply | NoReply, 
 
 
 def test_verbs_that_the_command_lacks_are_named(root: Path) -> None:
-    old = Finished(0, "Usage: iris job run\n  --no-waiting\n", "")
+    old = CommandResult(0, "Usage: iris job run\n  --no-waiting\n", "")
     found = look(root, "iris", settings=IRIS, ask=Web(Reply(200, "{}")), run=Shell({"iris job run": old}))
     assert "--no-wait, --job-name" in found["iris command"].seen
     assert found["iris config"].verdict is CheckVerdict.FAIL

@@ -106,3 +106,18 @@ def test_all_attempts_of_a_stage_count_as_far_as_their_ends_were_seen(case: str)
 def test_a_stage_began_with_its_first_attempt() -> None:
     assert fold([began(1, 0), ended(1, 60.0), began(2, 9)]).stage_began_at == "2026-11-21T05:00:00.000Z"
     assert fold([began(1, 0), ended(1, 60.0), began(2, 9, "f2")]).stage_began_at == "2026-11-21T05:09:00.000Z"
+
+
+BACK: Record = {"event": Event.ROLLBACK_DONE, "stage": "train", "number": 1, "step": 4000}
+
+
+def test_a_rollback_is_known_until_an_attempt_follows_it_or_it_is_undone() -> None:
+    facts = fold([*WHOLE, BACK])
+    assert facts.rolled_back_to == 4000
+    assert facts.newest_event == Event.CHAIN_FAILED, "it says nothing of where the run stands"
+    kept = to_plain(facts)
+    assert from_plain(kept).rolled_back_to == 4000
+    del kept["rolled_back_to"]  # of an earlier version
+    assert from_plain(kept).rolled_back_to is None
+    assert fold([*WHOLE, BACK, {**BACK, "event": Event.ROLLBACK_UNDONE}]).rolled_back_to is None
+    assert fold([*WHOLE, BACK, LAUNCH, ATTEMPT]).rolled_back_to is None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onbox.model.detect import DetectSettings
-from onbox.series.detectors.course import Course, Found, LossPair
+from onbox.series.detectors.course import Course, Detection, LossPair
 from onbox.series.detectors.table import DETECTORS, look
 from onbox.series.point import Point
 
@@ -36,7 +36,7 @@ def paces(values: Iterable[Any]) -> list[Point]:
     return course(list(values), names=["steps_per_second"])
 
 
-def find(name: str, points: Sequence[Point], before: Found | None = None, **more: Any) -> Found | None:
+def find(name: str, points: Sequence[Point], before: Detection | None = None, **more: Any) -> Detection | None:
     limits = more.pop("limits", LIMITS)
     return DETECTORS[name].find(Course(points, limits, **more), before)
 
@@ -119,7 +119,7 @@ def test_a_loss_that_is_no_number_is_told_at_once(value: str) -> None:
 
 
 def test_a_gradient_that_is_nan_is_told_at_once_and_an_infinite_one_the_second_time() -> None:
-    def gradients(*values: Any) -> Found | None:
+    def gradients(*values: Any) -> Detection | None:
         return find("loss-not-finite", course(values, names=["grad_norm"]))
 
     assert gradients(1.0, "nan") is not None
@@ -147,7 +147,7 @@ def test_a_value_that_is_always_zero() -> None:
 # -- resume
 
 
-def resumed(pairs: Sequence[LossPair], values: Iterable[float] = ()) -> Found | None:
+def resumed(pairs: Sequence[LossPair], values: Iterable[float] = ()) -> Detection | None:
     before = losses([0.5] * 40)
     after = losses([0.5, *values], attempt=2, first=30)
     return find("resume-mismatch", before + after, pairs=pairs, resumed=True)
@@ -222,7 +222,7 @@ def test_a_long_pause_makes_no_checkpoint_late() -> None:
 
 
 def test_too_few_checkpoints_are_told_where_a_depth_is_set_and_was_reached() -> None:
-    def left(*counts: int) -> Found | None:
+    def left(*counts: int) -> Detection | None:
         limits = LIMITS._replace(rollback_depth=3)
         return find("checkpoints-few", course(counts, names=["checkpoints"]), limits=limits)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
-from onbox.system.command import Finished, NotRun, run_command
+from onbox.system.command import CommandResult, NotRun, run_command
 from tests.box import BOUND_SECONDS
 
 
 def test_streams_and_code_come_apart() -> None:
     argv = ["sh", "-c", "echo out; echo err >&2; exit 3"]
-    assert run_command(argv, timeout_seconds=10) == Finished(3, "out\n", "err\n")
+    assert run_command(argv, timeout_seconds=10) == CommandResult(3, "out\n", "err\n")
 
 
 def test_a_program_that_is_not_there_is_said_so() -> None:
@@ -29,4 +29,4 @@ def test_one_that_is_too_slow_is_ended_with_its_children() -> None:
 
 def test_it_reads_nothing_and_gets_the_environment_it_is_given() -> None:
     argv = ["/bin/sh", "-c", 'cat; echo "$A"']
-    assert run_command(argv, timeout_seconds=10, env={"A": "1", "PATH": "/bin:/usr/bin"}) == Finished(0, "1\n", "")
+    assert run_command(argv, timeout_seconds=10, env={"A": "1", "PATH": "/bin:/usr/bin"}) == CommandResult(0, "1\n", "")

@@ -16,7 +16,7 @@ from onbox.model.tracker import Intent, TrackerIdentity
 from onbox.notify.send.worker import try_once
 from onbox.notify.targets import Resolved
 from onbox.notify.types import TryOutcome
-from onbox.system.http import Line, NoReply, Question, Reply, Request, ask, converse
+from onbox.system.http import NoReply, OpenLine, Question, Reply, Request, ask, converse
 from patrol.tracker_server import Server
 from tests.box import BOUND_SECONDS, wait_until
 from tests.fault_server import FaultServer, free_port, self_signed
@@ -143,7 +143,7 @@ def test_a_certificate_that_nobody_trusts_is_refused(tmp_path: Path) -> None:
 
 def test_a_connection_into_a_private_network_is_closed_before_a_byte(server: FaultServer) -> None:
     """As where the name of a receiver in the internet leads into our own network at the second question."""
-    found = converse(Request("POST", server.url(), {}, b"x"), 5.0, 100, Line(abroad=True))
+    found = converse(Request("POST", server.url(), {}, b"x"), 5.0, 100, OpenLine(abroad=True))
     assert isinstance(found, NoReply)
     assert server.received == []
 

@@ -20,11 +20,11 @@ from onbox.series.point import Point as SeriesPoint
 from onbox.system.clock import utc_text
 from patrol.config.configured import settings_of
 from patrol.judge import Frame, box_note, judge, run_note
-from patrol.memory import series
 from patrol.memory.history import Before, BoxBefore
-from patrol.memory.rows import Past, Point, TickNote
+from patrol.memory.rows import Past, TickNote, TickPoint
 from patrol.memory.run_memory import BoxMemory, LogPlace, Memories, RunMemory
 from patrol.memory.run_records import RecordText
+from patrol.memory.sqlite import series
 from patrol.memory.store import FILE, Memory
 from patrol.snapshot import BoxIdentity, BoxLook, Cells, GpuLook, MemoryLook, RunLook, Snapshot, Unreachable
 from patrol.tick import policy_of
@@ -227,14 +227,14 @@ def _add_points(settings: Settings, fleet: Mapping[str, Case], now: float, days:
                 db.execute("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def _row(tick: int, ticks: int, kind: Case, chance: random.Random) -> tuple[bool, Point]:
+def _row(tick: int, ticks: int, kind: Case, chance: random.Random) -> tuple[bool, TickPoint]:
     share = (tick + 1) / (ticks + 1)
     progress = observed(kind.run.progress) if kind.run is not None else None
     end = (progress.current if progress is not None else None) or 20_000.0
     slow = 0.40 < share < 0.46
     loss = 4.1 * math.exp(-4.2 * share) + 0.03 + chance.gauss(0, 0.012)
     busy = 40 if slow else 93
-    return slow, Point(
+    return slow, TickPoint(
         current=round(end * (0.40 + (share - 0.40) / 3 if slow else share)),
         loss=round(max(loss, 0.01), 4),
         memory_percent=int(58 + 12 * share + chance.gauss(0, 2)),

@@ -6,8 +6,8 @@ from onbox.contract.events import Event
 from onbox.contract.readings import Unseen
 from onbox.contract.states import RunState
 from onbox.system.clock import utc_text
-from patrol.memory.rows import Flip, LastWord, PatrolAct, Point
-from patrol.page.model import History, RunHistory, Standing
+from patrol.memory.rows import Flip, LastWord, PatrolAct, TickPoint
+from patrol.page.model import PageHead, PageHistory, RunHistory
 from patrol.snapshot import BoxIdentity, Cells, ResultFile
 from patrol.verdict import Finding, Severity, Verdict
 from tests.patrol.makers import HEALTHY_PROGRESS, NOW, box, dead, disk, failure, log
@@ -19,7 +19,7 @@ HOSTILE = (
 SECRET = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"
 
 
-def hostile_history(now: float = NOW) -> History:
+def hostile_history(now: float = NOW) -> PageHistory:
     """One run of which everything is hostile, and its points."""
     finding = Finding(HOSTILE, Severity.CRITICAL, HOSTILE, HOSTILE, HOSTILE)
     verdict = Verdict(
@@ -60,11 +60,13 @@ def hostile_history(now: float = NOW) -> History:
         box=seen,
         seen_at=now,
         seen_now=True,
-        points=tuple((int(now) - 60 * n, HOSTILE, 2, Point(float(n), 1.0 / n, 5, 6, 7, 8)) for n in range(20, 0, -1)),
+        points=tuple(
+            (int(now) - 60 * n, HOSTILE, 2, TickPoint(float(n), 1.0 / n, 5, 6, 7, 8)) for n in range(20, 0, -1)
+        ),
         flips=(Flip(now, HOSTILE, HOSTILE, HOSTILE, HOSTILE, 2, HOSTILE, HOSTILE),),
         acts=(PatrolAct(now, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, f"{HOSTILE} {SECRET}"),),
         events=(done, event),
         tail=(HOSTILE, HOSTILE, f"token {SECRET}"),
     )
-    standing = Standing(now, now, now + 1800, 1800.0)
-    return History(HOSTILE, HOSTILE, 0.0, standing, (run,), (HOSTILE,))
+    standing = PageHead(now, now, now + 1800, 1800.0)
+    return PageHistory(HOSTILE, HOSTILE, 0.0, standing, (run,), (HOSTILE,))

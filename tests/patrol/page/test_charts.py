@@ -9,7 +9,7 @@ import pytest
 
 from onbox.contract.readings import Absent
 from onbox.series.point import Point as SeriesPoint
-from patrol.memory.rows import LastWord, Point
+from patrol.memory.rows import LastWord, TickPoint
 from patrol.page.axis import ROWS_LIMIT, holes_in, thinned
 from patrol.page.cards import cards_of
 from patrol.page.charts import data_of, numbers_of
@@ -34,7 +34,7 @@ def told(
     """One point a tick, the last one now."""
     losses = [*loss, *([None] * len(values))]
     rows = [
-        (int(NOW - (len(values) - 1 - n) * TICK), "healthy", 0, Point(value, losses[n]))
+        (int(NOW - (len(values) - 1 - n) * TICK), "healthy", 0, TickPoint(value, losses[n]))
         for n, value in enumerate(values)
     ]
     return [row for n, row in enumerate(rows) if n not in missing]

@@ -13,7 +13,7 @@ import pytest
 
 from patrol.memory.rows import LastWord
 from patrol.page.gather import gather
-from patrol.page.model import History, RunHistory, Standing
+from patrol.page.model import PageHead, PageHistory, RunHistory
 from patrol.page.write import page_of
 from tests.patrol.makers import NOW
 from tests.patrol.page.fleet import make_fleet, make_project
@@ -155,7 +155,7 @@ def test_no_text_becomes_markup_or_hides() -> None:
 
 def test_a_verdict_that_cannot_be_read_any_more_leaves_its_line() -> None:
     word = LastWord("gpu1", "digits", NOW, "05:11 gpu1/digits RUNNING train", "{")
-    history = History("x", "x", 0.0, Standing(NOW, None, None, 1800.0), (RunHistory(word, None),))
+    history = PageHistory("x", "x", 0.0, PageHead(NOW, None, None, 1800.0), (RunHistory(word, None),))
     page = Reader(page_of(history))
     assert "? unknown" in page.text()
     assert "05:11 gpu1/digits RUNNING train" in page.text()
@@ -169,9 +169,10 @@ def test_a_project_that_nobody_looked_at_yet_has_a_page(tmp_path: Path) -> None:
 
 
 def test_a_next_tick_is_named_where_something_fires_it() -> None:
-    standing = Standing(NOW, NOW, NOW + 600, 1800.0)
+    standing = PageHead(NOW, NOW, NOW + 600, 1800.0)
     by_hand, by_timer = (
-        Reader(page_of(History("x", "x", 0.0, standing._replace(timed=timed), ()))).text() for timed in (False, True)
+        Reader(page_of(PageHistory("x", "x", 0.0, standing._replace(timed=timed), ()))).text()
+        for timed in (False, True)
     )
     assert ("next due" in by_hand, "no timer is known" in by_hand) == (False, True)
     assert ("next due" in by_timer, "no timer is known" in by_timer) == (True, False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onbox.contract.events import Event
 from onbox.contract.readings import Unseen
 from onbox.system.clock import utc_text
-from patrol.memory.rows import Flip, LastWord, Point
+from patrol.memory.rows import Flip, LastWord, TickPoint
 from patrol.page.attempts import attempts_of
 from patrol.page.model import RunHistory
 from patrol.page.timeline import timeline_of
@@ -24,7 +24,7 @@ EVENTS = (
 def history(**changes: object) -> RunHistory:
     look = run(attempt=2, stage_began_age_seconds=3000.0)
     points = tuple(
-        (int(NOW - 9000 + 1000 * n), "slow" if n in (4, 5) else "healthy", int(n in (4, 5)), Point(1.0))
+        (int(NOW - 9000 + 1000 * n), "slow" if n in (4, 5) else "healthy", int(n in (4, 5)), TickPoint(1.0))
         for n in range(10)
     )
     flips = (Flip(NOW - 5000, "gpu1", "digits", "healthy", "slow", 1, "degraded", "40% under its own pace"),)

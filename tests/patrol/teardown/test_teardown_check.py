@@ -73,6 +73,12 @@ def test_a_run_that_lives_is_a_no(place: Patrolled) -> None:
     assert shown.returncode == 1
     assert "it runs" in shown.stdout
     assert "NOT YET" in shown.stdout.splitlines()[-1]
+    assert place.patrol("pull", "gpu1/second").returncode in (0, 1)
+    runs = json.loads(place.patrol("teardown-check", "gpu1", "--json").stdout)["runs"]
+    (second,) = [one for one in runs if one["run"] == "second"]
+    pulled = next(one for one in second["conditions"] if one["name"] == "pulled")
+    assert pulled["holds"] is False
+    assert "it runs: what it has written since the pull is not here" in pulled["proof"]
 
 
 def test_what_cannot_be_looked_at_is_not_given_back(place: Patrolled) -> None:

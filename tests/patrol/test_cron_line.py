@@ -12,7 +12,7 @@ import pytest
 from onbox.cron.crontab import NoCrontab, change_crontab, read_crontab
 from onbox.cron.crontab_text import BadLine, means_no_crontab, our_lines, with_line, without_line
 from onbox.errors import Trouble
-from patrol.timer.cron_entry import CronJob, bare_environment, render_line, shell_line, systemd_units, tag
+from patrol.timer.cron_line import CronJob, bare_environment, render_line, shell_line, systemd_units, tag
 
 if TYPE_CHECKING:
     from pathlib import Path

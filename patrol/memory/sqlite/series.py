@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from onbox.series.point import parse_point, point_to_dict
-from patrol.memory.schema import KEPT_POINTS_PER_RUN
+from patrol.memory.sqlite.schema import KEPT_POINTS_PER_RUN
 
 if TYPE_CHECKING:
     import sqlite3

@@ -1,4 +1,4 @@
-"""This patrol's own line in the crontab: what it is, whether it is there, and when it goes."""
+"""This patrol's own cron job: what it is, whether it is there, and when it goes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from patrol.config.settings import SSH_VARIABLE
 from patrol.judge import all_over
 from patrol.report.output import log_path
 from patrol.timer.claims import drop_claim
-from patrol.timer.cron_entry import CronJob, job_words, tag
+from patrol.timer.cron_line import CronJob, job_words, tag
 from patrol.timer.cron_memory import other_memory, variables_for_cron
 
 if TYPE_CHECKING:
