@@ -41,9 +41,9 @@ _GRADIENT = lazy(
     re.IGNORECASE,
 )
 NEAR_A_DEATH = 12  # lines
-_NO_FIGURE = lazy(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)(?!\w)|\*{6,}(?!\S)", re.IGNORECASE)
+_NO_FIGURE = lazy(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)(?!\w)|(?<!\*)\*{6,40}(?!\S)", re.IGNORECASE)
 _FIGURE = lazy(
-    r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:[ed][-+]?\d{1,4})?)(?!\w)|\*{6,}(?!\S)",
+    r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:[ed][-+]?\d{1,4})?)(?!\w)|(?<!\*)\*{6,40}(?!\S)",
     re.IGNORECASE,
 )
 _OF_TRAINING = lazy(r"(?<!val)(?<!val.)(?<!valid.)(?<!test.)(?<!eval.)(?:loss|reward|return|kl|elbo)$", re.IGNORECASE)
