@@ -6,6 +6,7 @@ import json
 import os
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,6 +133,15 @@ class Box:
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not is_running(pid), f"pid {pid} to be gone")
         return pid
+
+    def remove(self, folder: Path) -> None:
+        """A folder of a run that may be alive: its runner writes into it meanwhile."""
+
+        def gone() -> bool:
+            shutil.rmtree(folder, ignore_errors=True)
+            return not folder.exists()
+
+        wait_until(gone, f"{folder} to be gone")
 
     def run_program(self, words: list[str]) -> subprocess.CompletedProcess[str]:
         """Any program, in the project and with its environment."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -71,8 +70,7 @@ def test_a_broken_file_without_a_run_has_no_frozen_definition(box: Box) -> None:
 def test_where_the_state_was_removed_nobody_is_told_to_start_a_second_copy(box: Box) -> None:
     assert box.onbox("chain", "-d", "--launch-check", "0", f"train={LONG}").returncode == 0
     box.wait_for_log("step 1")
-    while box.state.parent.exists():  # its runner writes into it meanwhile
-        shutil.rmtree(box.state.parent, ignore_errors=True)
+    box.remove(box.state.parent)
     for word in ("status", "logs", "stop", "resume"):
         done = box.onbox(word)
         assert done.returncode == 75, done.stderr

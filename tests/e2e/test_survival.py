@@ -439,13 +439,7 @@ def test_the_run_holds_nothing_that_its_caller_had_open(box: Box) -> None:
 
 def test_a_state_directory_removed_under_a_run_doubles_nothing(box: Box) -> None:
     stages = start_waiting(box)
-
-    def removed() -> bool:
-        """Not at once where the runner writes meanwhile."""
-        shutil.rmtree(box.state.parent, ignore_errors=True)
-        return not box.state.parent.exists()
-
-    wait_until(removed, "the state to be gone")
+    box.remove(box.state.parent)
     refused = box.onbox("chain", *stages)
     assert refused.returncode == 75
     assert "removed under it" in refused.stderr
