@@ -4,8 +4,8 @@
 usage: drift.py [--against COMMIT] [--rounds 7] [--stages 100] [--limit 1.25]
 
 Both are installed in the same way, each into a virtual environment of its own below a temporary folder, and do the same
-work. CPU time is what counts: it follows a load beside it least. Printed: minimum and median; the ratio is that of the
-minima. Exits 1 if one is above the limit. The default release is the newest tag.
+work. CPU time is what counts: it follows a load beside it least. Printed: minimum and median, the ratio of the minima,
+and by how much the medians differ. Exits 1 if a ratio is above the limit. The default release is the newest tag.
 """
 
 from __future__ import annotations
@@ -179,14 +179,16 @@ def main() -> int:
         finally:
             _run("git", "worktree", "remove", "--force", before)
         labs = [Lab(version, args.stages) for version in installed]
-        print(f"{args.rounds} rounds, minimum/median{'':<12}{release:>18}{'now':>18}   ratio", flush=True)
+        print(f"{args.rounds} rounds, minimum/median{'':<12}{release:>18}{'now':>18}   ratio    more", flush=True)
         too_much = False
         for label, figure in FIGURES:
             then, now = measure(labs, figure, args.rounds)
             ratio = min(now) / min(then)
             too_much |= ratio > args.limit
+            more = statistics.median(now) - statistics.median(then)
             texts = [f"{min(values):8.1f}/{statistics.median(values):<8.1f}" for values in (then, now)]
-            print(f"{label:<40}{texts[0]:>18}{texts[1]:>18}   {ratio:5.2f}{' !' * (ratio > args.limit)}", flush=True)
+            verdict = f"{ratio:5.2f}{more:+8.1f}{' !' * (ratio > args.limit)}"
+            print(f"{label:<40}{texts[0]:>18}{texts[1]:>18}   {verdict}", flush=True)
     return int(too_much)
 
 

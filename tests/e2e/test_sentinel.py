@@ -249,6 +249,7 @@ def test_a_killed_waiter_leaves_nothing_on_the_box(sshd: Sshd, waiters: Waiters,
     wait_until(lambda: not sshd.sessions(), "nothing to be left on the box")
 
 
+@pytest.mark.long
 def test_a_cut_link_leaves_nothing_on_the_box(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     """No packet tells the box that anything ended: its program hears nothing any more, and ends by itself."""
     link = Link(sshd.port)
