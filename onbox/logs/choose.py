@@ -106,7 +106,7 @@ def _pick(scene: Scene) -> Pick | None:
 
 def _kind(counter: Counter) -> str:
     """A remark that goes on and on is a counter like any other."""
-    return "train" if counter.kind == "bare" and counter.advances > MOVES else counter.kind
+    return "train" if counter.kind == "bare" and counter.advances >= MOVES else counter.kind
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
