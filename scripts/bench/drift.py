@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a change costs: the figures of the last release beside those of this working tree, measured in turn.
 
-usage: drift.py [--against COMMIT] [--rounds 7] [--stages 100] [--limit 1.25]
+usage: drift.py [--against COMMIT] [--rounds 7] [--stages 100] [--limit 1.25] [--only TEXT]
 
 Both are installed in the same way, each into a virtual environment of its own below a temporary folder, and do the same
 work. CPU time is what counts: it follows a load beside it least. Printed: minimum and median, the ratio of the minima,
@@ -168,6 +168,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--stages", type=int, default=100)
     parser.add_argument("--limit", type=float, default=1.25, help="above it a ratio is too much (default: 1.25)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="the figures whose name holds it")
     args = parser.parse_args()
     release = release_of(args.against)
     with tempfile.TemporaryDirectory(prefix="onbox-drift-") as name:
@@ -181,7 +182,7 @@ def main() -> int:
         labs = [Lab(version, args.stages) for version in installed]
         print(f"{args.rounds} rounds, minimum/median{'':<12}{release:>18}{'now':>18}   ratio    more", flush=True)
         too_much = False
-        for label, figure in FIGURES:
+        for label, figure in (one for one in FIGURES if args.only in one[0]):
             then, now = measure(labs, figure, args.rounds)
             ratio = min(now) / min(then)
             too_much |= ratio > args.limit
