@@ -20,7 +20,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from onbox.contract.progress import Progress
 
@@ -112,6 +112,11 @@ class ProgressReader:
             "skipped": self._skipped.decode("latin-1"),
             "skipped_place": self._skipped_place,
         }
+
+    @staticmethod
+    def is_state(state: Mapping[str, Any]) -> bool:
+        """Whether `from_state` can go on from it. Where it cannot, the log is read anew, from its ends."""
+        return Track.is_state(state.get("track", {}))
 
     @classmethod
     def from_state(cls, state: dict[str, Any], settings: ProgressSettings | None = None) -> ProgressReader:

@@ -20,7 +20,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 COUNTERS_MAX = 64
 HEAD_LINES = 6
@@ -145,10 +145,15 @@ class Track:
             "table": self.table and list(self.table),
         }
 
+    @staticmethod
+    def is_state(state: Mapping[str, Any]) -> bool:
+        """Whether `from_state` can go on from it: one that another version kept has counters of other fields."""
+        return state.get("fields") == len(Counter._fields)
+
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Track:
         track = cls()
-        if state.get("fields") != len(Counter._fields):
+        if not cls.is_state(state):
             raise ValueError("a state of another version")
         for name, value in state.items():
             if name != "fields":

@@ -10,6 +10,7 @@ from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onbox.logs.cursor import Cursor
+from onbox.logs.progress import ProgressReader
 from onbox.outside import safe_text
 from onbox.redact import MASK, redact
 from onbox.trackers.reading import run_from_list
@@ -161,6 +162,8 @@ def _log_plain(log: LogPlace) -> dict[str, Any]:
 def _log(data: Any) -> LogPlace:
     device, inode, offset, before = data["cursor"]
     progress = data["progress"]
+    if progress is not None and not ProgressReader.is_state(progress):
+        raise ValueError("another version read this log: what it knew of it would be lost behind the cursor")
     return LogPlace(
         path=str(data["path"]),
         cursor=Cursor(int(device), int(inode), int(offset), str(before)),

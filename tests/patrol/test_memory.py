@@ -109,9 +109,17 @@ def test_a_runs_own_points_are_kept_bounded_and_forgotten_with_it(memory: Memory
 def test_no_colour_hides_a_secret_from_what_is_kept() -> None:
     secret = "0a1b2c3d4e" * 4
     line = f"\x1b[36mapi_key\x1b[0m=\x1b[35m{secret}\x1b[0m \xff"
-    again = kept_of(LogPlace("log", Cursor(1, 2, 3, ""), line.encode("latin-1"), line.encode(), {"last": line}))
+    again = kept_of(
+        LogPlace(
+            "log",
+            Cursor(1, 2, 3, ""),
+            line.encode("latin-1"),
+            line.encode(),
+            {**ProgressReader().state(), "tail": line},
+        )
+    )
     assert again.progress is not None
-    for text in (again.window.decode("latin-1"), again.progress["last"], again.held.decode()):
+    for text in (again.window.decode("latin-1"), again.progress["tail"], again.held.decode()):
         assert "api_key=***" in text
         assert secret not in text
     plain = LogPlace("log", Cursor(1, 2, 3, ""), b"\x1b[36mstep\x1b[0m 5", b"\x1b[36mhalf a\xff")
