@@ -11,6 +11,7 @@ import re
 
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
+from onbox.triage.reading.signs import told
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, PEER, RuleRow, compiled
 
 TEXT_LIMIT = 400
@@ -352,7 +353,7 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
         return None
     last = name.rsplit(".", 1)[-1]
     own_name = "" if last in _ANY_NAME else _CAMEL.sub(" ", last)
-    sentence = _CONTRACTIONS.sub(_full_form, _ADDRESS.sub(r"\1 url", sentence[:TEXT_LIMIT]))
+    sentence = _CONTRACTIONS.sub(_full_form, _ADDRESS.sub(r"\1 url", told(sentence[:TEXT_LIMIT])))
     text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
     scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
     best = max(scores.values())

@@ -62,8 +62,9 @@ SUCCESS = lazy(
     rf"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)"
     rf"|success(?:fully)? (?:finished|completed|trained|exported|uploaded|ended)"
     r"|stopped: .{0,3}max_|max(?:imum)?[_ ](?:number of )?(?:steps|epochs|iter\w{0,24}|time|updates"
-    r"|tokens)\b.{0,12}reached|train_runtime|(?:finished|completed|ended|exited) successfully"
-    r"|early stopping\b(?!.{0,30}(?:enabled|patience=|config))"
+    r"|tokens)\b.{0,12}reached|train_runtime|(?:finished|completed|ended|exited)"
+    r" (?:successfully\b(?!,? but)|without (?:any )?errors?\b)"
+    r"|early stopping\b(?!.{0,30}(?:enabled|patience|config))"
     r"|best .{0,80}(?:kept|saved|restored|reported)|\bstate[ :=]+COMPLETED\b"
     r"|\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b|\[(\d{1,20})/\1\] (?:done|finished|complete)"
     r"|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b(?:, \d+ (?!failed|error)\w{1,40}){0,6} in [\d.]+s"
@@ -107,7 +108,8 @@ STOPPED = lazy(r"\^C|\binterrupt(?:ed)?\b|\bcancel(?:led|ed)\b|\b(?:stopped|kill
 SAVED = lazy(r"\b(?:saved|wrote|written|uploaded|stored|synced|exported|committed)\b", re.IGNORECASE)
 FAILED = lazy(r"\b(?:fail\w*|could not|cannot|unable|not|error|lost|partial\w*|0 of)\b", re.IGNORECASE)
 NOT_SUCCESS = lazy(
-    r"\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
+    r"\bsuccess\w*\W{1,3}but\b"
+    r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
     r"|epoch \d+ (?:finished|done|complete)|steps? \d+ (?:finished|done|complete)",
     re.IGNORECASE,
@@ -193,6 +195,8 @@ _NOT_THE_RUN = lazy(
     r"|^(?:\S{1,20}> ?)?(?:user|assistant|human|bot|prompt|question|answer|completion|generated)\s?:"
     r"|\bof (?:an)?other (?:user|job|tenant|process|container|group)s?\b|\bunaffected\b|\bnot (?:ours|us"
     r"|this (?:job|run))\b"
+    r"|use of closed network connection"  # closed by the program itself
+    r"|\bUCX\s{1,4}(?:DEBUG|INFO|TRACE)\b"
     r"|cumulative_preemption|\bsen(?:t|ds?|ding) (?:an? |the )?(?-i:SIG[A-Z])"
     r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",
     re.IGNORECASE,
@@ -228,9 +232,17 @@ HEDGED = lazy(
 _MAY_BE_CAUSES = lazy(r"\b(?:common|potential|possible|likely|probable) (?:root )?causes?\b.*$", re.IGNORECASE)
 
 
+# What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
+_NONE_OF_THEM = lazy(
+    r"\b(?:0|no|zero|without(?: any)?) (?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted|problems?"
+    r"|corrupt\w*|mismatch\w*)\b(?! (?:handler|message|code))",
+    re.IGNORECASE,
+)
+
+
 def told(text: str) -> str:
-    """A line without the causes that it only thinks possible."""
-    return _MAY_BE_CAUSES.sub("", text) if "cause" in text else text
+    """A line without the causes that it only thinks possible, and without the troubles of which it counts none."""
+    return _NONE_OF_THEM.sub("", _MAY_BE_CAUSES.sub("", text) if "cause" in text else text)
 
 
 # How often something has gone wrong, told beside the rest: `timeouts 3`, `crashed engines 0`.
