@@ -6,7 +6,6 @@ give it. Cron and scripts are never asked: what is not accepted is then as if it
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -18,6 +17,7 @@ from onbox.cli.consent import agrees
 from onbox.config.trust_keys import find_delicate, hash_of
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_object, parse_object
+from onbox.digest import sha256_hex
 from onbox.errors import Trouble
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
@@ -179,7 +179,7 @@ def _digest_within(folder: str, text: str) -> str:
     try:
         if not text or leaves(folder, text) or not os.path.isfile(place):
             return ""
-        return hashlib.sha256(read_file(place, _FILE_LIMIT) or b"").hexdigest()
+        return sha256_hex(read_file(place, _FILE_LIMIT) or b"")
     except OSError:
         return "unreadable"
 
@@ -189,7 +189,7 @@ def _digest_within(folder: str, text: str) -> str:
 
 def _record_path(path: str, environ: Mapping[str, str]) -> str:
     home = environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
+    name = sha256_hex(os.fsencode(os.path.realpath(path)))[:32]
     return os.path.join(home, "onbox", "trust", f"{name}.json")
 
 

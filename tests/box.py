@@ -6,6 +6,7 @@ import json
 import os
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onbox.system.process import find_tree
+from tests import warm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,15 +92,7 @@ class Box:
         """Run `onbox` to its end."""
         settings.setdefault("env", self.env)
         settings.setdefault("cwd", self.project)
-        return subprocess.run(
-            [*ONBOX, *words],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            stdin=subprocess.DEVNULL,
-            **settings,
-        )
+        return warm.run([*ONBOX, *words], timeout=timeout, **settings)
 
     def start(self, *words: str, **settings: Any) -> subprocess.Popen[str]:
         """Start `onbox` and leave it running."""
@@ -139,6 +133,15 @@ class Box:
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not is_running(pid), f"pid {pid} to be gone")
         return pid
+
+    def remove(self, folder: Path) -> None:
+        """A folder of a run that may be alive: its runner writes into it meanwhile."""
+
+        def gone() -> bool:
+            shutil.rmtree(folder, ignore_errors=True)
+            return not folder.exists()
+
+        wait_until(gone, f"{folder} to be gone")
 
     def run_program(self, words: list[str]) -> subprocess.CompletedProcess[str]:
         """Any program, in the project and with its environment."""

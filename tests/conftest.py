@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,8 +30,19 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What only waits, and long, is begun first: at the end everybody would wait for it."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """What only waits, and long, is begun first, each worker with some of it: at the end everybody would wait for it.
+
+    `--dist worksteal` gives each worker one piece of the list to begin with.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = iter([item for item in items if not item.get_closest_marker("long")])
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        size = (len(items) - len(ordered)) // (workers - worker)
+        first = long[worker::workers]
+        ordered += [*first, *islice(others, max(0, size - len(first)))]
+    items[:] = [*ordered, *others]
 
 
 @pytest.fixture

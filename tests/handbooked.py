@@ -9,6 +9,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tests import warm
 from tests.box import REPOSITORY
 from tests.patrolled import Patrolled, patrolled
 
@@ -39,15 +40,7 @@ class Handbooked(Patrolled):
     def handbook(self, *words: str, **settings: Any) -> subprocess.CompletedProcess[str]:
         settings.setdefault("env", self.env)
         settings.setdefault("cwd", self.local)
-        return subprocess.run(
-            [*HANDBOOK, *words],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            stdin=subprocess.DEVNULL,
-            **settings,
-        )
+        return warm.run([*HANDBOOK, *words], timeout=120, **settings)
 
     def build(self) -> str:
         """The page, after a look at every box."""

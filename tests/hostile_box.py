@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tests import warm
 from tests.box import Box
 from tests.handbooked import Handbooked
 from tests.sshd import Sshd, need_sshd
@@ -109,20 +110,8 @@ class Hostile(Handbooked):
     def lie(self, source: str, box: str = "gpu1") -> None:
         (self.lies / f"{box}.py").write_text(textwrap.dedent(source))
 
-    def be_honest(self, box: str = "gpu1") -> None:
-        (self.lies / f"{box}.py").unlink(missing_ok=True)
-
     def sentinel(self, *words: str, timeout: float = 90.0) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*SENTINEL, *words],
-            env=self.env,
-            cwd=self.local,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            stdin=subprocess.DEVNULL,
-        )
+        return warm.run([*SENTINEL, *words], env=self.env, cwd=self.local, timeout=timeout)
 
     def measure(self, *words: str, timeout: float = 180.0, **settings: Any) -> Measured:
         """Run `patrol`, `handbook`, `sentinels` with its words, and see what it costs."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from patrol.decide.table import BOX_FLAGS
+from tests import warm
 from tests.box import REPOSITORY, Box, wait_until
 from tests.sshd import Sshd, need_sshd
 
@@ -68,15 +69,7 @@ class Patrolled:
     def patrol(self, *words: str, timeout: float = 90.0, **settings: Any) -> subprocess.CompletedProcess[str]:
         settings.setdefault("env", self.env)
         settings.setdefault("cwd", self.local)
-        return subprocess.run(
-            [*PATROL, *words],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            stdin=subprocess.DEVNULL,
-            **settings,
-        )
+        return warm.run([*PATROL, *words], timeout=timeout, **settings)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

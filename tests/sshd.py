@@ -67,6 +67,7 @@ class Sshd:
             f"AuthorizedKeysFile {folder}/authorized_keys",
             "StrictModes no",
             "UsePAM no",
+            "KexAlgorithms curve25519-sha256",  # the default resists computers to come, and costs thrice the login
             "PasswordAuthentication no",
             "KbdInteractiveAuthentication no",
             "UseDNS no",

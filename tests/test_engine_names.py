@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,7 @@ def is_own(path: Path) -> bool:
     return bool(_WORD.search(path.stem) or path.parent.name in NAMES)
 
 
+@cache
 def naming() -> dict[str, list[tuple[int, str]]]:
     found = {}
     for package in PACKAGES:

@@ -37,8 +37,8 @@ PROGRAM = Program(
     "onbox.commands",
     {
         "init": Entry("init:run", f"write a small {CONFIG_FILE} here"),
-        "chain": Entry("chain:run_chain_command", "run stages one after the other, each behind its success gate"),
-        "resume": Entry("chain:run_resume_command", "continue an interrupted or stopped run"),
+        "chain": Entry("chain:run_chain", "run stages one after the other, each behind its success gate"),
+        "resume": Entry("resume:run_resume", "continue an interrupted or stopped run"),
         "sweep": Entry("sweep:sweep", "run many cells of a parameter grid or a queue"),
         "attach": Entry("attach:run_attach", "watch a run that is at work; it cannot be stopped from there"),
         "boot": Entry("boot:boot", "continue interrupted runs when the box starts again"),

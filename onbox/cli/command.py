@@ -12,13 +12,15 @@ A command is one function in a module of `commands/`, and one row in its program
 
 The function gets one `Options` with what was typed and returns the exit code. Options that are rarely wanted have
 `hidden=True`: `--help` leaves them out, docs/commands.md has them. A command with commands of its own is a `group()`
-(`onbox/commands/boot.py`). What a word may be at TAB is said with `shell_complete=` (`onbox/cli/completion.py`).
+(`onbox/commands/boot.py`), or a `Table` where they load much (`onbox/commands/sweep.py`). What a word may be at TAB is
+said with `shell_complete=` (`onbox/cli/completion.py`).
 Options that several commands share lie beside their reader: `config_option` here, `common_options` in
 `patrol/config/configured.py`, `handbook_options` in `handbook/commands/options.py`.
 """
 
 from __future__ import annotations
 
+import importlib
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +34,7 @@ from onbox.did_you_mean import meant
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "Command",
     "Group",
     "Options",
+    "Table",
     "argument",
     "command",
     "config_option",
@@ -144,6 +147,47 @@ class Group(_Layout, click.Group):
         raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx)
 
 
+class Entry(NamedTuple):
+    """A row of a table of commands. place: `module:name` of the click command in the package of commands. help: what it
+    is for, in one line.
+    """
+
+    place: str
+    help: str
+
+
+class Table(Group):
+    """A group whose commands are imported when they are asked for. package: where their modules lie. table: one row for
+    each, in the order of the help, which needs no more than the rows.
+    """
+
+    def __init__(self, package: str, table: Mapping[str, Entry], name: str | None = None, **settings: Any) -> None:
+        super().__init__(name, **settings)
+        self.package, self.table = package, table
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        entry = self.table.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, name = entry.place.partition(":")
+        command: click.Command = getattr(importlib.import_module(f"{self.package}.{module}"), name)
+        describe(command, cmd_name, entry.help)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in self.table.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        found = ((name, entry.help) for name, entry in self.table.items() if name.startswith(incomplete))
+        return [CompletionItem(name, help=text) for name, text in found]
+
+
 def describe(command: click.Command, name: str, summary: str) -> None:
     """Give a command its name and its help: its declaration in a module says neither."""
     command.name, command.short_help = name, summary
@@ -197,12 +241,3 @@ def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:  
 def complete_variable(program: str) -> str:
     """The variable with which a shell asks a program for completion; click's own name for it."""
     return f"_{program.upper()}_COMPLETE"
-
-
-class Entry(NamedTuple):
-    """A row of a program's table. place: `module:name` of the click command in the package of commands. help: what it
-    is for, in one line.
-    """
-
-    place: str
-    help: str

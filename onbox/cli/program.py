@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from click.shell_completion import CompletionItem, shell_complete
+from click.shell_completion import shell_complete
 
 from onbox import __version__
 from onbox.cli.boundary import run_as_script, within_boundary
-from onbox.cli.command import Entry, Group, complete_variable, describe
+from onbox.cli.command import Entry, Table, complete_variable
 from onbox.contract.exits import Exit
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     Trouble = Callable[[Exception], tuple[int, str] | None]
 
 
-class Program(Group):
+class Program(Table):
     """A command line. exit_codes: `(code, meaning)`, in the order of its help. example: one line that can be typed.
 
     table: its commands, in the order of its help. interrupted, trouble: what Ctrl-C and this program's own errors mean
@@ -40,32 +39,10 @@ class Program(Group):
         trouble: Trouble,
     ) -> None:
         codes = "\n".join(f"  {int(code):>3}  {meaning}" for code, meaning in exit_codes)
-        super().__init__(name, help=description, epilog=f"exit codes:\n{codes}\n\nexample:\n  {example}\n")
+        epilog = f"exit codes:\n{codes}\n\nexample:\n  {example}\n"
+        super().__init__(package, table, name, help=description, epilog=epilog)
         click.version_option(__version__, message=f"{name} {__version__}")(self)
-        self.package, self.table = package, table
         self.interrupted, self.trouble = interrupted, trouble
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(self.table)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        entry = self.table.get(cmd_name)
-        if entry is None:
-            return None
-        module, _, name = entry.place.partition(":")
-        command: click.Command = getattr(importlib.import_module(f"{self.package}.{module}"), name)
-        describe(command, cmd_name, entry.help)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in self.table.items()])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        if incomplete.startswith("-"):
-            return click.Command.shell_complete(self, ctx, incomplete)
-        found = ((name, entry.help) for name, entry in self.table.items() if name.startswith(incomplete))
-        return [CompletionItem(name, help=text) for name, text in found]
 
     def run(self, argv: Sequence[str]) -> int:
         """Run one command; its exit code."""

@@ -1,28 +1,23 @@
-"""`onbox chain` and `onbox resume`: start or continue a chain, and watch it."""
+"""`onbox chain`: start a chain or continue it, and watch it."""
 
 from __future__ import annotations
 
 import os
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from onbox.chain.command.environment import frozen_environment
-from onbox.chain.launch import Definition
 from onbox.chain.state.frozen_run import read_head, read_stages
-from onbox.cli.command import argument, command, config_option
+from onbox.cli.command import argument, command
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project, refuse_renamed
 from onbox.commands.launch.follow import teller
+from onbox.commands.launch.options import HOW, LAUNCH_CHECK_SECONDS, launch_options
 from onbox.commands.launch.start import start
 from onbox.commands.launch.whole_run import with_the_others, without_what_comes_before
-from onbox.commands.shared.arguments import complete_stage, run_argument
+from onbox.commands.shared.arguments import complete_stage
 from onbox.commands.shared.echo import listener
 from onbox.commands.shared.project import (
-    existing_run,
     load_project,
-    load_project_to_read,
-    run_to_act_on,
 )
 from onbox.config import values
 from onbox.config.fields import Unwanted
@@ -34,7 +29,6 @@ from onbox.contract.runfile import is_sweep
 from onbox.errors import Trouble
 from onbox.model.engines import CHOICES, CLUSTERS
 from onbox.model.manifest import WaitFor
-from onbox.model.origin import origin_to_dict
 from onbox.sweep.cells.template import wanted_by
 from onbox.trust import require
 
@@ -64,55 +58,6 @@ runner, skips what is done. Ctrl-C asks the chain that this command started to s
 attached, Ctrl-C detaches, as the key d does everywhere. Closing the terminal, or killing this command, harms nothing.
 """
 
-RESUME_EXAMPLES = """\
-examples:
-  onbox resume            continue the run exactly as it was frozen, whatever onbox.toml says now
-  onbox resume --dry-run  say what that would start, and from which checkpoint
-"""
-
-
-LAUNCH_CHECK_SECONDS = 60.0
-HOW = [("--detach", "--inline")]
-RESUME_CHECK_SECONDS = 2.0  # a patrol, or a machine that starts, has no minute for each run
-
-
-def launch_options(function: Any) -> Any:
-    """How a chain is started, which `chain` and `resume` say alike."""
-    check = (
-        "with --detach: watch at most so long for the first line of output, or a crash before it "
-        f"(default: {LAUNCH_CHECK_SECONDS:g}; where nobody watches a resume {RESUME_CHECK_SECONDS:g})"
-    )
-    declared = (
-        config_option,
-        click.option("-d", "--detach", is_flag=True, help="return once the first stage is seen to run"),
-        click.option("--inline", is_flag=True, hidden=True, help="run in this process (sbatch, containers, systemd)"),
-        click.option("--launch-check", type=float, metavar="SECONDS", help=check, hidden=True),
-        click.option(
-            "--accept-done",
-            multiple=True,
-            metavar="STAGE",
-            help="its result counts, by your word",
-            shell_complete=complete_stage,
-        ),
-        click.option(
-            "--accept-code", is_flag=True, hidden=True, help="go on though the code has changed ([run] code_changed)"
-        ),
-        click.option(
-            "--redo",
-            multiple=True,
-            metavar="STAGE",
-            help="run it again though it is DONE, and what follows",
-            shell_complete=complete_stage,
-        ),
-        click.option(
-            "--forget-jobs", is_flag=True, hidden=True, help="jobs that their engine has lost are over: you have looked"
-        ),
-        click.option("--json", is_flag=True, help="journal records as JSON lines instead of narration"),
-    )
-    for option in reversed(declared):
-        function = option(function)
-    return function
-
 
 @command(CHAIN_EXAMPLES, exclusive=HOW)
 @argument(
@@ -141,11 +86,11 @@ def launch_options(function: Any) -> Any:
     shell_complete=complete_stage,
     help="ask the gate of its failed attempt again, and run nothing",
 )
-def run_chain_command(args: Options) -> int:
+def run_chain(args: Options) -> int:
     if args.launch_check is None:
         args.launch_check = LAUNCH_CHECK_SECONDS
     if args.frozen is not None:
-        from onbox.commands.launch.run_frozen_job import run_frozen  # noqa: PLC0415 - only in a job
+        from onbox.commands.launch.run_frozen_job import run_frozen  # noqa: PLC0415 - before the first stage
 
         return run_frozen(args, listener(teller(args)))
     project = _load_to_start(args)
@@ -172,7 +117,7 @@ def run_chain_command(args: Options) -> int:
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)
     if args.recheck is not None:
-        from onbox.commands.launch.recheck import run_recheck  # noqa: PLC0415 - cold start
+        from onbox.commands.launch.recheck import run_recheck  # noqa: PLC0415 - as above
 
         return run_recheck(args, definition)
     return start(args, definition._replace(forgets=forgets))
@@ -243,54 +188,3 @@ def _load_to_start(args: Options) -> Project:
         found = load_project(args.config, asks=uses, given=given)
         require(found.config_path, found.withheld, uses)
     return found
-
-
-@command(RESUME_EXAMPLES, exclusive=HOW)
-@run_argument
-@launch_options
-@click.option("--dry-run", is_flag=True, help="say what would happen, and change nothing")
-@click.option(
-    "--any-checkpoint", is_flag=True, hidden=True, help="also where the newest is of another lineage, or none is whole"
-)
-def run_resume_command(args: Options) -> int:
-    if args.launch_check is None:
-        args.launch_check = LAUNCH_CHECK_SECONDS if sys.stdout.isatty() else RESUME_CHECK_SECONDS
-    project = load_project_to_read(args.config)
-    paths = existing_run(project, args.run) if args.dry_run else run_to_act_on(project, args.run)
-    try:
-        head = read_head(paths)
-        frozen_stages = list(read_stages(paths))
-    except ValueError as error:
-        raise Trouble(
-            Exit.CONFIG, f"{paths.manifest} is damaged: {error}; start from the configuration: onbox chain"
-        ) from error
-    assert head is not None
-    refuse_other_project(paths, project.folder)
-    from onbox.commands.launch import dry_run  # noqa: PLC0415 - cold start
-
-    stages = [(frozen.stage, frozen.fingerprint) for frozen in frozen_stages]
-    if args.dry_run:
-        from onbox.commands.launch.changes import code_changes  # noqa: PLC0415 - cold start
-
-        config, definition = project.config, Definition(paths, head.data, stages, head.chain_fingerprint)
-        code = code_changes(definition)
-        return dry_run.tell_forecast(
-            paths, head, frozen_stages, config.stages, config.contract, code, as_json=args.json
-        )
-    if is_sweep(head):
-        from onbox.commands.sweeps.start import resume_at  # noqa: PLC0415 - only for a sweep
-
-        return resume_at(args, paths)
-    if not args.any_checkpoint:
-        dry_run.refuse_bad_checkpoints(paths, head, frozen_stages, project.config.contract)
-    dry_run.tell_config_changes(frozen_stages, project.config.stages)
-    os.environ.update(frozen_environment(head.data))
-    here = ("schema", "stages", "backend") if args.inline else ("schema", "stages")
-    kept = {key: value for key, value in head.data.items() if key not in here}
-    if project.config_path is not None:  # a lineage that was rejected meanwhile must not be taken up
-        kept["origin"] = origin_to_dict(project.config.contract.origin)
-    if "backend" in kept:
-        from onbox.commands.engine.view import refuse_unaccepted  # noqa: PLC0415 - only for an engine
-
-        refuse_unaccepted(kept["backend"], head, paths)
-    return start(args, Definition(paths, kept, stages, head.chain_fingerprint))

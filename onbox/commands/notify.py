@@ -23,8 +23,11 @@ from onbox.errors import Trouble
 from onbox.model.units import format_duration
 from onbox.notify.queue.outbox import Outbox
 from onbox.notify.queue.queue_status import survey
+from onbox.notify.send.deliver import Life, deliver
+from onbox.notify.send.worker import try_once
 from onbox.notify.shown_url import mask_url
 from onbox.notify.signing import BadSecret
+from onbox.notify.table import format_of
 from onbox.notify.targets import NotSet, resolve_target
 from onbox.notify.types import Unusable
 from onbox.system.clock import parse_utc, utc_text, wall
@@ -91,9 +94,6 @@ def _chosen(project: Project, names: list[str]) -> list[NotifyTarget]:
 
 def _test_one(project: Project, target: NotifyTarget) -> dict[str, Any]:
     """What became of one test message, with the URL masked."""
-    from onbox.notify.send.worker import try_once  # noqa: PLC0415
-    from onbox.notify.table import format_of  # noqa: PLC0415
-
     result: dict[str, Any] = {"target": target.name, "format": target.format, "url": None, "status": None}
     began = wall()
     try:
@@ -134,8 +134,6 @@ def _test_notice(project: Project) -> Notice:
 @json_option
 def run_flush(args: Options) -> int:
     """0 if nothing waits afterwards, 1 otherwise."""
-    from onbox.notify.send.deliver import Life, deliver  # noqa: PLC0415 - what sends is loaded only here
-
     paths = run_to_act_on(load_project_to_read(args.config), args.run)
     outbox = Outbox(paths)
     dead = outbox.names(paths.dead) if args.dead else []

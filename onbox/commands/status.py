@@ -14,6 +14,7 @@ from onbox.chain.run_status import RunView, look_at_run
 from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.run_registry import known_runs
 from onbox.cli.command import command, config_option, json_option
+from onbox.commands.engine.view import look_with_engine
 from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.project import existing_run, how_to_start, load_project_to_read, run_names
 from onbox.commands.show.status_data import as_data
@@ -104,7 +105,6 @@ def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | Non
     """The view with the word of the engine that the run was handed to, and the jobs; None: it has none."""
     if not isinstance(view.head.data.get("backend"), dict):
         return view, None
-    from onbox.commands.engine.view import look_with_engine  # noqa: PLC0415 - only for a run on an engine
 
     found = look_with_engine(paths, view)
     return (view, None) if found is None else (found.view, found)
@@ -124,12 +124,8 @@ def run_runs(args: Options) -> int:
     elif not rows:
         print(f"no run in {project.state_dir} yet; start one: {how_to_start(project)}")
         print("in other projects: onbox runs --all")
-    elif shows_tables(sys.stdout, os.environ):
-        from onbox.commands.show.status_screen import print_runs  # noqa: PLC0415 - only on such a terminal
-
-        print_runs(sys.stdout, rows)
     else:
-        print("\n".join(map(run_line, rows)))
+        _print_runs(rows)
     return Exit.DONE
 
 
@@ -144,13 +140,17 @@ def _tell_all(args: Options) -> int:
     for project in dict.fromkeys(data["project"] for data in rows):
         print(f"{safe_line(project)}:", flush=True)
         of_project = [data for data in rows if data["project"] == project]
-        if shows_tables(sys.stdout, os.environ):
-            from onbox.commands.show.status_screen import print_runs  # noqa: PLC0415 - only on such a terminal
-
-            print_runs(sys.stdout, of_project, "  ")
-        else:
-            print("\n".join(clip(f"  {run_line(data)}", WIDTH) for data in of_project))
+        _print_runs(of_project, "  ")
     return Exit.DONE
+
+
+def _print_runs(rows: list[dict[str, Any]], indent: str = "") -> None:
+    if not shows_tables(sys.stdout, os.environ):
+        print("\n".join(clip(f"{indent}{run_line(data)}", WIDTH) for data in rows))
+        return
+    from onbox.commands.show.status_screen import print_runs  # noqa: PLC0415 - rich: 20 ms
+
+    print_runs(sys.stdout, rows, indent)
 
 
 def _row(paths: RunPaths) -> dict[str, Any]:

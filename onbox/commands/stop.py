@@ -25,6 +25,7 @@ from onbox.contract.paths import SWEEP, RunPaths
 from onbox.contract.runfile import is_sweep
 from onbox.contract.states import RunState
 from onbox.errors import Trouble
+from onbox.sweep.look import look_at_sweep
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.journal import Journal
@@ -157,8 +158,6 @@ def _stop_orphan(paths: RunPaths, grace_seconds: float) -> int:
 
 def _stop_cells(paths: RunPaths, grace_seconds: float) -> int:
     """A sweep without a runner: each of its cells that lives."""
-    from onbox.sweep.look import look_at_sweep  # noqa: PLC0415 - only for a sweep
-
     view = look_at_sweep(paths).data
     if view["state"] == RunState.INTERRUPTED.value or view["running_cells"]:
         _journal_stop(paths, SWEEP)  # before the cells end: none of them must start a new runner

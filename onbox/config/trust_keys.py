@@ -6,7 +6,6 @@ where somebody types `onbox chain`), boxes, times and patterns.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from onbox.config.tables.engines import PARTS
+from onbox.digest import sha256_hex
 from onbox.model.engines import ENGINES
 from onbox.named_tuple import NamedTuple
 
@@ -146,15 +146,14 @@ def find_delicate(
                     beside += filter(None, map(content, _paths_in(value)))
                 drop = (path, *(other for pattern in row.without for other in _same_names(pattern, path)))
                 key, text = written(path), _canonical(value)
-                digest = hashlib.sha256("\0".join((key, text, *beside)).encode("utf-8", "backslashreplace"))
-                found.append(Delicate(key, text, row.use, row.does, digest.hexdigest(), () if row.kept else drop))
+                digest = sha256_hex("\0".join((key, text, *beside)).encode("utf-8", "backslashreplace"))
+                found.append(Delicate(key, text, row.use, row.does, digest, () if row.kept else drop))
     return tuple(found)
 
 
 def hash_of(found: Sequence[Delicate]) -> str:
     """One short hash of all of it: the same for the same keys with the same values, whatever else the file says."""
-    whole = hashlib.sha256("\n".join(sorted(one.digest for one in found)).encode("ascii"))
-    return whole.hexdigest()[:_HASH_CHARACTERS]
+    return sha256_hex("\n".join(sorted(one.digest for one in found)).encode("ascii"))[:_HASH_CHARACTERS]
 
 
 def without(data: Mapping[str, Any], found: Sequence[Delicate]) -> dict[str, Any]:

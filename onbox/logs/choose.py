@@ -106,7 +106,7 @@ def _pick(scene: Scene) -> Pick | None:
 
 def _kind(counter: Counter) -> str:
     """A remark that goes on and on is a counter like any other."""
-    return "train" if counter.kind == "bare" and counter.advances > MOVES else counter.kind
+    return "train" if counter.kind == "bare" and counter.advances >= MOVES else counter.kind
 
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
@@ -169,15 +169,16 @@ def _rank(
 ) -> tuple[bool, bool, bool, bool, bool, bool, float, int]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
     most = _maximum(track, counter)
+    same = any(_maximum(track, other) == most and other.last < counter.last and not other.made for other in others)
     complete = most is not None and counter.current >= (NEARLY * most if counter.made else most)
     followed = any(_is_open(other) and other.first > counter.last for other in others) or any(
         most is not None and other.last > counter.last and other.current < most == _maximum(track, other)
         for other in others
     )
-    done = complete and (followed or track.line - counter.last > 3)
+    done = complete and (followed or (track.line - counter.last > 3 and not same))
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
     moved = counter.current > counter.minimum
-    own = counter.maximum is not None or moved  # not a number that was named once
+    own = counter.maximum is not None or moved or (same and complete)  # not a number that was named once
     stands = counter.seen >= LOOKS and not moved
     return (
         "progress" in counter.key,

@@ -92,7 +92,8 @@ class ProgressReader:
         self._falls: list[int] = []  # how often each of them fell among the alike lines
         self._of_form = 0  # how many lines of that form there were so far, in all its runs
         self._habits: dict[int, tuple[int, list[int]]] = {}  # form -> the two above, where another form came between
-        self._skipped = b""  # the alike line before, if it was not read
+        self._skipped = b""  # the alike line before, if it was not read yet: it is, before a line of another form
+        self._skipped_place = 0
         self._verdicts: dict[bytes, bool] = {}  # folded line -> has a trace; only saves time
 
     def state(self) -> dict[str, Any]:
@@ -109,6 +110,7 @@ class ProgressReader:
             "of_form": self._of_form,
             "habits": [[form, count, list(falls)] for form, (count, falls) in self._habits.items()],
             "skipped": self._skipped.decode("latin-1"),
+            "skipped_place": self._skipped_place,
         }
 
     @classmethod
@@ -122,6 +124,7 @@ class ProgressReader:
         reader._of_form = state.get("of_form", state["alike"])
         reader._habits = {form: (count, list(falls)) for form, count, falls in state.get("habits", [])}
         reader._skipped = state["skipped"].encode("latin-1")
+        reader._skipped_place = state["skipped_place"]
         reader._pending = state["pending"].encode("latin-1")
         reader._tail = state.get("tail", "").encode("latin-1")
         return reader
@@ -139,26 +142,22 @@ class ProgressReader:
         end = data.rfind(b"\n") + 1
         growing = data[end:]
         overwritten = b"\r" in growing[:-1] or b"\b" in growing
-        # The last whole line is kept back: whether it is read depends on the next one.
-        whole = end if overwritten else data.rfind(b"\n", 0, max(end - 1, 0)) + 1
-        self._lines(data[:whole], data[whole:end])
-        rest = data[whole:]
+        self._lines(data[:end])
+        rest = growing
         if overwritten:  # all that is overwritten already can be read, but for the last two pieces
             last = max(rest.rfind(b"\r"), rest.rfind(b"\b"))
             cut = max(rest.rfind(b"\r", 0, last), rest.rfind(b"\b", 0, last)) + 1
             self._pieces(rest[:cut], rest[cut:], ended=False)
             rest = rest[cut:]
-        kept = len(rest) if overwritten else end - whole
-        if len(growing) > 2 * PENDING_BYTES and len(rest) > 2 * PENDING_BYTES:
-            growing = growing if not overwritten else rest
-            kept = 0 if overwritten else kept
-            rest = rest[:kept] + growing[:PENDING_BYTES] + growing[-PENDING_BYTES:]
+        if len(rest) > 2 * PENDING_BYTES:
+            rest = rest[:PENDING_BYTES] + rest[-PENDING_BYTES:]
         self._pending = rest
 
     def leap(self) -> None:
         """What is fed next stands further down in the log: nothing is known of what lies between."""
         if self._pending:
             self._lines(self._pending + b"\n")
+        self._read_skipped()
         self._pending = b""
         self._begin_form(0, b"")
         self._track.leap()
@@ -197,21 +196,26 @@ class ProgressReader:
 
     def _at_end(self, settings: ProgressSettings, *, only_whole: bool = False) -> ProgressReader:
         """This reader, as if the line still growing had ended. only_whole: and had not begun."""
-        if not self._pending:
+        if not self._pending and not self._skipped:
             return self
         end = ProgressReader.from_state(self.state(), settings)
         pending = end._pending  # noqa: SLF001 - as above
-        end._lines((whole_part(pending) if only_whole else without_cut_end(pending)) + b"\n")  # noqa: SLF001 - as above
+        end._lines((whole_part(pending) if only_whole else self._without_cut_end(pending)) + b"\n")  # noqa: SLF001 - as above
+        end._read_skipped()  # noqa: SLF001 - as above
         return end
 
-    def _lines(self, data: bytes, following: bytes = b"") -> None:
-        """Whole lines. following: the line behind them, as far as it is known."""
+    def _without_cut_end(self, pending: bytes) -> bytes:
+        """As `without_cut_end`, which compares with the line before."""
+        known = self._tail if len(self._tail) > len(pending) else pending
+        return pending[: len(pending) - (len(known) - len(without_cut_end(known)))]
+
+    def _lines(self, data: bytes) -> None:
+        """Whole lines."""
         if not data:
             return
         data = data.replace(b"\r\n", b"\n")
-        following = following.replace(b"\r\n", b"\n").rstrip(b"\n")
         if b"\r" not in data and b"\b" not in data:
-            self._plain(data, following)
+            self._plain(data)
             return
         plain: list[bytes] = []
         for line in data.split(b"\n")[:-1]:
@@ -219,11 +223,11 @@ class ProgressReader:
                 plain.append(line)
                 continue
             if plain:
-                self._plain(b"\n".join(plain) + b"\n", b"\r")
+                self._plain(b"\n".join(plain) + b"\n")
                 plain = []
             self._pieces(line, b"", ended=True)
         if plain:
-            self._plain(b"\n".join(plain) + b"\n", following)
+            self._plain(b"\n".join(plain) + b"\n")
 
     def _pieces(self, line: bytes, following: bytes, *, ended: bool) -> None:
         """A line that was overwritten. A piece is read if the next one is not the same display further on."""
@@ -239,6 +243,7 @@ class ProgressReader:
         for at, piece in enumerate(pieces):
             self._track.place += 1
             if keys[at] != keys[at + 1] and piece.strip():
+                self._read_skipped()
                 self._track.drawn = len(pieces) > 1
                 self._piece(piece)
         self._track.drawn = False
@@ -247,20 +252,20 @@ class ProgressReader:
         if b"0" in piece.translate(_FOLD) or self._regex:
             self._text(piece)
 
-    def _plain(self, data: bytes, following: bytes) -> None:
-        """Lines that nothing overwrites: those with a trace are read. Of many in a row that differ in their digits
-        only, the first, the last, every eighth (later every 64th), and those where a counter falls back.
+    def _plain(self, data: bytes) -> None:
+        """Lines that nothing overwrites: those with a trace are read. Of many with no other one between that differ in
+        their digits only, the first, the last, every eighth (later every 64th), and those where a counter falls back.
         """
         verdicts = self._verdicts
         lines = data.split(b"\n")
-        lines[-1] = following
         folds = data.translate(_FOLD).split(b"\n")
         self._judge(folds)
         for at, folded in enumerate(folds[:-1]):
             wanted = verdicts[folded]
             if wanted:
-                self._alike_line(lines[at], lines[at + 1])
+                self._alike_line(lines[at])
             elif (self._track.table and _ROW.match(folded)) or self._regex:
+                self._read_skipped()
                 self._text(lines[at])
 
     def _judge(self, folds: list[bytes]) -> None:
@@ -276,27 +281,37 @@ class ProgressReader:
         for folded in new:
             verdicts[folded] = any(trace in folded for trace in traces) if traces else False
 
-    def _alike_line(self, line: bytes, following: bytes) -> None:
+    def _alike_line(self, line: bytes) -> None:
         """A line with a trace: read, unless it goes on as the alike lines before it did."""
         self._track.place += 1
-        line, following = self._cut(line), self._cut(following)
+        line = self._cut(line)
         form = line.translate(None, _DIGITS)
         mark = crc32(form)
         if mark != self._form or self._regex:
+            self._read_skipped()
             self._begin_form(mark, line)
             self._text(line)
             return
         self._alike += 1
         self._of_form += 1
         fallen = self._has_fallen(line)
-        if fallen and self._skipped:
-            self._text(self._skipped)
+        if fallen:
+            self._read_skipped()
         step = ALIKE_STEP if self._of_form < ALIKE_STEP**2 else ALIKE_STEP**2
-        if not fallen and self._alike % step and form == following.translate(None, _DIGITS):
-            self._skipped = line
+        if not fallen and self._alike % step:
+            self._skipped, self._skipped_place = line, self._track.place
         else:
             self._skipped = b""
             self._text(line)
+
+    def _read_skipped(self) -> None:
+        """The last of the alike lines is read before anything else is."""
+        line, self._skipped = self._skipped, b""
+        if not line:
+            return
+        place, self._track.place = self._track.place, self._skipped_place
+        self._text(line)
+        self._track.place = place
 
     def _begin_form(self, mark: int, line: bytes) -> None:
         """Another form begins. What is known of its numbers from its earlier runs still holds."""

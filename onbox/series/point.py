@@ -7,7 +7,6 @@ so that each is one reading; between two readings there are points without it.
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -70,11 +69,6 @@ def point_to_dict(point: Point) -> dict[str, Any]:
     """As in series.jsonl, without `schema`: what was not seen is left out, times are UTC texts."""
     known = {key: value for key, value in point._asdict().items() if value is not None}
     return {key: utc_text(value) if key in _TIMES else _short(value) for key, value in known.items()}
-
-
-def render_point(point: Point) -> bytes:
-    """One line."""
-    return json.dumps({"schema": SCHEMA, **point_to_dict(point)}, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def parse_points(lines: Iterable[bytes]) -> list[Point]:

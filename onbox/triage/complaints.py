@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # What a complaint begins with, or says of itself.
 _HEADLINE = lazy(
-    r"^\W{0,6}(?:\S{1,60} ){0,2}?(?:error|fatal|abort|exception)\b(?!\s?(?:rate|bar|=|:? ?\d+\.\d))"
+    r"^\W{0,6}(?:\S{1,60} ){0,2}?(?:error|(?-i:ERR)|fatal|abort|exception)\b(?!\s?(?:rate|bar|=|:? ?\d+\.\d))"
     r"|^\W{0,6}(?:\S{1,60} ){0,8}?error\s?:(?! ?[\d.]{1,20}\b)"
     r"|^npm ERR!|^\W{0,6}(?:\S{1,60} ){0,6}?failed(?= (?:after|to|with|at|in|on|due|because)\b|\W{0,4}$"
     r"|[.:!] )(?!\s?: ?\d)"
@@ -36,7 +36,7 @@ _HEADLINE = lazy(
     re.IGNORECASE,
 )
 _LOUD = lazy(
-    r"\b(?:ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b(?! 0\b)|[Ff]atal error"
+    r"\b(?:ERR|ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b(?! 0\b)|[Ff]atal error"
     r"|\bError [A-Za-z]|\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)"
     r"|[Ee]rror\s?[:(]"
     r"|^npm (?:error|ERR!)"
@@ -95,7 +95,7 @@ def _row_of(said: Paragraph, *, loud: bool, at_end: bool) -> RuleRow | None:
     if not (loud or (said.boxed and at_end)):
         return None
     row = match_row(said.text, said.text, sure=loud)
-    if row is not None and row.id not in VAGUE_ROWS and row.explains > DEATH:
+    if row is not None and row.id not in (*VAGUE_ROWS, "other-languages") and row.explains > DEATH:
         return row
     found = meaning_of(said.text, enough=ENOUGH if loud else SURE)
     if found is not None:

@@ -12,8 +12,9 @@ from onbox.triage.claims import is_meant, outlives_success
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import are_no_words, last_words, reason_before, told_after
 from onbox.triage.layers import explained_by
+from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
-from onbox.triage.reading.series import series_fault
+from onbox.triage.reading.series import lost_figures, series_fault
 from onbox.triage.reading.signs import lost_loss
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import (
@@ -30,6 +31,7 @@ from onbox.triage.rules.rows import (
     compiled,
 )
 from onbox.triage.rules.table import ROWS
+from onbox.triage.stacks import last_stack
 
 _BY_ID = {row.id: row for row in ROWS}
 SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other ranks and flushed bars still show one or two
@@ -52,6 +54,7 @@ _WHAT_IS_MISSING = lazy(
 )
 _OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")
 _SPEAKS_OF_CARD = lazy(r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn)\b", re.IGNORECASE)
+_MAY_BE_NUMBERS = (*_OWN_WORDS, "crash-signal", "aborted", "fortran", "launcher", "other-languages", "solver-failed")
 UNFINISHED = RuleRow("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 
@@ -80,6 +83,8 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         for fault in attempt.faults
         if not (attempt.reached_end and is_meant(fault, record.tail))
         and not _survived(fault, attempt, dead=dead, well=well, exited_zero=exited_zero)
+        and not (not dead and _closes_with_result(fault, attempt, end))
+        and not _follows_a_death(fault, attempt)
         and fault.number > end - LAST_LINES.get(fault.row.id, end + 1)
     ]
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
@@ -89,15 +94,24 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and attempt is record.attempts[-1] and not are_no_words(attempt, record.tail):
         words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail))
+        words = words or last_stack(attempt, record.tail)
+        words = None if words and not dead and _closes_with_result(words, attempt, end) else words
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(_to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
-    ranked = sorted([*live, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
+    told = [
+        fault
+        for fault in live
+        if not (sure and fault.handled and fault.severity == WEAK and fault.row.explains < CAUSE - 2)
+    ]
+    ranked = sorted([*told, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
     if not ranked:
         return Decision(None, (), attempt)
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
     if below is None:
         below = _told_beside(ranked[0], complaint(attempt, record.tail), live) or told_after(ranked[0], record.tail)
+    if below is None and ranked[0].row.id in _MAY_BE_NUMBERS:
+        below = lost_figures(record.tail, ranked[0])
     if below is None:
         below = told_around(ranked[0], attempt, record.tail)
     cause = _over(below, ranked[0]) if below else _to_show(ranked[0], live, attempt)
@@ -176,6 +190,35 @@ def _survived(fault: Fault, attempt: LogAttempt, *, dead: bool, well: bool, exit
     return after >= (SURVIVED_PROVEN if dead else 1)
 
 
+_LAST_LINES = 3
+_MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
+
+
+def _follows_a_death(fault: Fault, attempt: LogAttempt) -> bool:
+    """Whether a file is missing that a program was to write which had been killed right before."""
+    if fault.row.id != "no-such-file" or fault.trace is not None:
+        return False
+    return any(
+        other.severity == PROVEN
+        and SUMMARY < other.row.explains <= DEATH
+        and 0 < fault.number - other.number <= _MISSED_BY
+        and attempt.signs_after(other) == 0
+        for other in attempt.faults
+    )
+
+
+def _closes_with_result(fault: Fault, attempt: LogAttempt, end: int) -> bool:
+    """Whether a bare complaint was followed by a result that was saved as the last thing of all."""
+    if fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE:
+        return False
+    if fault.row.explains <= ASKED + NEARLY_ASKED:  # who is asked to end saves what it has
+        return False
+    saved = attempt.saved
+    if saved is None or signs.MIDWAY.search(saved.text):
+        return False
+    return saved.number > max(fault.number, end - _LAST_LINES)
+
+
 INFORMED = 3  # lines in which a logger tells what the program does next
 
 
@@ -187,6 +230,7 @@ def _is_worked_on(fault: Fault, attempt: LogAttempt) -> bool:
 
 
 SURVIVED_BEFORE = 2  # times
+_ENDS_PROGRAM = ("fortran", "fortran-read", "other-languages")  # the runtime of a language that ends what it tells of
 
 
 def _is_habit(fault: Fault, attempt: LogAttempt) -> bool:
@@ -205,6 +249,8 @@ def _is_habit(fault: Fault, attempt: LogAttempt) -> bool:
 def _was_overtaken(fault: Fault, attempt: LogAttempt) -> bool:
     """Whether what follows a program's last exception is only what had waited in the buffer of its standard output."""
     trace = fault.trace
+    if trace is None and fault.row.id in _ENDS_PROGRAM and attempt.progress > fault.progress_before:
+        return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
     if trace is None and fault.row.explains >= CAUSE and fault.severity > WEAK and not fault.handled:
         end = attempt.last_progress.number if attempt.last_progress else 0
         if end < fault.number:

@@ -159,7 +159,7 @@ THEMES: tuple[Theme, ...] = (
         r"data ?sets?|data|samples?|records?|rows?|columns?|shards?|examples?|labels?|images?|csv|jsonl?"
         r"|manifest|features?|corpus|files?|objects?|entries|topology|geometry|mesh|coordinates|genome|line \d+"
         r"|reads?|fastq|fasta|bam|vcf|netcdf|hdf5?|grib|attributes?|fields?"
-        r"|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
+        r"|index(?:es)?|indices|databases?|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
         r"|arrow|tfrecord|inputs?|schema|vocab\w*"
         r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb"
         r"|xml)",
@@ -167,6 +167,8 @@ THEMES: tuple[Theme, ...] = (
         r"|0 (?:samples?|rows|records|images|files)\b|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images"
         r"|files|labels|utterances|documents|sequences"
         r"|columns?)",
+        sayings=r"(?:integrity|verification|checksum|digest|hash|crc) (?:check )?(?:failed|failure|mismatch)"
+        r"|(?:blob|block|chunk|pack|hash|digest|id) \w{0,16} ?does not match|want(?:ed)? \S{1,80},? (?:but )?got \S+",
     ),
     Theme(
         "config_error",
@@ -174,7 +176,7 @@ THEMES: tuple[Theme, ...] = (
         r"|fields?|environment variables?|env vars?|environments?|modules?|partitions?|queue"
         r"|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*|dependenc\w+|requirements?|solving|requested"
         r"|specified|chosen|slots?|package|style"
-        r"|keywords?|input (?:line|file|section)|encoders?|decoders?|codecs?|filters?"
+        r"|namelists?|keywords?|input (?:line|file|section)|encoders?|decoders?|codecs?|filters?"
         r"|micro ?batch\w*|usage|schedule|\-\-[a-z][\w-]+|(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)",
         r"invalid|unknown|missing|not found|could not find|required|must|should be|not allowed"
         r"|unsupported|conflict\w*|incompatible"
@@ -255,7 +257,8 @@ THEMES: tuple[Theme, ...] = (
         1,
         r"(?:not|no|never|fail\w*(?: to)?|without) (?:\w+ ){0,2}converg\w+"
         r"|convergence (?:\w+ ){0,2}(?:fail\w*|problem\w*|not|lost|was not|has not)|(?:has|have|is|was) diverg\w+"
-        r"|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)|became unstable"
+        r"|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)|became unstable|blowing up"
+        r"|nan at (?:it\w*|step|t|time)|invalid number in"
         r"|too many attempts made for this increment|fail\w* to find a solution"
         r"|(?:newton|nonlinear|nonlinear solver) .{0,20}(?:failed|diverged)|dt.{0,24}dtmin|blew up|blown up"
         r"|cannot be accomplished|exceeded cfl|cfl (?:condition|limit|number) .{0,24}(?:violated|exceeded)",
@@ -287,7 +290,8 @@ _SLIP = lazy(
     r"|object '[\w.]+' not found|object method|undefined (?:variable|symbol|function|reference|control|method)"
     r"|undeclared|syntax error in .{0,60}, line \d|not declared in this scope|syntax error:? (?:near )?unexpected"
     r"|\w\.(?:c|cc|cpp|h|hpp):\d{1,6}: .{0,200}assertion|nonconformant|sanitizer|buffer overflow"
-    r"|no registered .{0,60}opkernel|unsupported operations|not (?:currently |yet )?implemented|too many open files"
+    r"|no registered .{0,60}opkernel|unsupported operations|not (?:currently |yet )?implemented"
+    r"|parse error near line|near \".{1,40}\": syntax error|arithmetic|rangeerror|no such variable|too many open files"
     r"|null ?pointer|segmentation|stack trace",
     re.IGNORECASE,
 )

@@ -32,7 +32,6 @@ class Before(NamedTuple):
     """
 
     last_seen_at: float | None = None
-    last_progress_at: float | None = None
     run_id: str | None = None
     boot_id: str | None = None
     oom_kills: int | None = None

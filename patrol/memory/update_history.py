@@ -207,7 +207,6 @@ def _with_progress(before: Before, look: RunLook, box: BoxLook | None, now: floa
     boot_id, uptime = _boot_and_uptime(box)
     return before._replace(
         steps=_newest((*steps, (now, float(current))), MANY),
-        last_progress_at=now,
         uptime_seconds=uptime,
         boot_id=boot_id,
     )

@@ -73,7 +73,6 @@ class PatrolStanding(NamedTuple):
     the timer's last tick, the one that may be running left out.
     """
 
-    last_began_at: float | None
     next_due_at: float | None
     cadence_seconds: float
     stale: bool | None
@@ -86,11 +85,10 @@ def stand(heartbeat: Heartbeat | None, schedule: Schedule, now: float) -> Patrol
     cadence = cadence_seconds(schedule, now)
     upcoming = next_due(schedule, now)
     if heartbeat is None:
-        return PatrolStanding(None, upcoming, cadence, None, None, 0)
+        return PatrolStanding(upcoming, cadence, None, None, 0)
     limit = CADENCES * cadence
     timer_at = heartbeat.timer_at
     return PatrolStanding(
-        last_began_at=heartbeat.began_at,
         next_due_at=upcoming,
         cadence_seconds=cadence,
         stale=now - heartbeat.began_at > limit,

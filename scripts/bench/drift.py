@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What a change costs: the figures of the last release beside those of this working tree, measured in turn.
 
-usage: drift.py [--against COMMIT] [--rounds 7] [--stages 100] [--limit 1.25]
+usage: drift.py [--against COMMIT] [--rounds 7] [--stages 100] [--limit 1.25] [--only TEXT]
 
 Both are installed in the same way, each into a virtual environment of its own below a temporary folder, and do the same
-work. CPU time is what counts: it follows a load beside it least. Printed: minimum and median; the ratio is that of the
-minima. Exits 1 if one is above the limit. The default release is the newest tag.
+work. CPU time is what counts: it follows a load beside it least. Printed: minimum and median, the ratio of the minima,
+and by how much the medians differ. Exits 1 if a ratio is above the limit. The default release is the newest tag.
 """
 
 from __future__ import annotations
@@ -168,6 +168,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--stages", type=int, default=100)
     parser.add_argument("--limit", type=float, default=1.25, help="above it a ratio is too much (default: 1.25)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="the figures whose name holds it")
     args = parser.parse_args()
     release = release_of(args.against)
     with tempfile.TemporaryDirectory(prefix="onbox-drift-") as name:
@@ -179,14 +180,16 @@ def main() -> int:
         finally:
             _run("git", "worktree", "remove", "--force", before)
         labs = [Lab(version, args.stages) for version in installed]
-        print(f"{args.rounds} rounds, minimum/median{'':<12}{release:>18}{'now':>18}   ratio", flush=True)
+        print(f"{args.rounds} rounds, minimum/median{'':<12}{release:>18}{'now':>18}   ratio    more", flush=True)
         too_much = False
-        for label, figure in FIGURES:
+        for label, figure in (one for one in FIGURES if args.only in one[0]):
             then, now = measure(labs, figure, args.rounds)
             ratio = min(now) / min(then)
             too_much |= ratio > args.limit
+            more = statistics.median(now) - statistics.median(then)
             texts = [f"{min(values):8.1f}/{statistics.median(values):<8.1f}" for values in (then, now)]
-            print(f"{label:<40}{texts[0]:>18}{texts[1]:>18}   {ratio:5.2f}{' !' * (ratio > args.limit)}", flush=True)
+            verdict = f"{ratio:5.2f}{more:+8.1f}{' !' * (ratio > args.limit)}"
+            print(f"{label:<40}{texts[0]:>18}{texts[1]:>18}   {verdict}", flush=True)
     return int(too_much)
 
 

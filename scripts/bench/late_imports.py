@@ -4,7 +4,7 @@
 usage: late_imports.py [--rounds 3] [PART-OF-A-PATH...]
 
 One line per function, the dearest first: milliseconds (the least of the rounds) and MiB, modules loaded, the place.
-docs/decisions/0015-imports-in-functions.md says which of them may stay.
+docs/decisions/0015-imports-inside-functions.md says which of them may stay.
 """
 
 from __future__ import annotations

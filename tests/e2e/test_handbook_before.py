@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import warm
 from tests.box import Box
 from tests.handbooked import HANDBOOK
 
@@ -29,7 +30,7 @@ def test_record_and_issue_begin_before_the_launch(tmp_path: Path, boxes: str) ->
     env = {**Box(project).env, "XDG_STATE_HOME": os.fspath(tmp_path / "state")}
 
     def handbook(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*HANDBOOK, *words], cwd=project, env=env, check=False, capture_output=True, text=True)
+        return warm.run([*HANDBOOK, *words], cwd=project, env=env, timeout=60)
 
     def missing() -> list[str]:
         items = json.loads(handbook("contract", "--json").stdout)["items"]

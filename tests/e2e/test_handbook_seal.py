@@ -6,6 +6,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
+from tests import warm
 from tests.box import Box
 from tests.handbooked import HANDBOOK
 
@@ -45,7 +46,7 @@ def test_an_incomplete_final_checkpoint_is_refused_and_a_whole_run_is_sealed_wit
         return subprocess.run(["git", *words], cwd=project, env=env, check=True, capture_output=True, text=True).stdout
 
     def handbook(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*HANDBOOK, *words], cwd=project, env=env, check=False, capture_output=True, text=True)
+        return warm.run([*HANDBOOK, *words], cwd=project, env=env, timeout=60)
 
     git("init", "-q", "-b", "main")
     git("add", ".")

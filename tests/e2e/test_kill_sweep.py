@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import warm
 from tests.box import REPOSITORY, Box
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ STAGES = (
     f"eval=echo eval-begins >>{LEDGER}; cat model.bin >>{LEDGER}; echo eval-ends >>{LEDGER}",
 )
 UNDISTURBED = ["train-begins", "train-ends", "eval-begins", "x", "eval-ends"]
-# Every seventh step, for each way other ones; ONBOX_EVERY_STEP=1 for all of them.
-STEP = 1 if os.environ.get("ONBOX_EVERY_STEP") else 7
+# Every eleventh step, for each way other ones; ONBOX_EVERY_STEP=1 for all of them.
+STEP = 1 if os.environ.get("ONBOX_EVERY_STEP") else 11
 CONFIG = '[stages.train]\ncmd = "unused"\nartifacts = ["model.bin"]\n'
 
 
@@ -33,9 +33,7 @@ def dying_run(box: Box, at: int, when: str) -> tuple[int, int | None]:
     count = box.project.parent / "count"
     count.unlink(missing_ok=True)
     words = [sys.executable, str(DIE_AT), str(at), when, str(count), "chain", "--inline", *STAGES]
-    done = subprocess.run(
-        words, cwd=box.project, env=box.env, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False
-    )
+    done = warm.run(words, cwd=box.project, env=box.env, timeout=60)
     return done.returncode, int(count.read_text()) if count.exists() else None
 
 

@@ -208,7 +208,7 @@ def test_a_log_of_a_gigabyte_is_read_at_its_end(place: Handbooked) -> None:
     run_steps(place, steps)
 
 
-def test_a_hundred_calls_at_once_are_all_answered(place: Handbooked) -> None:
+def test_forty_calls_at_once_are_all_answered(place: Handbooked) -> None:
     failed_run(place)
 
     async def steps(session: Any) -> None:
@@ -219,9 +219,9 @@ def test_a_hundred_calls_at_once_are_all_answered(place: Handbooked) -> None:
             answers.append(await ask(session, tool, run="gpu1/digits"))
 
         async with anyio.create_task_group() as group:
-            for number in range(100):
+            for number in range(40):
                 group.start_soon(one, number)
-        assert len(answers) == 100
+        assert len(answers) == 40
 
     run_steps(place, steps)
 

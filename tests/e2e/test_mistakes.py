@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.system.files import whose
-from tests.box import wait_until
+from tests import warm
+from tests.box import REPOSITORY, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,8 @@ LONG = "until test -e go; do echo step 1/100; sleep 0.1; done"
     ],
 )
 def test_what_was_meant_is_said(program: str, words: list[str], said: str) -> None:
-    done = subprocess.run([sys.executable, "-m", program, *words], capture_output=True, text=True, check=False)
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = warm.run([sys.executable, "-m", program, *words], env=env, cwd=REPOSITORY, timeout=60)
     assert (done.returncode, said in done.stderr) == (64, True), done.stderr
     assert len(done.stderr.splitlines()) == 2
 
@@ -69,8 +70,7 @@ def test_a_broken_file_without_a_run_has_no_frozen_definition(box: Box) -> None:
 def test_where_the_state_was_removed_nobody_is_told_to_start_a_second_copy(box: Box) -> None:
     assert box.onbox("chain", "-d", "--launch-check", "0", f"train={LONG}").returncode == 0
     box.wait_for_log("step 1")
-    while box.state.parent.exists():  # its runner writes into it meanwhile
-        shutil.rmtree(box.state.parent, ignore_errors=True)
+    box.remove(box.state.parent)
     for word in ("status", "logs", "stop", "resume"):
         done = box.onbox(word)
         assert done.returncode == 75, done.stderr

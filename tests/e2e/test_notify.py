@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -19,6 +18,7 @@ import pytest
 from onbox.contract.notify_targets import DEFAULT_NOTIFY_EVENTS
 from onbox.contract.paths import RunPaths
 from onbox.notify.queue.outbox import Outbox
+from tests import warm
 from tests.box import BOUND_SECONDS, REPOSITORY, Box, is_running, wait_until
 from tests.fault_server import CANARY, FaultServer, free_port
 from tests.onbox.notify.samples import DONE, message
@@ -314,14 +314,14 @@ def test_a_deliverer_killed_at_any_step_loses_nothing(box: Box, server: FaultSer
     wait_until(lambda: is_quiet(box), "delivery")
     wait_until(lambda: not deliverers(box), "the deliverer to end")
     offset, count = 10_000_000, box.project.parent / "count"
-    for at in range(FIRST_STEPS[when], 200, 1 if os.environ.get("ONBOX_EVERY_STEP") else 5):
+    for at in range(FIRST_STEPS[when], 200, 1 if os.environ.get("ONBOX_EVERY_STEP") else 11):
         server.acknowledged.clear()
         batch = [message(offset + number, DONE, target="HOOK") for number in range(2)]
         offset += 10
         for one in batch:
             outbox(box).put(one)
         words = [sys.executable, str(DIE_AT), str(at), when, str(count), "notify", "flush"]
-        subprocess.run(words, cwd=box.project, env=box.env, capture_output=True, timeout=60, check=False)
+        warm.run(words, cwd=box.project, env=box.env, timeout=60)
         wait_until(lambda: not deliverers(box), "orphans to end")
         if at % 2 == 0 or count.exists():
             again = box.onbox("notify", "flush")
@@ -347,7 +347,7 @@ def _words(pid: int) -> bytes:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_runner_killed_at_any_step_tells_everything(tmp_path: Path, server: FaultServer, when: str) -> None:
-    for at in range(20 + 2 * FIRST_STEPS[when], 400, 1 if os.environ.get("ONBOX_EVERY_STEP") else 7):
+    for at in range(20 + 2 * FIRST_STEPS[when], 400, 1 if os.environ.get("ONBOX_EVERY_STEP") else 13):
         project = tmp_path / str(at) / "digits"
         project.mkdir(parents=True)
         box, count = Box(project), project.parent / "count"
@@ -355,7 +355,7 @@ def test_a_runner_killed_at_any_step_tells_everything(tmp_path: Path, server: Fa
         configure(box)
         server.acknowledged.clear()
         words = [sys.executable, str(DIE_AT), str(at), when, str(count), "chain", "--inline"]
-        subprocess.run(words, cwd=project, env=box.env, capture_output=True, timeout=60, check=False)
+        warm.run(words, cwd=project, env=box.env, timeout=60)
         if not count.exists():
             assert box.onbox("chain").returncode == 0
         wait_until(lambda b=box: b.onbox("notify", "flush").returncode == 0, "the flush")  # type: ignore[misc]

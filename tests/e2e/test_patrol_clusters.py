@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import warm
 from tests.box import REPOSITORY
 from tests.fake_cluster import DeadTunnel, FakeCluster, case, fake_iris, fake_ray, free_address, taking_ray
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -41,10 +42,7 @@ class Here:
         (self.folder / "onbox.toml").write_text(text)
 
     def command(self, package: str, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", package, *words], cwd=self.folder, env=self.env, capture_output=True, text=True,
-            timeout=90, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        return warm.run([sys.executable, "-m", package, *words], cwd=self.folder, env=self.env, timeout=90)
 
     def tick(self) -> dict[str, dict[str, Any]]:
         done = self.command("patrol", "tick", "--json", "c")

@@ -177,6 +177,7 @@ def namespace() -> Iterator[tuple[str, ...]]:
 
 
 @pytest.mark.root
+@pytest.mark.long
 def test_packets_are_dropped_in_the_middle(namespace: tuple[str, ...], tmp_path: Path) -> None:
     """A real half-open link: the way is taken away under a session that has begun to answer."""
     need_sshd()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from patrol.decide.table import BOX_FLAGS
+from tests import warm
 from tests.box import REPOSITORY, Box, wait_until
 from tests.fakes.crontab import fake_crontab
 from tests.patrolled import PATROL
@@ -91,9 +92,7 @@ def test_an_acknowledged_job_that_ended_without_proof_ends_the_watch(tmp_path: P
     (tmp_path / "onbox.toml").write_text(text)
 
     def patrol(*words: str) -> str:
-        done = subprocess.run(
-            [*PATROL, *words], check=False, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=90
-        )
+        done = warm.run([*PATROL, *words], env=env, cwd=tmp_path, timeout=90)
         return done.stdout + done.stderr
 
     said = patrol("install", "--yes", "--untried")

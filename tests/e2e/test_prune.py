@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from datetime import datetime, timezone
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onbox.cli.app import main
+from tests import warm
 from tests.box import ONBOX, REPOSITORY, Box
 from tests.saved import CONFIG, digest, failed_run, make_old, save
 from tests.terminal import Terminal
@@ -181,7 +181,7 @@ def dying(box: Box, at: int, word: str) -> bool:
     count = box.project.parent / "count"
     count.unlink(missing_ok=True)
     words = [sys.executable, str(DIE_AT), str(at), "torn", str(count), "prune", "--keep", "2", "--yes", word]
-    subprocess.run(words, cwd=box.project, env=box.env, capture_output=True, timeout=60, check=False)
+    warm.run(words, cwd=box.project, env=box.env, timeout=60)
     return not count.exists()
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from onbox.cli.app import main
+from tests import warm
 from tests.box import REPOSITORY, Box
 from tests.saved import CONFIG, digest, failed_run, save
 
@@ -106,7 +106,7 @@ def dying(box: Box, at: int, words: tuple[str, ...]) -> bool:
     count = box.project.parent / "count"
     count.unlink(missing_ok=True)
     argv = [sys.executable, str(DIE_AT), str(at), "torn", str(count), *words]
-    subprocess.run(argv, cwd=box.project, env=box.env, capture_output=True, timeout=60, check=False)
+    warm.run(argv, cwd=box.project, env=box.env, timeout=60)
     return not count.exists()
 
 

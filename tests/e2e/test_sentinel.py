@@ -178,12 +178,17 @@ def test_a_line_that_came_while_the_link_was_down_counts(sshd: Sshd, waiters: Wa
 def test_a_frozen_remote_shell_is_left_for_a_new_one(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     waiter = waiters.start("wait", marker_of(tmp_path), "--json", "--timeout", "2m")
     wait_for_lookout(sshd, waiters)
-    for entry in lookouts(sshd):
-        os.kill(entry.identity.pid, signal.SIGSTOP)
+    frozen = [entry.identity.pid for entry in lookouts(sshd)]
+    for pid in frozen:
+        os.kill(pid, signal.SIGSTOP)
     land(tmp_path / "DONE")
     end = waiters.end(waiter)
     assert (end["outcome"], end["boxes"][0]["drops"]) == ("landed", 1)
-    wait_until(lambda: not lookouts(sshd), "the frozen programs to be gone")
+    for pid in frozen:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: not lookouts(sshd), "the new program to be gone")
+    wait_until(lambda: not any(map(is_running, frozen)), "what was frozen to end once it may go on")
 
 
 def test_a_half_open_link_is_noticed(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
@@ -249,6 +254,7 @@ def test_a_killed_waiter_leaves_nothing_on_the_box(sshd: Sshd, waiters: Waiters,
     wait_until(lambda: not sshd.sessions(), "nothing to be left on the box")
 
 
+@pytest.mark.long
 def test_a_cut_link_leaves_nothing_on_the_box(sshd: Sshd, waiters: Waiters, tmp_path: Path) -> None:
     """No packet tells the box that anything ended: its program hears nothing any more, and ends by itself."""
     link = Link(sshd.port)

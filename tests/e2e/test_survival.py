@@ -439,7 +439,7 @@ def test_the_run_holds_nothing_that_its_caller_had_open(box: Box) -> None:
 
 def test_a_state_directory_removed_under_a_run_doubles_nothing(box: Box) -> None:
     stages = start_waiting(box)
-    shutil.rmtree(box.state.parent)
+    box.remove(box.state.parent)
     refused = box.onbox("chain", *stages)
     assert refused.returncode == 75
     assert "removed under it" in refused.stderr

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -318,7 +317,7 @@ def test_a_place_that_all_cells_are_given_is_told(box: Box) -> None:
 
 def test_a_state_that_was_removed_under_it_is_not_begun_again(box: Box) -> None:
     start_slow(box)
-    shutil.rmtree(box.state)
+    box.remove(box.state)
     again = box.onbox("sweep", "-j", "2", "n=1..4", "--", SLOW)
     assert again.returncode == 75
     assert "its state was removed under it" in again.stderr

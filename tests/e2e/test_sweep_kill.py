@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import warm
 from tests.box import REPOSITORY, Box
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ CELL = "echo begins-{n} >>ledger; echo x >out-{n}; echo ends-{n} >>ledger; test 
 WORDS = ("sweep", "-j", "2", "n=1..3", "--", CELL)
 LEDGER = ["begins-1", "begins-2", "begins-3", "ends-1", "ends-2", "ends-3"]
 WHOLE = 1000
-# Every ninth step, for each way another one; ONBOX_EVERY_STEP=1 for all of them (two minutes).
-STEP = 1 if os.environ.get("ONBOX_EVERY_STEP") else 9
+# Every 13th step, for each way another one; ONBOX_EVERY_STEP=1 for all of them (two minutes).
+STEP = 1 if os.environ.get("ONBOX_EVERY_STEP") else 13
 
 
 def dying_sweep(box: Box, at: int, when: str) -> tuple[int, int | None]:
@@ -29,9 +29,7 @@ def dying_sweep(box: Box, at: int, when: str) -> tuple[int, int | None]:
     count = box.project.parent / "count"
     count.unlink(missing_ok=True)
     words = [sys.executable, str(DIE_AT), str(at), when, str(count), WORDS[0], "--inline", *WORDS[1:]]
-    done = subprocess.run(
-        words, cwd=box.project, env=box.env, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False
-    )
+    done = warm.run(words, cwd=box.project, env=box.env, timeout=60)
     return done.returncode, int(count.read_text()) if count.exists() else None
 
 

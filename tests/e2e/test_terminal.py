@@ -179,6 +179,7 @@ def test_hostile_words_of_a_run_move_nothing_on_the_screen(terminal: Open, box: 
     assert ":smile:" in shown.text
 
 
+@pytest.mark.long
 def test_a_chain_in_a_pipe_says_how_far_it_is(box: Box) -> None:
     viewer = box.start("chain", f"train={WAITS}")
     wait_for_words(viewer, "~30/100 (30%)")

@@ -14,6 +14,7 @@ import pytest
 
 from onbox.contract.runfile import parse_head, replace_head
 from onbox.trust import accept_engine, engine_not_accepted
+from tests import warm
 from tests.box import ONBOX, REPOSITORY, Box, wait_until
 
 if TYPE_CHECKING:
@@ -45,16 +46,7 @@ class Cloned:
         (self.project / "onbox.toml").write_text(text)
 
     def run(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            words,
-            cwd=self.project,
-            env={**self.env, **env},
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            stdin=subprocess.DEVNULL,
-        )
+        return warm.run(words, cwd=self.project, env={**self.env, **env}, timeout=120)
 
     def at_terminal(self, answer: str, *words: str) -> tuple[int, str]:
         """Exit code and all output; the answer is typed once a question stands there."""

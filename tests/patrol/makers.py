@@ -175,7 +175,6 @@ def before(**changes: Any) -> Before:
     """Seen healthy one tick ago."""
     memory = Before(
         last_seen_at=NOW - TICK,
-        last_progress_at=NOW - TICK,
         run_id="r1",
         boot_id="boot-1",
         rule="healthy",

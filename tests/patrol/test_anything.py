@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,8 @@ from tests.patrol.random_looks import a_box, a_box_memory, a_memory, a_run
 if TYPE_CHECKING:
     from patrol.snapshot import BoxLook, RunLook
 
-ROUNDS, PER_ROUND = 20, 250  # 5,000 in all
+PER_ROUND = 250
+ROUNDS = 20 if os.environ.get("ONBOX_EVERY_STEP") else 5
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))

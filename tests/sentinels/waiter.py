@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests import warm
 from tests.box import BOUND_SECONDS, REPOSITORY, wait_until
 
 SENTINEL = [sys.executable, "-m", "sentinels"]
@@ -44,6 +45,8 @@ class Waiters:
 
     def run(self, *words: str, timeout: float = BOUND_SECONDS, **settings: Any) -> subprocess.CompletedProcess[str]:
         """Run `sentinel` to its end."""
+        if not settings:
+            return warm.run([*SENTINEL, *words], timeout=timeout, env=self.env, cwd=self.folder)
         started = self.start(*words, **settings)
         out, err = started.communicate(timeout=timeout)
         return subprocess.CompletedProcess(started.args, started.returncode, out, err)

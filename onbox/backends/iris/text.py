@@ -67,7 +67,6 @@ _UNREACHED = r"Connection refused|connect error|timed? ?out|error sending reques
 class Task(NamedTuple):
     """One task of a job. exit_code: the shell's; None while it runs. peak_bytes: None: not told."""
 
-    task_id: str
     exit_code: int | None
     peak_bytes: int | None = None
 
@@ -197,7 +196,7 @@ def _task(data: Mapping[str, Any]) -> Task:
     peak = _number(usage.get("memoryPeakMb")) * 10**6 if isinstance(usage, dict) else 0
     code = data.get("exitCode", 0)
     shell = shell_code(code) if over and isinstance(code, int) else None
-    return Task(str(data.get("taskId")), shell, peak or None)
+    return Task(shell, peak or None)
 
 
 def shell_code(code: int) -> int:

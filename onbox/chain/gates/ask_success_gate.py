@@ -17,6 +17,7 @@ from onbox.system.clock import parse_utc
 from onbox.system.files import read_tail
 from onbox.system.process import never
 from onbox.system.time_limit import TooLong
+from onbox.triage.reading import signs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -174,8 +175,6 @@ def _gradient_is_lost(tail: bytes) -> bool:
     """A trainer that leaves losses of nan out of its mean (transformers does by default) shows 0 beside the gradient
     norm that gives it away. The last line with such a norm tells.
     """
-    from onbox.triage.reading import signs  # noqa: PLC0415 - large, and needed only where something is not finite
-
     told = [line for line in re.split(rb"[\r\n]", tail) if _GRADIENT_NORM.search(line)]
     last = told[-1].decode(errors="replace") if told else ""
     return signs.LOST_GRADIENT.search(last) is not None and signs.ZERO_LOSS.search(last) is not None

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from onbox.chain.gates.success_gate import GateFinding
+from onbox.collectors.gpu.nvml import LostGpu
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import format_size
 from onbox.named_tuple import NamedTuple
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from onbox.collectors.disk import Disk, Room
-    from onbox.collectors.gpu.nvml import GpuCard, LostGpu
+    from onbox.collectors.gpu.nvml import GpuCard
     from onbox.collectors.memory import MemoryReading
     from onbox.contract.readings import Maybe
     from onbox.model.manifest import Amount, CheckpointGate, Gates, GpuGate
@@ -121,8 +122,6 @@ def judge_gpus(gate: GpuGate, gpus: Maybe[Sequence[GpuCard | LostGpu]]) -> list[
 
 
 def _is_free(gpu: GpuCard | LostGpu, max_used_mib: int | None) -> bool:
-    from onbox.collectors.gpu.nvml import LostGpu  # noqa: PLC0415 - only where there is such a gate
-
     if isinstance(gpu, LostGpu):
         return False
     used = gpu.memory_used_bytes

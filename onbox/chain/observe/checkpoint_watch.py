@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from onbox.checkpoints.on_disk import LOOKED_AT, candidates
+from onbox.checkpoints.select import is_half_written, step_of
+from onbox.checkpoints.wholeness import examine
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import cpu_seconds, monotonic
 from onbox.system.time_limit import TooLong, time_limit
@@ -43,8 +46,6 @@ class CheckpointWatch:
         """As of now. None: it was not looked: nothing is declared, it cannot be seen, or the look before took long."""
         if not self.is_declared or monotonic() < self._next:
             return None
-        import onbox.checkpoints.wholeness  # noqa: F401, PLC0415 - loading it is not counted
-
         began = cpu_seconds()
         try:
             with time_limit(LOOK_SECONDS):
@@ -55,10 +56,6 @@ class CheckpointWatch:
             self._next = monotonic() + SHARE * (cpu_seconds() - began)
 
     def _look(self) -> Complete:
-        from onbox.checkpoints.on_disk import LOOKED_AT, candidates  # noqa: PLC0415 - where there are any
-        from onbox.checkpoints.select import is_half_written, step_of  # noqa: PLC0415
-        from onbox.checkpoints.wholeness import examine  # noqa: PLC0415
-
         known: dict[str, tuple[tuple[int, ...], bool]] = {}
         complete: list[tuple[int, float]] = []
         steps = {path: step for path in candidates(self._stage, self._folder) if (step := step_of(path)) is not None}

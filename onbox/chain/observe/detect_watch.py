@@ -12,6 +12,9 @@ from onbox.contract.events import Event
 from onbox.contract.json_text import as_number
 from onbox.model.detect import STOP, DetectSettings
 from onbox.named_tuple import NamedTuple
+from onbox.series.detectors.course import Course, Detection
+from onbox.series.detectors.table import DETECTORS, look
+from onbox.series.file import read_points
 from onbox.system.clock import parse_utc, utc_text
 
 if TYPE_CHECKING:
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
 
     from onbox.chain.observe.resume_pairs import ResumePairs
     from onbox.contract.paths import RunPaths
-    from onbox.series.detectors.course import Detection
     from onbox.series.point import Point
 
 DIVERGED = frozenset({"loss-not-finite", "loss-risen", "grad-norm-risen"})
@@ -62,8 +64,6 @@ class DetectWatch:
             self._recall(attempt)
 
     def _recall(self, attempt: DetectedAttempt) -> None:
-        from onbox.series.file import read_points  # noqa: PLC0415 - loaded with the first run of a stage
-
         try:
             points = read_points(self._paths.series, attempt.stage)
         except OSError:
@@ -80,9 +80,6 @@ class DetectWatch:
 
     def look(self, point: Point) -> list[dict[str, Any]]:
         """Records of episodes that begin or end with this point."""
-        from onbox.series.detectors.course import Course  # noqa: PLC0415 - as above
-        from onbox.series.detectors.table import DETECTORS, look  # noqa: PLC0415
-
         self._points = _with_point(self._points, point)
         pairs = self._attempt.pairs
         if pairs is not None and not pairs.is_over:
@@ -108,8 +105,6 @@ class DetectWatch:
 
     def as_data(self) -> list[dict[str, Any]]:
         """The episodes, for status.json."""
-        from onbox.series.detectors.table import DETECTORS  # noqa: PLC0415 - as above
-
         return [
             {
                 "detector": name,
@@ -125,15 +120,11 @@ class DetectWatch:
 
     @staticmethod
     def _names() -> Iterable[str]:
-        from onbox.series.detectors.table import DETECTORS  # noqa: PLC0415 - as above
-
         return DETECTORS
 
 
 def _told(detected: object) -> Iterable[tuple[str, Detection]]:
     """The episodes that a runner before this one left in the status."""
-    from onbox.series.detectors.course import Detection  # noqa: PLC0415 - as above
-
     for one in detected if isinstance(detected, list) else ():
         if isinstance(one, dict) and isinstance(one.get("detector"), str):
             at = parse_utc(str(one.get("since"))) or 0.0

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.collectors.disk import read_disks
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.logs.farewell import is_farewell
+from onbox.logs.tail import TAIL_BYTES as LAST_WORDS_BYTES
+from onbox.logs.tail import last_words
 from onbox.named_tuple import NamedTuple
 from onbox.system.child_query import ChildQuery, Silence
-from onbox.system.files import open_plain
+from onbox.system.files import open_plain, read_tail
 from onbox.system.self_exec import bare_child_words
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classes import REMEDIES
-from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
+from onbox.triage.evidence import NO_PROOF_RULES, Evidence, EvidenceEnd, classify_end
 from onbox.triage.rules.rows import UserRow
 
 if TYPE_CHECKING:
@@ -145,14 +148,9 @@ def answer(request: Mapping[str, Any]) -> Cause:
 
 def _without_farewell(verdict: Diagnosis, log: str) -> Diagnosis:
     """What a tracker says at the end of every run explains no end: then the program's own last line is told."""
-    from onbox.logs.farewell import is_farewell  # noqa: PLC0415 - in the child only
-    from onbox.logs.tail import TAIL_BYTES, last_words  # noqa: PLC0415
-    from onbox.system.files import read_tail  # noqa: PLC0415
-    from onbox.triage.evidence import NO_PROOF_RULES  # noqa: PLC0415
-
     if verdict.rule not in NO_PROOF_RULES or not is_farewell(verdict.line or ""):
         return verdict
-    words = last_words(read_tail(log, TAIL_BYTES) or b"")
+    words = last_words(read_tail(log, LAST_WORDS_BYTES) or b"")
     told = None if words is None or is_farewell(words) else words
     return verdict._replace(line=told, line_number=None)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.progress import NOTHING, render_progress
 from onbox.logs.alike import PROBE_BYTES, hardly_alike
 from onbox.logs.cursor import look_on
+from onbox.model.pace import PaceReading, pace_of, with_eta, with_reading
 from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.time_limit import TooLong, time_limit
 
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
 
     from onbox.contract.progress import Progress
     from onbox.logs.cursor import Cursor, NewBytes
-    from onbox.logs.progress import LogReading, ProgressReader, ProgressSettings
-    from onbox.model.pace import PaceReading
+    from onbox.logs.progress import LogReading, ProgressReader
 
 LOOK_SECONDS = 5.0
 TOO_MUCH = {"text": "unknown: the log grows faster than it can be read"}
@@ -52,8 +52,6 @@ class ProgressWatch:
 
     def recall(self, at: float, current: float, pace: float | None) -> None:
         """What somebody else read of this log, at a time of `monotonic`; their pace is taken over."""
-        from onbox.model.pace import PaceReading  # noqa: PLC0415 - as in `_told`
-
         self._readings, self._pace_told = (PaceReading(at, current),), pace
 
     @property
@@ -87,7 +85,7 @@ class ProgressWatch:
             return dict(TOO_LONG)
 
     def _look(self, *, moves: bool) -> dict[str, Any] | None:
-        from onbox.logs.progress import ProgressReader  # noqa: PLC0415
+        from onbox.logs.progress import ProgressReader, ProgressSettings  # noqa: PLC0415 - 8 ms before the first stage
 
         try:
             seen = look_on(self._path, self._cursor, self._look_bytes)
@@ -96,7 +94,7 @@ class ProgressWatch:
         if seen is None:
             return None
         if self._reader is None or seen.is_fresh:
-            self._reader = ProgressReader(self._reading_settings())
+            self._reader = ProgressReader(ProgressSettings(self._settings.get("regex"), self._settings.get("max")))
         self._cursor = seen.cursor
         pieces = _affordable(seen)
         lines, size = self._reader.track.line, sum(map(len, pieces))
@@ -111,8 +109,6 @@ class ProgressWatch:
         return self._told(self._reader.result(), moves=moves)
 
     def _told(self, progress: Progress, *, moves: bool) -> dict[str, Any] | None:
-        from onbox.model.pace import PaceReading, pace_of, with_eta, with_reading  # noqa: PLC0415
-
         self.newest, now = progress, monotonic()
         if progress.current is not None:
             self._readings = with_reading(self._readings, PaceReading(now, progress.current))
@@ -128,11 +124,6 @@ class ProgressWatch:
             return None
         told = {"text": text, "at": utc_text(wall()), **known}
         return told if pace is None else {**told, "steps_per_second": round(pace, 6)}
-
-    def _reading_settings(self) -> ProgressSettings:
-        from onbox.logs.progress import ProgressSettings  # noqa: PLC0415 - loaded with the first look
-
-        return ProgressSettings(self._settings.get("regex"), self._settings.get("max"))
 
 
 def _affordable(seen: NewBytes) -> tuple[bytes, ...]:

@@ -6,11 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from onbox.logs.cut_end import whole_part
+from onbox.series.detectors.course import LossPair
 from onbox.system.files import open_plain, read_tail
 
 if TYPE_CHECKING:
     from onbox.logs.pairs import Counters
-    from onbox.series.detectors.course import LossPair
 
 OLD_BYTES = 256 << 10  # of the end of the log before: what is gone through again lies there
 NEW_BYTES = 128 << 10  # of the new one, at each look
@@ -30,7 +30,6 @@ class ResumePairs:
     def look(self) -> None:
         """Read on. What cannot be read is not compared."""
         from onbox.logs.pairs import losses_by_step, numbers_of  # noqa: PLC0415 - after a resume only
-        from onbox.series.detectors.course import LossPair  # noqa: PLC0415
 
         try:
             if self._old is None:

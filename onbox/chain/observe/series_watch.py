@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.observe.checkpoint_watch import CheckpointWatch
 from onbox.chain.observe.sample_file import SampleFile
+from onbox.series.file import LIMIT_BYTES
+from onbox.series.point import Point, as_reading, point_to_dict
 from onbox.system.clock import wall
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
     from onbox.contract.progress import Progress
     from onbox.model.manifest import Stage
-    from onbox.series.point import Point
 
 MOVES = 20
 LEAST_LAP_SECONDS = 0.05  # what is written closer together tells no pace
@@ -29,8 +30,6 @@ class SeriesWatch:
     """
 
     def __init__(self, paths: RunPaths) -> None:
-        from onbox.series.file import LIMIT_BYTES  # noqa: PLC0415 - loaded with the first run of a stage
-
         self._file = SampleFile(paths.series, LIMIT_BYTES, DEAR)
         self._stage, self._attempt = "", 0
         self._lap = Lap()
@@ -60,8 +59,6 @@ class SeriesWatch:
         artifact_ns: int | None = None,
     ) -> Point:
         """A point of now. resources: the newest sample. artifact_ns: when the newest artifact was written."""
-        from onbox.series.point import Point, point_to_dict  # noqa: PLC0415 - as above
-
         now, seen = wall(), progress.newest
         log_at, log_bytes = _log(log_path)
         point = Point(
@@ -105,8 +102,6 @@ class SeriesWatch:
 
     def _shown(self, progress: ProgressWatch) -> dict[str, Any]:
         """The readings that the log has shown since the point before."""
-        from onbox.series.point import as_reading  # noqa: PLC0415 - as above
-
         found: dict[str, Any] = {}
         for name, reading in progress.readings.items():
             if self._places.get(name) == reading.place:

@@ -1,4 +1,4 @@
-"""status.json as readers see it."""
+"""status.json as readers see it; `recorder.py` writes what `../runner/attempt_monitor.py` and `wait_for.py` show."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ Only a help for `onbox runs --all`: what it lacks is found by its project, and w
 
 from __future__ import annotations
 
-import hashlib
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.contract.paths import RunPaths
+from onbox.digest import sha256_hex
 from onbox.system.files import StateNotWritten, make_folders
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MOST = 1000
 def note_run(paths: RunPaths, environ: Mapping[str, str]) -> None:
     """Remember where a run lies. A home that cannot be written keeps no run from starting."""
     folder = _folder(environ)
-    name = hashlib.sha256(os.fsencode(paths.root)).hexdigest()[:16]
+    name = sha256_hex(os.fsencode(paths.root))[:16]
     with suppress(OSError, StateNotWritten):
         make_folders(folder)
         os.symlink(paths.root, os.path.join(folder, name))  # there already: it is the same place

@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.observe.progress_now import ProgressNow
 from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.read_status import read_status
 from onbox.chain.state.replay import replay
@@ -37,7 +38,6 @@ from onbox.terminal.keys import read_keys, single_keys
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from onbox.chain.observe.progress_now import ProgressNow
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
 
@@ -223,8 +223,6 @@ class Viewer:
 
     def _progress_now(self) -> ProgressNow:
         if self._progress is None:
-            from onbox.chain.observe.progress_now import ProgressNow  # noqa: PLC0415 - only where a person watches
-
             head = read_head(self.paths)
             self._progress = ProgressNow((head.data.get("progress") if head is not None else None) or {})
         return self._progress

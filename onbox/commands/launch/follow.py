@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.chain.command.code_identity import freeze_git
 from onbox.chain.launch import differences_from_frozen
 from onbox.chain.observe.patrol_watch import is_patrolled
+from onbox.chain.viewer.viewer import Viewer
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.launch_check import LaunchCheck, will_appear
 from onbox.contract.exits import Exit
@@ -44,8 +45,6 @@ def size_of(path: str) -> int:
 
 def follow_launch(args: Options, definition: Definition, started: Launched, offset: int) -> int:
     """Watch what was just started; the exit code. offset: bytes of the journal that tell of earlier launches."""
-    from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415
-
     paths = definition.paths
     entry = look_up(started.pid)
     identity = entry.identity if entry else Identity(started.pid, 0)
@@ -154,8 +153,6 @@ def attach(args: Options, definition: Definition, holder: Holder) -> int:
 
 def watch_holder(args: Options, paths: RunPaths, holder: Holder) -> int:
     """Watch a runner that another command started: its result, or that the person detached."""
-    from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415 - as above
-
     offset = size_of(paths.journal)
     viewer = Viewer(
         paths,

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from onbox.chain.viewer.progress_lines import beats
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,7 +31,6 @@ def beater(args: Options) -> Callable[[dict[str, Any]], None] | None:
     """What says now and then how far an inline run is; None: for programs."""
     if args.json:
         return None
-    from onbox.chain.viewer.progress_lines import beats  # noqa: PLC0415 - loaded only where a run is told
 
     return beats(say)
 

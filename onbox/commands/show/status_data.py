@@ -14,6 +14,7 @@ from onbox.chain.resume_source import stage_records
 from onbox.chain.run_status import RunView, StageView, log_look
 from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_marker
+from onbox.commands.engine.view import engine_failure, job_line, jobs_data
 from onbox.contract.events import Event
 from onbox.contract.markers import Marker
 from onbox.contract.states import RunState, StageState
@@ -107,8 +108,6 @@ def _times(view: RunView) -> dict[str, Any]:
 
 
 def _engine_data(paths: RunPaths, view: RunView, found: JobView) -> dict[str, Any]:
-    from onbox.commands.engine.view import engine_failure, job_line, jobs_data  # noqa: PLC0415 - as above
-
     return {
         "backend": view.head.data["backend"].get("name"),
         "jobs": jobs_data(found),

@@ -7,11 +7,15 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import click
+
 from onbox.chain.lock.lock_owner import Holder
+from onbox.cli.command import argument, command
 from onbox.commands.launch.follow import say
 from onbox.commands.launch.start import lock_of
 from onbox.commands.stop import stop_run
 from onbox.commands.sweeps.named import sweep_paths
+from onbox.commands.sweeps.options import HOW, common, how, sweep_argument
 from onbox.commands.sweeps.start import resume_at
 from onbox.contract.exits import Exit
 from onbox.did_you_mean import meant
@@ -30,11 +34,19 @@ if TYPE_CHECKING:
     from onbox.sweep.state.board import Board
 
 
-def stop_sweep(args: Options) -> int:
+@command(exclusive=[("--grace", "--now")])
+@sweep_argument
+@click.option("--grace", type=float, metavar="SECONDS", help="between SIGTERM and SIGKILL of a cell")
+@click.option("--now", is_flag=True, help="no grace: SIGKILL at once")
+@common
+def run_stop(args: Options) -> int:
     return stop_run(sweep_paths(args, act=True), args.grace, now=args.now)
 
 
-def skip_cells(args: Options) -> int:
+@command()
+@argument("cells", nargs=-1, required=True, metavar="CELL", help="its name, as status and table show it")
+@common
+def run_skip(args: Options) -> int:
     paths = sweep_paths(args, act=True)
     board = read_known(paths).board
     numbers = _numbers(board, args.cells)
@@ -52,7 +64,11 @@ def skip_cells(args: Options) -> int:
     return Exit.DONE
 
 
-def retry_failed(args: Options) -> int:
+@command(exclusive=HOW)
+@sweep_argument
+@how
+@common
+def run_retry(args: Options) -> int:
     paths = sweep_paths(args, act=True)
     board = read_known(paths).board
     numbers = list(board.all(SweepStanding.FAILED))

@@ -8,7 +8,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from onbox.cli.command import command
 from onbox.commands.sweeps.named import sweep_paths
+from onbox.commands.sweeps.options import common, sweep_argument
 from onbox.contract.exits import Exit
 from onbox.model.screen import SEPARATOR, joined, labelled, whole
 from onbox.outside import safe_line
@@ -26,7 +30,10 @@ SHOWN_FAILED = 10
 SHOWN_ROWS = 50
 
 
-def show_status(args: Options) -> int:
+@command()
+@sweep_argument
+@common
+def run_status(args: Options) -> int:
     return show_status_at(args, sweep_paths(args))
 
 
@@ -68,7 +75,13 @@ def _gpus(cell: dict[str, Any]) -> str:
     return f" · GPU {', '.join(map(str, cell['gpus']))}" if cell.get("gpus") else ""
 
 
-def show_table(args: Options) -> int:
+@command()
+@sweep_argument
+@click.option("--sort", metavar="METRIC", help='"-accuracy": the largest first (default: [sweep] sort)')
+@click.option("--csv", is_flag=True, help="for a spreadsheet: every number as it is")
+@click.option("--all", is_flag=True, help="every cell, however many")
+@common
+def run_table(args: Options) -> int:
     paths = sweep_paths(args)
     found = read_definition(paths)
     assert found is not None

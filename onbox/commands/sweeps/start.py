@@ -12,6 +12,7 @@ from onbox.chain.command.environment import frozen_environment
 from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.state.run_registry import note_run
+from onbox.chain.viewer.viewer import Viewer
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project
 from onbox.commands.launch.follow import say, size_of, teller, watch_holder
@@ -41,6 +42,7 @@ from onbox.sweep.launch import (
     start,
 )
 from onbox.sweep.runner.room import cards_missing
+from onbox.sweep.runner.runner_process import run_sweep
 from onbox.sweep.state.board import read_board
 from onbox.sweep.state.frozen_sweep import read_definition
 from onbox.system.process import Identity, look_up
@@ -178,8 +180,6 @@ def _run(args: Options, paths: RunPaths, lock_fd: int) -> int:
     """The runner: in this process, or detached and watched."""
     note_run(paths, os.environ)
     if args.inline:
-        from onbox.sweep.runner.runner_process import run_sweep  # noqa: PLC0415
-
         return run_sweep(paths, lock_fd, listen=listener(teller(args)))
     offset = size_of(paths.journal)
     return _follow(args, paths, start(paths, lock_fd), offset)
@@ -253,8 +253,6 @@ def _attach(args: Options, paths: RunPaths, holder: Holder) -> int:
 
 
 def _follow(args: Options, paths: RunPaths, started: SweepLaunched, offset: int) -> int:
-    from onbox.chain.viewer.viewer import Viewer  # noqa: PLC0415 - loaded while the first cell starts
-
     entry = look_up(started.pid)
     who = entry.identity if entry else Identity(started.pid, 0)
     viewer = Viewer(

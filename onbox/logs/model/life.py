@@ -48,9 +48,12 @@ class Steps:
 
     @property
     def at_end(self) -> bool:
-        """Whether the outermost counter of one of the last lines stands at the maximum that it shows."""
-        newest = list(self.kept)[-LAST:]
-        return any(counts and counts[0].at_end for counts in (_read(step[2]).counts for step in newest))
+        """Whether the outermost counter of one of the last lines stands at the maximum that it shows, and none that has
+        just begun came after it.
+        """
+        newest = [_read(step[2]).counts for step in list(self.kept)[-LAST:]]
+        shown = [counts[0] for counts in newest if counts and counts[0].maximum is not None]
+        return any(count.at_end for count in shown) and shown[-1].value > 0
 
     def is_habit(self, text: str) -> bool:
         """Whether the same was said before, with other numbers: a loop's line, and no remark that holds a number."""

@@ -161,11 +161,7 @@ def has_live_stage(paths: RunPaths) -> bool:
 
 
 def preload() -> None:
-    """Load once what the runner of every cell would load for itself: half of its time until the command starts."""
-    import onbox.chain.runner  # noqa: PLC0415
-    import onbox.collectors.oom  # noqa: PLC0415
-    import onbox.collectors.snapshot  # noqa: F401, PLC0415
-
+    """Do once what the runner of every cell would do for itself before its command starts."""
     parse_utc(utc_text(wall()))  # compiles the pattern of its own
 
 

@@ -13,6 +13,8 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import onbox.collectors.oom
+import onbox.collectors.snapshot  # noqa: F401 - a cell's runner is a fork of this process: loaded once for all
 from onbox import __version__
 from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.runner.handbook_hook import Renewal

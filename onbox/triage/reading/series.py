@@ -13,7 +13,7 @@ from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.rules.rows import BUG, DIVERGED, RuleRow
 
 if TYPE_CHECKING:
-    from onbox.triage.reading.record import LogAttempt
+    from onbox.triage.reading.record import LogAttempt, SeenLine
 
 ALL_ZERO_LINES = 3
 LOST_LINES = 2
@@ -38,6 +38,12 @@ _METRIC = lazy(
 )
 _GRADIENT = lazy(
     r"grad(?:ient)?[ _-]?norm['\"]?\s?[:=|]?\s{0,3}(\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?)(?![\w/]|\.\d)",
+    re.IGNORECASE,
+)
+NEAR_A_DEATH = 12  # lines
+_NO_FIGURE = lazy(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)(?!\w)|(?<!\*)\*{6,40}(?!\S)", re.IGNORECASE)
+_FIGURE = lazy(
+    r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:[ed][-+]?\d{1,4})?)(?!\w)|(?<!\*)\*{6,40}(?!\S)",
     re.IGNORECASE,
 )
 _OF_TRAINING = lazy(r"(?<!val)(?<!val.)(?<!valid.)(?<!test.)(?<!eval.)(?:loss|reward|return|kl|elbo)$", re.IGNORECASE)
@@ -65,6 +71,19 @@ def _all_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None
     first = max(at for at, is_lost in enumerate(lost) if not is_lost) + 1
     number, text, _ = shown[first]
     return Fault(LOST, number, text, LOGGED, attempt.progress)
+
+
+def lost_figures(tail: tuple[SeenLine, ...], before: Fault) -> Fault | None:
+    """The line near a death in which a figure is none any more that was one in the same line earlier on."""
+    lines = [line for line in tail if line.number < before.number]
+    known = {_shape(line.text) for line in lines if not _NO_FIGURE.search(line.text)}
+    near = [line for line in lines[-NEAR_A_DEATH:] if _NO_FIGURE.search(line.text)]
+    first = next((line for line in near if _shape(line.text) in known), None)
+    return Fault(LOST, first.number, first.text, LOGGED, before.progress_before) if first else None
+
+
+def _shape(text: str) -> str:
+    return " ".join(_FIGURE.sub("1", text).split())
 
 
 def _is_lost(value: str) -> bool:

@@ -105,20 +105,30 @@ TESTS_OK = lazy(
 )
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
 STOPPED = lazy(r"\^C|\binterrupt(?:ed)?\b|\bcancel(?:led|ed)\b|\b(?:stopped|killed|aborted) by\b", re.IGNORECASE)
-SAVED = lazy(r"\b(?:saved|wrote|written|uploaded|stored|synced|exported|committed)\b", re.IGNORECASE)
+SAVED = lazy(
+    r"\b(?:saved|wrote|written(?! in \w+ )|uploaded|stored|synced|exported|committed)\b"
+    r"|\bwriting [\d,]{1,20} bytes to\b",
+    re.IGNORECASE,
+)
+# What is saved on the way, or by who has to leave, is no result.
+MIDWAY = lazy(
+    r"\b(?:checkpoints?|ckpts?|snapshots?|states?|restart\w*|emergency|partial\w*|before|best so far|backup|step|epoch"
+    r"|progress|crash\w*|core|dump\w*|log|report|trace\w*|debug)\b",
+    re.IGNORECASE,
+)
 FAILED = lazy(r"\b(?:fail\w*|could not|cannot|unable|not|error|lost|partial\w*|0 of)\b", re.IGNORECASE)
 NOT_SUCCESS = lazy(
     r"\bsuccess\w*\W{1,3}but\b"
     r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
-    r"|epoch \d+ (?:finished|done|complete)|steps? \d+ (?:finished|done|complete)",
+    r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",
     re.IGNORECASE,
 )
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 HANDLED = lazy(
     r"^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
     r"|trying again"
-    r"|\bskipp(?:ed|ing)\b|\bignor(?:ed|ing)\b"
+    r"|(?<!\d )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
     r"|backing off|\bwaiting for\b.{0,80}\b(?:refused|failed to connect|not (?:ready|up)|unavailable)\b"
@@ -164,7 +174,7 @@ _LOSS = (
     r"|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon[a-z]{0,12}|q|epoch"
     r"|cur[a-z]{0,8}|final|task|sum|objective)[_ /.\-]?){0,5}loss(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg"
     r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
-    r"|bpc|cross_?entropy|logloss|rmse|energy))"
+    r"|bpc|cross_?entropy|logloss|rmse|energy|residuals?|resid|(?:l2|residual|max)[_ ]norm))"
 )
 _IS = r"['\"]?\s{0,20}(?:\([^)]{0,40}\)\s{0,20})?(?:[:=|]\s{0,20})?"  # no two blanks side by side
 LOST_LOSS = lazy(rf"(?<![a-z]){_LOSS}{_IS}(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE)

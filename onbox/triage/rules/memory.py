@@ -261,7 +261,7 @@ HOST: tuple[RuleRow, ...] = (
         "host_oom",
         DEATH,
         "exit|returned|return code|rc=|rc:|rc |signal|sigkill|status|returncode|terminated|died",
-        r"(?:exit(?:ed|s|ing|[ _]?code|[ _]?status)?|return(?:ed)?[ _]?(?:code|status)?|returncode|\brc"
+        r"(?:exit(?:ed|s|ing|[ _]?code|[ _]?status)?|return(?:ed)?[ _]?(?:code|status|value)?|returncode|\brc"
         r"|status|died)\b[^\d-]{0,30}"
         r"(?:137|-9)(?![\d.])|(?:signal|sig)[ :=(]{1,3}9\b|\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
         "shells, torchrun, docker, DeepSpeed",

@@ -43,8 +43,9 @@ AUTH: tuple[RuleRow, ...] = (
         "|api key|api_key|token|access denied|accessdenied|login|publickey|permission denied|logged in"
         "|client error|status|restricted|signaturedoesnotmatch|invalidaccesskeyid|expiredtoken"
         "|unauthenticated|does not have|permission_denied|http|repositorynotfound"
-        "|kaggle.json|.netrc|error code|not authorized|license|entity|access to",
-        r"\b40[13]\b.{0,80}(?:unauthorized|forbidden|client error|denied)|(?:unauthorized|forbidden"
+        "|host key|kaggle.json|.netrc|error code|not authorized|license|entity|access to",
+        r"\bhost key verification failed|\b40[13]\b.{0,80}(?:unauthorized|forbidden|client error|denied)"
+        r"|(?:unauthorized|forbidden"
         r"|denied).{0,60}(?:url|\b40[13]\b)|(?:status|error|code|response)"
         r"[^\w]{0,3}(?:code)?[^\w]{0,4}40[13]\b|\[40[13]\]|gated repo|GatedRepoError|RepositoryNotFoundError"
         r"|repository not found for url|(?:invalid|incorrect|wrong) (?:user ?name|login|password)"
@@ -74,14 +75,15 @@ NETWORK: tuple[RuleRow, ...] = (
         "unreachable",
         "network_blip",
         CAUSE,
-        "max retries|inactiverpc|statuscode|temporary failure|unable to resolve|name resolution"
+        "max retries|dial |inactiverpc|statuscode|temporary failure|unable to resolve|name resolution"
         "|name or service|getaddrinfo"
         "|timed out|timeout|connection|gateway"
         "|unavailable|network|couldn't connect|unreachable|server error|too many requests"
         "|temporary failure|dns|resolve|ssl|eof occurred|offline|incompleteread|chunkedencoding"
         "|protocolerror|rate limit|slow ?down|slowdown|curl|broken pipe|cdn|http|commerror|no route"
         "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed|too slow",
-        r"max retries exceeded|_InactiveRpcError|StatusCode\.(?:UNAVAILABLE|DEADLINE)"
+        r"max retries exceeded|\bdial (?:tcp|udp|unix)\b.{0,80}(?:refused|time|no route|unreachable|no such host)"
+        r"|_InactiveRpcError|StatusCode\.(?:UNAVAILABLE|DEADLINE)"
         r"|temporary failure (?:in name resolution|resolving)|unable to resolve host"
         r"|name or service not known"
         r"|getaddrinfo failed|nodename nor servname|could not resolve (?:host|proxy)|failed to resolve '"

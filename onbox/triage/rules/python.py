@@ -213,9 +213,21 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|dataset|checkpoint|model|config))|HFValidationError|is not a valid model identifier"
         r"|EntryNotFoundError|DatasetNotFoundError|(?<!Module)NotFoundError\b|NoSuchKey|NoSuchBucket"
         r"|does not appear to be a git repository"
-        r"|executable.{0,20}(?:not found|does not)|^(?:wget|curl)\b.{0,60}\b404\b|^\S* ?\S{0,80} ?error 404: not found",
+        r"|executable.{0,20}(?:not found|does not)|^(?:wget|curl)\b.{0,60}\b404\b|\b404:? not found\b",
         "Python, shells, Hugging Face",
         "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
+    ),
+)
+
+LIBRARIES: tuple[RuleRow, ...] = (
+    RuleRow(
+        "library-missing",
+        "code_error",
+        CONFIG,
+        ".so",
+        r"\.so[\w.]{0,24}: cannot open shared object file|error while loading shared libraries: ",
+        "the dynamic linker; libraries of a card go before",
+        "OSError: libfoo.so.7: cannot open shared object file: No such file or directory",
     ),
 )
 
@@ -226,7 +238,8 @@ DEFECTS: tuple[RuleRow, ...] = (
         BUG,
         "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
         "|error in |panic|goroutine|fatal error|: error: ",
-        r"^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted|syntax error(?: near"
+        r"^test result: failed\b|^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
+        r"|syntax error(?: near"
         r"|:) unexpected"
         r"|: unbound variable|: bad substitution"
         r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} :(?: |$)"

@@ -192,11 +192,13 @@ DATA: tuple[RuleRow, ...] = (
         "archive-damaged",
         "data_error",
         CAUSE,
-        "end-of-stream|checksum|truncated|corrupt|gzip|zlib|badzipfile|tar:|tarfile|.tar|crc|unexpected end"
+        "end-of-stream|central-directory|checksum|truncated|corrupt|gzip|zlib|badzipfile|tar:|tarfile|.tar|crc"
+        "|unexpected end"
         "|is not a database|decompress|netcdf|hdf|grib|zarr|lmdb|leveldb|rocksdb|lzma|zstd|bzip|bad gz|archive"
         "|invalid header|zip|brotli|snappy|end of file"
         "|premature end|.zst",
-        r"ended before the end-of-stream|not an? (?:gzip(?:ped)?|zip|valid|arrow|parquet|tar|hdf5) file"
+        r"ended before the end-of-stream|\bend-of-central-directory signature not found|not an? (?:gzip(?:ped)?|zip"
+        r"|valid|arrow|parquet|tar|hdf5) file"
         r"|\bnot in (?:gzip|bzip2|xz|zip|tar|lzma|zstd) format|\bis not an? (?:\w{1,20} )?(?:database|archive)\b"
         r"|BadGzipFile|BadZipFile|zlib\.error"
         r"|error -\d while decompressing|crc check failed"
@@ -205,7 +207,8 @@ DATA: tuple[RuleRow, ...] = (
         r" look like)|LZMAError|zstd.{0,30}(?:error|corrupt)|gzip: .{0,80}(?:invalid|unexpected|crc)"
         r"|corrupt (?:gzip|zip|archive|deflate|snappy|input)"
         r"|decompress\w{0,24} (?:error|failed)|\berrors? (?:during|while|in) (?:\w{1,20} )?decompress\w{0,8}"
-        r"|\b(?:netcdf|hdf5?|grib|zarr|lmdb|leveldb|rocksdb)\b.{0,12}\berror\b|(?:crc|checksum) (?:mismatch|error)"
+        r"|\b(?:netcdf|hdf5?|grib|zarr|lmdb|leveldb|rocksdb)\b.{0,12}\berror\b|(?:crc|checksum)s? (?:mismatch|error"
+        r"|did not match)"
         r"|invalid block type"
         r"|truncated (?:tar|zip|archive)|\.(?:zst|gz|xz|bz2)\b.{0,40}\bpremature end",
         "gzip, zlib, tar, zip, zstd",
@@ -252,7 +255,7 @@ DATA: tuple[RuleRow, ...] = (
         "data_error",
         CAUSE,
         "input/output error|stale file handle|errno|remote i/o|transport endpoint|stale nfs",
-        r"input/output error|errno 5\b|stale (?:nfs )?file handle|errno 116\b|remote i/o error|errno 121\b"
+        r"input/output error(?!:)|errno 5\b|stale (?:nfs )?file handle|errno 116\b|remote i/o error|errno 121\b"
         r"|transport endpoint (?:is not connected|shutdown)|errno 10[78]\b.{0,80}['\"]/",
         "Linux EIO, ESTALE",
         "OSError: [Errno 5] Input/output error: '/mnt/nfs/shard-1.tar'",

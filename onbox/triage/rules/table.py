@@ -40,6 +40,7 @@ ROWS: tuple[RuleRow, ...] = (
     *scheduler.PEOPLE,
     *memory.BUS_EXIT,
     *memory.HOST[5:],
+    *python.LIBRARIES,
     *python.SETTINGS,
     *distributed.LAUNCHERS,
     *network.NETWORK[1:],

@@ -87,26 +87,26 @@ def test_a_state_of_a_newer_controller_is_unknown() -> None:
 
 def test_the_exit_code_is_the_tasks() -> None:
     tasks = read_tasks(200, case("iris_rpc_ListTasks_k9.json"))
-    assert tasks == [Task("/root/k9/0", 137)]
+    assert tasks == [Task(137)]
     job = with_tasks(Job("/root/k9", JobState.FAILED, "FAILED"), tasks, None)
     assert (job.exit_code, job.failure_class) == (137, None)
     assert "not proven" in job.note
 
 
 def test_kills_near_the_memory_limit_are_oom() -> None:
-    tasks = [Task(f"/u/j/{i}", 137, 980_000_000) for i in range(13)] + [Task("/u/j/13", 1, 10_000_000)]
+    tasks = [Task(137, 980_000_000)] * 13 + [Task(1, 10_000_000)]
     job = with_tasks(Job("/u/j", JobState.FAILED, "FAILED"), tasks, 10**9)
     assert job.failure_class == "host_oom"
     assert job.note == "13 of 14 tasks were killed near their memory limit: raise --memory"
 
 
 def test_kills_far_from_the_memory_limit_are_not() -> None:
-    job = with_tasks(Job("/u/j", JobState.FAILED, "FAILED"), [Task("/u/j/0", 137, 10**8)], 10**9)
+    job = with_tasks(Job("/u/j", JobState.FAILED, "FAILED"), [Task(137, 10**8)], 10**9)
     assert job.failure_class is None
 
 
 def test_a_running_task_has_no_exit_code() -> None:
-    assert read_tasks(200, case("iris_2026-11_rpc_ListTasks_pre.json")) == [Task("/root/pre/0", None)]
+    assert read_tasks(200, case("iris_2026-11_rpc_ListTasks_pre.json")) == [Task(None)]
 
 
 # -- submission

@@ -38,7 +38,7 @@ def test_a_new_attempt_reads_nothing_however_long_the_series_is(
     def refuse(*_: object) -> None:
         raise AssertionError("read at the start of a stage")
 
-    monkeypatch.setattr("onbox.series.file.read_points", refuse)
+    monkeypatch.setattr("onbox.chain.observe.detect_watch.read_points", refuse)
     watch = DetectWatch(paths, DetectSettings())
     watch.begin(DetectedAttempt("eval", 1))
     assert watch.as_data() == []

@@ -117,7 +117,7 @@ def test_a_bar_without_line_breaks(tmp_path: Path) -> None:
 
 def test_a_regex_of_the_users_own_is_looked_for_further_up(tmp_path: Path) -> None:
     mine = ProgressSettings(regex=r"@(?P<current>\d+) of (?P<max>\d+)")
-    reading = read(tmp_path / "log", remarks(2 * MIB), b"@12 of 40\n", remarks(2 * MIB), settings=mine)
+    reading = read(tmp_path / "log", remarks(MIB), b"@12 of 40\n", remarks(MIB // 2), settings=mine)
     assert (reading.progress.current, reading.progress.exact_max) == (12, 40)
 
 

@@ -81,6 +81,14 @@ def test_asking_for_the_result_changes_nothing() -> None:
     assert (reader.result().current, reader.result().exact_max, reader.result().loss) == (20, 2000, 1.4)
 
 
+def test_of_alike_lines_with_remarks_between_few_are_looked_at() -> None:
+    reader = ProgressReader()
+    for number in range(1, 2001):
+        reader.feed(b"part %d from the cache\nINFO step %d/5000 loss 1.5\n" % (number % 7, number))
+    assert reader.result()[:2] == (2000, 5000)
+    assert reader.track.line < 200
+
+
 def test_a_ten_megabyte_line_of_bars() -> None:
     bars = b"".join(
         b"\r%3d%%|###   | %d/200000 [1:00<2:00, 3.2it/s]" % (100 * n // 200000, n) for n in range(0, 200000, 1)

@@ -13,7 +13,7 @@ import pytest
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.boxes import BoxSettings
-from onbox.series.point import Point, render_point
+from onbox.series.point import Point
 from patrol.probe.box import runs as box_runs
 from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Failure, LogLook, RunLook
 from tests.box import Box, is_running, wait_until
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.patrol.probe.local_sh import LocalBox
+from tests.series_line import series_line
 
 GO_ON = "n=0; while [ ! -e go ]; do n=$((n+1)); echo step $n/1000 loss 0.5; sleep 0.05; done"
 
@@ -73,19 +74,19 @@ def test_new_points_of_the_series_come_once_and_the_first_look_is_bounded(box: L
     project.onbox("chain", "train=true")
     file = project.state / "series.jsonl"
     points = [Point(1e9 + step, "train", 1, step=float(step), loss=0.5, memory_bytes=1 << 30) for step in range(500)]
-    file.write_bytes(b"".join(map(render_point, points[:400])))
+    file.write_bytes(b"".join(map(series_line, points[:400])))
     first = new_points(box, project)
     assert first == [float(step) for step in range(400 - len(first), 400)]
     assert 50 < len(first) < 200
     assert new_points(box, project) == []
     with file.open("ab") as series:
-        series.write(b"".join(map(render_point, points[400:403])) + render_point(points[403])[:40])
+        series.write(b"".join(map(series_line, points[400:403])) + series_line(points[403])[:40])
     assert new_points(box, project) == [400.0, 401.0, 402.0]
     with file.open("ab") as series:
-        series.write(render_point(points[403])[40:])
+        series.write(series_line(points[403])[40:])
     assert new_points(box, project) == [403.0], "the rest of a line that was being written"
     thinned = project.state / "beside"
-    thinned.write_bytes(b"".join(map(render_point, points[0:404:4] + points[404:406])))
+    thinned.write_bytes(b"".join(map(series_line, points[0:404:4] + points[404:406])))
     thinned.rename(file)
     assert new_points(box, project)[-2:] == [404.0, 405.0]
     assert box.traffic.down_bytes < 30_000

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import warm
 from tests.box import wait_until
 from tests.patrol.transfer.places import NAMES, Cutter, check, finish, manifest, through, tree
 from tests.patrolled import Patrolled, patrolled
@@ -289,9 +290,7 @@ def test_a_transfer_that_died_is_told_to_who_takes_over(place: Patrolled, box: B
     words = "it stopped before its end, go on: patrol pull gpu1/digits home"
     assert words in place.patrol("status").stdout
     handbook = [sys.executable, "-m", "handbook", "resume"]
-    told = subprocess.run(
-        handbook, env=place.env, cwd=place.local, capture_output=True, text=True, check=False, timeout=90
-    )
+    told = warm.run(handbook, env=place.env, cwd=place.local, timeout=90)
     link.close()
     assert "pull gpu1/digits → " in told.stdout
 

@@ -1,4 +1,4 @@
-"""Thirty days of ticks: how many messages people get, whatever the boxes do. The clock is a parameter."""
+"""Two weeks of ticks: how many messages people get, whatever the boxes do. The clock is a parameter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from patrol.tell.news import News
 
 DAY_TICKS = 48
-MONTH = 30 * DAY_TICKS
+DAYS = 14
 EIGHT = 8 * 60
 
 
@@ -54,7 +54,7 @@ def full() -> Snapshot:
     return box(runs=(run(),), disks=(disk(97.0),))
 
 
-class Month:
+class Weeks:
     """One box, a tick each half hour; `None` for a tick that this machine slept through."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Month:
         self.told += [(self.watch.now, one) for one in (*found, *([daily] if daily else []))]
 
     def live(self, at: Callable[[int], Snapshot | None]) -> Counter[str]:
-        for number in range(MONTH):
+        for number in range(DAYS * DAY_TICKS):
             self.tick(at(number))
         return Counter(news.kind for _, news in self.told)
 
@@ -119,45 +119,45 @@ SCRIPTS: dict[str, tuple[Callable[[int], Snapshot | None], dict[str, int]]] = {
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_a_month_makes_exactly_these_messages_and_one_a_day(script: str) -> None:
+def test_two_weeks_make_exactly_these_messages_and_one_a_day(script: str) -> None:
     at, expected = SCRIPTS[script]
-    assert Month().live(at) == Counter({**expected, PATROL_DIGEST: 30})
+    assert Weeks().live(at) == Counter({**expected, PATROL_DIGEST: DAYS})
 
 
 def test_a_machine_that_slept_at_the_time_says_it_is_alive_when_it_wakes() -> None:
-    month = Month()
-    counts = month.live(lambda number: None if 7 <= hour(number) < 11 else well())
-    assert counts == Counter({PATROL_DIGEST: 30})
-    assert {time.localtime(at).tm_hour for at, _ in month.told} == {11}
+    weeks = Weeks()
+    counts = weeks.live(lambda number: None if 7 <= hour(number) < 11 else well())
+    assert counts == Counter({PATROL_DIGEST: DAYS})
+    assert {time.localtime(at).tm_hour for at, _ in weeks.told} == {11}
 
 
-def test_a_run_that_flaps_all_month_is_told_six_times_a_day_and_says_so() -> None:
-    month = Month()
-    counts = month.live(lambda number: failed() if number % 2 else well())
-    assert counts[PATROL_TROUBLE] <= 31 * DEFAULT_ALERTS_PER_DAY
+def test_a_run_that_flaps_all_the_time_is_told_six_times_a_day_and_says_so() -> None:
+    weeks = Weeks()
+    counts = weeks.live(lambda number: failed() if number % 2 else well())
+    assert counts[PATROL_TROUBLE] <= (DAYS + 1) * DEFAULT_ALERTS_PER_DAY
     assert counts[PATROL_RECOVERED] <= counts[PATROL_TROUBLE]
-    first_day = [news for at, news in month.told[: 2 * DEFAULT_ALERTS_PER_DAY] if news.kind == PATROL_TROUBLE]
+    first_day = [news for at, news in weeks.told[: 2 * DEFAULT_ALERTS_PER_DAY] if news.kind == PATROL_TROUBLE]
     assert [news.quiet_until > 0 for news in first_day] == [False] * 5 + [True]
-    last = notice_of(first_day[-1], "msg_1", folder="/home/me/digits", host="laptop", now=month.told[10][0])
+    last = notice_of(first_day[-1], "msg_1", folder="/home/me/digits", host="laptop", now=weeks.told[10][0])
     assert "it is not told again for" in (last.reason or "")
 
 
 def test_what_was_told_too_often_is_told_once_the_day_allows_it_if_it_lasts() -> None:
-    month = Month()
-    month.live(lambda number: failed() if number % 2 or number > 60 else well())
-    troubles = [at for at, news in month.told if news.kind == PATROL_TROUBLE]
+    weeks = Weeks()
+    weeks.live(lambda number: failed() if number % 2 or number > 60 else well())
+    troubles = [at for at, news in weeks.told if news.kind == PATROL_TROUBLE]
     assert len(troubles) >= DEFAULT_ALERTS_PER_DAY + 1
     assert max(troubles) <= NOW + (60 + DAY_TICKS + 2) * TICK, "told within a day, and then no more"
 
 
 def test_another_trouble_is_told_though_the_first_was_told_too_often() -> None:
-    month = Month()
+    weeks = Weeks()
     for number in range(30):
-        month.tick(failed() if number % 2 else well())
-    month.told.clear()
+        weeks.tick(failed() if number % 2 else well())
+    weeks.told.clear()
     for _ in range(3):
-        month.tick(killed())
-    assert [news.cause for _, news in month.told] == ["interrupted"]
+        weeks.tick(killed())
+    assert [news.cause for _, news in weeks.told] == ["interrupted"]
 
 
 KINDS: tuple[Callable[[], Snapshot | None], ...] = (
@@ -167,14 +167,14 @@ KINDS: tuple[Callable[[], Snapshot | None], ...] = (
 
 @pytest.mark.parametrize("seed", [4, 7])
 def test_whatever_happens_each_trouble_is_told_a_few_times_a_day_and_ends_at_most_once(seed: int) -> None:
-    random, month, kind = Random(seed), Month(), KINDS[0]
-    for _ in range(MONTH):
+    random, weeks, kind = Random(seed), Weeks(), KINDS[0]
+    for _ in range(DAYS * DAY_TICKS):
         if random.random() < random.choice((0.02, 0.3)):
             kind = random.choice(KINDS)
-        month.tick(kind())
+        weeks.tick(kind())
     by_day: Counter[tuple[str, int]] = Counter()
     open_troubles = 0
-    for at, news in month.told:
+    for at, news in weeks.told:
         if news.kind == PATROL_TROUBLE:
             by_day[news.cause, int(at // 86400)] += 1
             open_troubles += 1
@@ -183,12 +183,12 @@ def test_whatever_happens_each_trouble_is_told_a_few_times_a_day_and_ends_at_mos
             open_troubles -= 1
     assert max(by_day.values()) <= 2 * DEFAULT_ALERTS_PER_DAY, "a sliding day has two ends in days of the calendar"
     for cause in {cause for cause, _ in by_day}:
-        assert sum(count for (name, _), count in by_day.items() if name == cause) <= 31 * DEFAULT_ALERTS_PER_DAY
-    digests = sum(news.kind == PATROL_DIGEST for _, news in month.told)
-    assert 25 <= digests <= 30
+        assert sum(count for (name, _), count in by_day.items() if name == cause) <= (DAYS + 1) * DEFAULT_ALERTS_PER_DAY
+    digests = sum(news.kind == PATROL_DIGEST for _, news in weeks.told)
+    assert DAYS - 3 <= digests <= DAYS
     for _ in range(DAY_TICKS + 3):
-        month.tick(killed())
-    assert month.watch.known.told["gpu1", "digits"].severity == 2, "a death that lasts is told within a day"
+        weeks.tick(killed())
+    assert weeks.watch.known.told["gpu1", "digits"].severity == 2, "a death that lasts is told within a day"
 
 
 # -- the daily message itself

@@ -1,0 +1,51 @@
+"""How a chain is started, which `onbox chain` and `onbox resume` say alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from onbox.cli.command import config_option
+from onbox.commands.shared.arguments import complete_stage
+
+LAUNCH_CHECK_SECONDS = 60.0
+HOW = [("--detach", "--inline")]
+RESUME_CHECK_SECONDS = 2.0  # a patrol, or a machine that starts, has no minute for each run
+
+
+def launch_options(function: Any) -> Any:
+    check = (
+        "with --detach: watch at most so long for the first line of output, or a crash before it "
+        f"(default: {LAUNCH_CHECK_SECONDS:g}; where nobody watches a resume {RESUME_CHECK_SECONDS:g})"
+    )
+    declared = (
+        config_option,
+        click.option("-d", "--detach", is_flag=True, help="return once the first stage is seen to run"),
+        click.option("--inline", is_flag=True, hidden=True, help="run in this process (sbatch, containers, systemd)"),
+        click.option("--launch-check", type=float, metavar="SECONDS", help=check, hidden=True),
+        click.option(
+            "--accept-done",
+            multiple=True,
+            metavar="STAGE",
+            help="its result counts, by your word",
+            shell_complete=complete_stage,
+        ),
+        click.option(
+            "--accept-code", is_flag=True, hidden=True, help="go on though the code has changed ([run] code_changed)"
+        ),
+        click.option(
+            "--redo",
+            multiple=True,
+            metavar="STAGE",
+            help="run it again though it is DONE, and what follows",
+            shell_complete=complete_stage,
+        ),
+        click.option(
+            "--forget-jobs", is_flag=True, hidden=True, help="jobs that their engine has lost are over: you have looked"
+        ),
+        click.option("--json", is_flag=True, help="journal records as JSON lines instead of narration"),
+    )
+    for option in reversed(declared):
+        function = option(function)
+    return function
