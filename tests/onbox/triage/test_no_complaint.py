@@ -22,6 +22,15 @@ NO_COMPLAINT = {
         "2025-08-12 11:46:04,672 - tables.adt - WARNING - Validation completed with 4 error(s)\n"
         "2025-08-12 11:46:04,673 - tables.adt - INFO - Saved validation errors to /data/out/errors.csv\n"
     ),
+    "the table of nvidia-smi": (
+        "+-----------------------------------------------------------------------------+\n"
+        "| Processes:                                                                  |\n"
+        "|  GPU   GI   CI        PID   Type   Process name                  GPU Memory |\n"
+        "|=============================================================================|\n"
+        "|  No running processes found                                                 |\n"
+        "+-----------------------------------------------------------------------------+\n"
+        "Using cuda device\nWrapping the env in a DummyVecEnv.\nLogging to ./logs/DDPG_4\n"
+    ),
     "a clock is no exit code": "Setting up git (1:1.9.1-1) ...\nLog ended: 2016-03-23  12:47:58\n",
     "a launcher without errors": (
         "line 23: rr: command not found\n"
@@ -126,7 +135,7 @@ COMPLAINTS = {
             "I | 05-10 18:35:10 |   jax    | Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so:"
             " libtpu.so: cannot open shared object file: No such file or directory\n"
             + _ENDS
-            + "jax.errors.JaxRuntimeError: NOT_FOUND: No FFI handler registered for cusolver_getrf_ffi on platform CUDA\n"
+            + "jax.errors.JaxRuntimeError: NOT_FOUND: No FFI handler registered for cusolver_getrf_ffi on CUDA\n"
         ),
     ),
     "what Python ignores comes after the exception": (
@@ -140,7 +149,7 @@ COMPLAINTS = {
     "a pipe within the program, on Windows": (
         "code_error",
         (
-            'Traceback (most recent call last):\n  File "D:\\env\\lib\\multiprocessing\\connection.py", line 9, in recv\n'
+            'Traceback (most recent call last):\n  File "D:\\e\\lib\\multiprocessing\\connection.py", line 9, in recv\n'
             "    raise EOFError\nEOFError\n"
         ),
     ),
