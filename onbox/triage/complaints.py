@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 _HEADLINE = lazy(
     r"^\W{0,6}(?:\S{1,60} ){0,2}?(?:error|(?-i:ERR)|fatal|abort|exception)\b(?!\s?(?:rate|bar|=|:? ?\d+\.\d))"
     r"|^\W{0,6}(?:\S{1,60} ){0,8}?error\s?:(?! ?[\d.]{1,20}\b)"
-    r"|^npm ERR!|^\W{0,6}(?:\S{1,60} ){0,6}?failed(?= (?:after|to|with|at|in|on|due|because)\b|\W{0,4}$"
+    r"|^npm ERR!|^\W{0,6}(?:\S{1,60} ){0,6}?(?<!\d )failed(?= (?:after|to|with|at|in|on|due|because)\b|\W{0,4}$"
     r"|[.:!] )(?!\s?: ?\d)"
-    r"|^\W{0,6}(?:\S{1,60} ){0,3}?(?:failed\b(?!\s?: ?\d)|inconsistency|inconsistent|illegal|cannot|could not"
+    r"|^\W{0,6}(?:\S{1,60} ){0,3}?(?:(?<!\d )failed\b(?!\s?: ?\d)|inconsistency|inconsistent|illegal|cannot|could not"
     r"|unable to)\b"
     r"|\b(?-i:[A-Z]\w{1,60}(?:Exception|Error))\b|\bNOT converged\b|^\W{0,4}(?:failed|stop)\b",
     re.IGNORECASE,
 )
 _LOUD = lazy(
     r"\b(?:ERR|ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b(?! 0\b)|[Ff]atal error"
-    r"|\bError [A-Za-z]|\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)"
+    r"|\bError [A-Za-z]|(?<!\d )\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)"
     r"|[Ee]rror\s?[:(]"
     r"|^npm (?:error|ERR!)"
 )

@@ -68,8 +68,9 @@ _OF_A_TOOL = lazy(
 )
 _WARNINGS = lazy(r"(?:^|: )warning messages?:\s{0,4}$|^\W{0,4}warnings?\W{0,4}$", re.IGNORECASE)
 _TROUBLE = lazy(
-    r"\b(?:mismatch\w*|violat\w+|inconsisten\w+|corrupt\w*|abort\w*|fatal|panic\w*|diverged|fail(?:ed|ure|s)?|errors?"
-    r"|exception|cannot|could not|unable to|invalid|illegal|unsupported|not found|no such|denied|refused"
+    r"(?<!\d )\b(?:mismatch\w*|violat\w+|inconsisten\w+|corrupt\w*|abort\w*|fatal|panic\w*|diverged"
+    r"|fail(?:ed|ure|s)?|errors?|exception|cannot|could not|unable to|invalid|illegal|unsupported|not found|no such"
+    r"|denied|refused"
     r"|unexpected|unrecogni[sz]ed|assert\w*)\b(?!\s{0,8}[:=]?\s{0,4}\d)",
     re.IGNORECASE,
 )

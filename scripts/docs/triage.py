@@ -26,7 +26,10 @@ How it decides, in this order:
    - *It finished* is a claim. Who was stopped, could not write its results, or gave up waiting for a rank has not.
    - An error that says only that something failed is explained by the lines around it, from the last sign of life to
      the end: the keyword above "FATAL ERROR, leaving", the last `Caused by:`, the line below a panic.
-   - A bare complaint of a tool is over when a logger goes on to tell what the program does next, or a server answers.
+   - A bare complaint of a tool is over when a logger goes on to tell what the program does next, a server answers, or a
+     result is saved as the last thing of all. What a full buffer held back, shown behind a death, is no life sign.
+   - A log that ends with a stack of any language (a headline, frames below it) has failed. A figure that is NaN right
+     before a crash, and was a number in the same line earlier on, explains the crash.
    - A program's own exceptions and its last words are understood by what they name ("BrokerUnavailable: giving up"): a
      thing and its trouble. A warning of a lower layer (memory, driver, disk) explains the error that follows from it.
    - Metrics that stay at 0, a gradient norm far above its median and a lost loss are found in the numbers.

@@ -20,6 +20,7 @@ PROGRESS = lazy(
     r"\d%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\d[kM]?it/"
     rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|(?<!/)\b\d[\d,]{{0,20}}\s{{0,8}}/\s{{0,8}}\d[\d,]{{0,20}}\b(?!/\d)"
     rf"|\b\d[\d,]{{0,20}} {_COUNTED}\b"
+    r"|\b(?!attempt|try|rank|node|worker|process|core|gpu|device|retry|host|test)[a-z]{2,20} \d{1,9} of \d{1,9}\b"
     r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score"
     r"|bleu|wer|cer|mse"
     r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d{0,20}|psnr|logloss|rmsle"
@@ -72,7 +73,8 @@ SUCCESS = lazy(
     r"|^(?:best|final|optimal) (?:objective|solution|value|score)\b.{0,40}\d"
     r"|\ball (?:checks|tests|scenarios|cases) passed\b"
     r"|\ball (?:\w{1,24} ){1,3}(?:processed|written|converted|succeeded|uploaded)\b.{0,20}$"
-    r"|\bbuild files have been written to\b|^\W{0,4}configuring done\b|\bbuild (?:succeeded|success(?:ful)?)\b"
+    r"|^successfully (?:installed|built|downloaded)\b|\bbuild files have been written to\b"
+    r"|^\W{0,4}configuring done\b|\bbuild (?:succeeded|success(?:ful)?)\b"
     r"|^\W{0,4}job done\b|\b(?:normal termination|terminated normally(?!, but)|normally terminated"
     r"|ended normally)\b"
     r"|^\s{0,8}finished .{0,40}\btarget\(s\) in\b|^output written on \S|\bready to accept connections\b"
@@ -163,7 +165,7 @@ SET_ASIDE = lazy(
     r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying"
     r"|skipp\w{1,4}"
     r"|re-?(?:start|queu|submit|connect|sett?)\w{0,4})\b.{0,80}$"
-    r"|[;,(\u2013\u2014-]\s{0,8}(?:\w{1,40} )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|default|plain|slow)"
+    r"|[;,(\u2013\u2014-]\s{0,8}(?:\w{1,40} )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|defaults?|plain|slow)"
     r"|optional)\b.{0,60}$",
     re.IGNORECASE,
 )
