@@ -11,7 +11,6 @@ import re
 
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
-from onbox.triage.reading.signs import told
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, PEER, RuleRow, compiled
 
 TEXT_LIMIT = 400
@@ -308,6 +307,13 @@ _JOINTS = lazy(r"(?<!\bh)[_-](?=[A-Za-z])")  # but not in h_rt, h_vmem
 _BLANKS = lazy(r"\s+")
 _ADDRESS = lazy(r"\b(https?|ftp|s3|gs)://[^\s'\")>]+")  # what it is made of tells nothing
 
+# What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
+_NONE_OF_THEM = lazy(
+    r"\b(?:0|no|zero|without(?: any)?) (?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted|problems?"
+    r"|corrupt\w*|mismatch\w*)\b(?! (?:handler|message|code))",
+    re.IGNORECASE,
+)
+
 
 class Meaning(NamedTuple):
     """failure_class: what the sentence means. rivals: other classes of which it names as much. score: words named."""
@@ -358,7 +364,7 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
         return None
     last = name.rsplit(".", 1)[-1]
     own_name = "" if last in _ANY_NAME else _CAMEL.sub(" ", last)
-    sentence = _CONTRACTIONS.sub(_full_form, _ADDRESS.sub(r"\1 url", told(sentence[:TEXT_LIMIT])))
+    sentence = _CONTRACTIONS.sub(_full_form, _ADDRESS.sub(r"\1 url", without_none(sentence[:TEXT_LIMIT])))
     text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
     scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
     best = max(scores.values())
@@ -366,6 +372,11 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
         return None
     leaders = [failure_class for failure_class, score in scores.items() if score == best]
     return Meaning(leaders[0], tuple(leaders[1:]), best)
+
+
+def without_none(text: str) -> str:
+    """A line without the troubles of which it counts none."""
+    return _NONE_OF_THEM.sub("", text)
 
 
 def _full_form(found: re.Match[str]) -> str:

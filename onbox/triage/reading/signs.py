@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 
 from onbox.regex import lazy
+from onbox.triage.meaning import without_none
 
 _COUNTED = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard"
@@ -244,17 +245,9 @@ HEDGED = lazy(
 _MAY_BE_CAUSES = lazy(r"\b(?:common|potential|possible|likely|probable) (?:root )?causes?\b.*$", re.IGNORECASE)
 
 
-# What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
-_NONE_OF_THEM = lazy(
-    r"\b(?:0|no|zero|without(?: any)?) (?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted|problems?"
-    r"|corrupt\w*|mismatch\w*)\b(?! (?:handler|message|code))",
-    re.IGNORECASE,
-)
-
-
 def told(text: str) -> str:
     """A line without the causes that it only thinks possible, and without the troubles of which it counts none."""
-    return _NONE_OF_THEM.sub("", _MAY_BE_CAUSES.sub("", text) if "cause" in text else text)
+    return without_none(_MAY_BE_CAUSES.sub("", text) if "cause" in text else text)
 
 
 # How often something has gone wrong, told beside the rest: `timeouts 3`, `crashed engines 0`.
