@@ -79,7 +79,7 @@ THEMES: tuple[Theme, ...] = (
         r"|(?:could not|cannot|failed to|unable to) (?:reach|connect|resolve|fetch|download|contact)"
         r"|overloaded|throttl\w+|rate limit\w*|too many requests|50[0234]|fail(?:ed|ure|s)?|exhausted|retry limit",
         sayings=r"no (?:\w+ )?(?:brokers?|servers?|hosts?|endpoints?|upstreams?) (?:are |is )?available"
-        r"|context deadline exceeded|dial tcp|(?:unknown|no such) host|no route to host"
+        r"|context deadline exceeded|request (?:exceeded|timed out)|dial tcp|(?:unknown|no such) host|no route to host"
         r"|network is (?:unreachable|down)|name or service not known|(?:could not|cannot) resolve (?:host\w*|address)"
         r"|all (?:\w+ ){1,3}(?:are |is )?(?:unresponsive|unreachable)|connection (?:refused|timed out|reset)",
     ),

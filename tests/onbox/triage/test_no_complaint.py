@@ -10,6 +10,7 @@ from onbox.triage.evidence import Evidence
 FRESH = Evidence(log_age_seconds=30.0)
 
 NO_COMPLAINT = {
+    "a score that is still 0": "".join(f"episode {at} of 90  reward 0.0\n" for at in range(9)),
     "a row of statistics": (
         "         Uniquely mapped reads % |\t2.17%\n"
         "                UNMAPPED READS:\n"
@@ -101,6 +102,10 @@ COMPLAINTS = {
             + _ENDS
             + "ValueError: not enough values to unpack\n"
         ),
+    ),
+    "a server's limit of time for a request is not the run's": (
+        "network_blip",
+        _ENDS + "stac.exceptions.APIError: The request exceeded the maximum allowed time, please try again.\n",
     ),
     "successfully, but": (
         "code_error",
