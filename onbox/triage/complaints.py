@@ -45,6 +45,7 @@ _REMARKS = lazy(r"^\W{0,6}(?:\S{1,40} ){0,2}(?:warn(?:ing)?|note|info|hint|tip|n
 # Boxes in which launchers sum up, or advise.
 _ADVICE = lazy(
     r"^\W{0,6}(?:for more (?:information|details)|please (?:check|see|report|consider)|see also|usage\b|primary job"
+    r"|processes: gpu\b"  # the table of nvidia-smi
     r"|mpi_abort was invoked|mpirun (?:noticed|has exited)|this error may|troubleshoot|if you\b)",
     re.IGNORECASE,
 )

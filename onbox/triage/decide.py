@@ -10,7 +10,7 @@ from onbox.regex import lazy
 from onbox.triage.around import told_around
 from onbox.triage.claims import is_meant, outlives_success
 from onbox.triage.complaints import complaint
-from onbox.triage.last_words import last_words, reason_before, told_after
+from onbox.triage.last_words import are_no_words, last_words, reason_before, told_after
 from onbox.triage.layers import explained_by
 from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
@@ -92,7 +92,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         live.append(cut)
     lost = _lost(attempt) or series_fault(attempt)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
-    if not sure and attempt is record.attempts[-1]:
+    if not sure and attempt is record.attempts[-1] and not are_no_words(attempt, record.tail):
         words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail))
         words = words or last_stack(attempt, record.tail)
         words = None if words and not dead and _closes_with_result(words, attempt, end) else words

@@ -15,7 +15,7 @@ from onbox.regex import lazy
 from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, meaning_of, row_of
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
-from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.rows import DEATH
 
@@ -39,7 +39,9 @@ STOPS = lazy(
 _NOTHING_WRONG = lazy(
     r"\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|missing|corrupt|lost|problems?)\b"
     r"|\b(?:waiting|pending|queued|scheduling)\b|\bnodes are available\b"  # it has not begun yet
-    r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}=",  # or a list of figures
+    r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or a list of figures
+    r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
+    r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$",
     re.IGNORECASE,
 )
 _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a text that is only shown
@@ -86,7 +88,7 @@ _OWN_NAME = lazy(
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 _CODE = lazy(
     r"\b(?:exit(?:ed|ing)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit|died)\b.{0,20}?"
-    r"\b(\d{1,3})\W{0,3}$",
+    r"(?<![\d:.,-])(\d{1,3})\W{0,3}$",
     re.IGNORECASE,
 )
 _OF_CODE = {
@@ -97,6 +99,20 @@ _OF_CODE = {
     139: "crash-signal",
     143: "terminated",
 }
+
+
+_CONFIGURE_CHECK = lazy(r"\bcmTC_\w|\bconftest\.|\bCMakeTmp\b")
+CHECK_LINES = 12
+
+
+def are_no_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether the log ends in what says nothing of its own end: a check of a configure script, which is meant to find
+    out, or a traceback that was set aside.
+    """
+    if any(_CONFIGURE_CHECK.search(line.text) for line in tail[-CHECK_LINES:]):
+        return True
+    set_aside = {fault.number for fault in attempt.faults if fault.trace is not None and fault.severity == WEAK}
+    return any(line.number in set_aside for line in tail[-LOOKED_AT:])
 
 
 def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
@@ -203,6 +219,8 @@ def _is_clear(text: str) -> bool:
 def _row_of(said: LogMessage, text: str, *, stops: bool, sure: bool, is_last: bool) -> RuleRow | None:
     if is_harmless(said.text, text):
         return None
+    if said.level in ("INFO", "DEBUG", "NOTICE") and not STOPS.search(said.text):
+        return None
     own = _OWN_NAME.match(said.text)
     ends = is_last and _FAILS.search(said.text)
     enough = ENOUGH if stops or ends or _SAYS_ERROR.search(said.text) else SURE
@@ -228,7 +246,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
         (signs.is_handled(text) and not signs.STOPPED.search(text))
         or signs.is_success(said)
         or signs.SET_ASIDE.search(text)
-        or (not loud and signs.HEDGED.search(text))
+        or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))
         or signs.is_of_another(text)
         or TRACKER.match(text)
         or _NOTHING_WRONG.search(text)
@@ -238,6 +256,8 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
 
 def _complains(said: LogMessage, text: str) -> bool:
     """Whether a line says only that there was an error."""
+    if said.level in ("INFO", "DEBUG", "NOTICE", "WARNING"):
+        return False
     return bool(_SAYS_ERROR.search(said.text)) and not is_harmless(said.text, text)
 
 

@@ -30,7 +30,8 @@ class Layer(NamedTuple):
 
 
 _NOTHING_THERE = (
-    r"NoneType|\bNone\b|null|nullptr|not (?:been )?(?:allocated|initiali[sz]ed|created|set)|uninitiali[sz]ed|is empty"
+    r"NoneType|(?<![\[,:])(?<!, )\bNone\b(?!\])"
+    r"|null|nullptr|not (?:been )?(?:allocated|initiali[sz]ed|created|set)|uninitiali[sz]ed|is empty"
     r"|0x0\b|segmentation|signal"
 )
 _LAYERS = (

@@ -79,7 +79,7 @@ THEMES: tuple[Theme, ...] = (
         r"|(?:could not|cannot|failed to|unable to) (?:reach|connect|resolve|fetch|download|contact)"
         r"|overloaded|throttl\w+|rate limit\w*|too many requests|50[0234]|fail(?:ed|ure|s)?|exhausted|retry limit",
         sayings=r"no (?:\w+ )?(?:brokers?|servers?|hosts?|endpoints?|upstreams?) (?:are |is )?available"
-        r"|context deadline exceeded|dial tcp|(?:unknown|no such) host|no route to host"
+        r"|context deadline exceeded|request (?:exceeded|timed out)|dial tcp|(?:unknown|no such) host|no route to host"
         r"|network is (?:unreachable|down)|name or service not known|(?:could not|cannot) resolve (?:host\w*|address)"
         r"|all (?:\w+ ){1,3}(?:are |is )?(?:unresponsive|unreachable)|connection (?:refused|timed out|reset)",
     ),
@@ -282,7 +282,8 @@ _SLIP = lazy(
     r"too many values to unpack|not enough values to unpack|index out of range|invalid literal for|object is not"
     r"|unsupported operand|has no attribute|positional argument|keyword argument|not defined"
     r"|not subscriptable|not callable"
-    r"|not iterable|referenced before|division by zero|could not convert string|maximum recursion"
+    r"|not iterable|input arrays must have|could not be broadcast"
+    r"|referenced before|division by zero|could not convert string|maximum recursion"
     r"|dictionary changed size"
     r"|is not in list|bad operand|object cannot be|can only concatenate|cannot unpack|not supported between"
     r"|event loop is closed|generator|coroutine|must be str|must be (?:an? )?\w+, not \w+"
@@ -305,6 +306,13 @@ _CAMEL = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _JOINTS = lazy(r"(?<!\bh)[_-](?=[A-Za-z])")  # but not in h_rt, h_vmem
 _BLANKS = lazy(r"\s+")
 _ADDRESS = lazy(r"\b(https?|ftp|s3|gs)://[^\s'\")>]+")  # what it is made of tells nothing
+
+# What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
+_NONE_OF_THEM = lazy(
+    r"\b(?:0|no|zero|without(?: any)?) (?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted|problems?"
+    r"|corrupt\w*|mismatch\w*)\b(?! (?:handler|message|code))",
+    re.IGNORECASE,
+)
 
 
 class Meaning(NamedTuple):
@@ -356,7 +364,7 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
         return None
     last = name.rsplit(".", 1)[-1]
     own_name = "" if last in _ANY_NAME else _CAMEL.sub(" ", last)
-    sentence = _CONTRACTIONS.sub(_full_form, _ADDRESS.sub(r"\1 url", sentence[:TEXT_LIMIT]))
+    sentence = _CONTRACTIONS.sub(_full_form, _ADDRESS.sub(r"\1 url", without_none(sentence[:TEXT_LIMIT])))
     text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
     scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
     best = max(scores.values())
@@ -364,6 +372,11 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
         return None
     leaders = [failure_class for failure_class, score in scores.items() if score == best]
     return Meaning(leaders[0], tuple(leaders[1:]), best)
+
+
+def without_none(text: str) -> str:
+    """A line without the troubles of which it counts none."""
+    return _NONE_OF_THEM.sub("", text)
 
 
 def _full_form(found: re.Match[str]) -> str:

@@ -43,7 +43,8 @@ _ASKS_FOR_CARD = lazy(
     r"|_default_backend is not None"
 )
 _PYTHON_WARNING = lazy(r"(?:^|\s|:)(?:[A-Z]\w*)?[Ww]arning: |^Namespace\(")
-_OWN_PIPE = lazy(r"multiprocessing/(?:connection|managers|queues|reduction|pool|resource_sharer)")
+_ASIDE = lazy(r"^\s{0,40}\(.{1,400}\)\s{0,8}$")  # a whole line in brackets is a note
+_OWN_PIPE = lazy(r"multiprocessing[\\/](?:connection|managers|queues|reduction|pool|resource_sharer)")
 _OVER_A_WIRE = lazy(
     r"distributed|c10d|nccl|socket|ssl\.py|http|urllib|requests|grpc|/ray/|mpi|store|rpc|zmq|paramiko", re.IGNORECASE
 )
@@ -176,7 +177,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     """How sure it is that a line tells of a fault that mattered. named: the exception that the line names. trace: the
     traceback it stands in or ends.
     """
-    if (trace is not None and trace.ignored) or (not named and signs.is_of_another(text)):
+    if (trace is not None and (trace.ignored or trace.is_of_tracker)) or (not named and signs.is_of_another(text)):
         return WEAK
     if ASKED - 5 <= row.explains <= ASKED + 5 and not named:
         return WEAK if signs.is_handled(text) or _is_quoted(row, text) else LOGGED
@@ -186,7 +187,11 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return WEAK
     if named:
         return _severity_of_named(said, text)
-    if signs.is_set_aside(text) or (said.level is None and trace is None and _is_hedged(row, text)):
+    if (
+        _ASIDE.match(said.text)
+        or signs.is_set_aside(text)
+        or (said.level is None and trace is None and _is_hedged(row, text))
+    ):
         return WEAK
     if row.fatal and not _is_quoted(row, text):
         return PROVEN

@@ -315,7 +315,7 @@ class Scanner:
         if trace is not None and named and not said.text.endswith(" raised:"):  # the reason comes next
             del self.traces.by_source[source]
         handled = signs.is_handled(text) and not named
-        if handled:
+        if handled and not IGNORED.search(said.text):  # Python: "Exception ignored in" speaks of what comes next
             self._mark_handled(number)
         row = match_row(
             signs.told(said.text).strip(), signs.told(text), sure=named is not None or said.level in BAD_LEVELS

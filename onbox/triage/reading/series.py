@@ -33,7 +33,7 @@ EARLY_SPIKE = RuleRow("early-spike", "divergence", DIVERGED, "", "(?!)", "a spik
 _METRIC = lazy(
     r"(?<![A-Za-z])((?:train|val|valid|test|eval|mean|avg|top\d|mlm|ctc)?[ _/.-]?(?:loss|acc(?:uracy)?|f1|auc|map|bleu"
     r"|kl|entropy|elbo|reward|return|recall|precision|iou|miou|score|psnr|rouge\w?|em))['\"]?\s?[:=|]?\s{0,3}"
-    r"(-?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)%?(?![\w/]|\.\d)",
+    r"(-?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)%?(?![\w/;]|\.\d)",
     re.IGNORECASE,
 )
 _GRADIENT = lazy(
@@ -96,6 +96,8 @@ def _all_zero(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None
     """
     shown = [(number, text, hits) for number, text in lines if (hits := _METRIC.findall(text))]
     if len(shown) < ALL_ZERO_LINES or any(float(value) != 0 for _, _, hits in shown for _, value in hits):
+        return None
+    if len({name.lower() for _, _, hits in shown for name, _ in hits}) < 2:
         return None
     number, text, _ = shown[-1]
     return Fault(ALL_ZERO, number, text, LOGGED, attempt.progress)

@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 
 from onbox.regex import lazy
+from onbox.triage.meaning import without_none
 
 _COUNTED = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard"
@@ -63,8 +64,9 @@ SUCCESS = lazy(
     rf"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)"
     rf"|success(?:fully)? (?:finished|completed|trained|exported|uploaded|ended)"
     r"|stopped: .{0,3}max_|max(?:imum)?[_ ](?:number of )?(?:steps|epochs|iter\w{0,24}|time|updates"
-    r"|tokens)\b.{0,12}reached|train_runtime|(?:finished|completed|ended|exited) successfully"
-    r"|early stopping\b(?!.{0,30}(?:enabled|patience=|config))"
+    r"|tokens)\b.{0,12}reached|train_runtime|(?:finished|completed|ended|exited)"
+    r" (?:successfully\b(?!,? but)|without (?:any )?errors?\b)"
+    r"|early stopping\b(?!.{0,30}(?:enabled|patience|config))"
     r"|best .{0,80}(?:kept|saved|restored|reported)|\bstate[ :=]+COMPLETED\b"
     r"|\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b|\[(\d{1,20})/\1\] (?:done|finished|complete)"
     r"|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b(?:, \d+ (?!failed|error)\w{1,40}){0,6} in [\d.]+s"
@@ -119,7 +121,8 @@ MIDWAY = lazy(
 )
 FAILED = lazy(r"\b(?:fail\w*|could not|cannot|unable|not|error|lost|partial\w*|0 of)\b", re.IGNORECASE)
 NOT_SUCCESS = lazy(
-    r"\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
+    r"\bsuccess\w*\W{1,3}but\b"
+    r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
     r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",
     re.IGNORECASE,
@@ -205,6 +208,8 @@ _NOT_THE_RUN = lazy(
     r"|^(?:\S{1,20}> ?)?(?:user|assistant|human|bot|prompt|question|answer|completion|generated)\s?:"
     r"|\bof (?:an)?other (?:user|job|tenant|process|container|group)s?\b|\bunaffected\b|\bnot (?:ours|us"
     r"|this (?:job|run))\b"
+    r"|use of closed network connection"  # closed by the program itself
+    r"|\bUCX\s{1,4}(?:DEBUG|INFO|TRACE)\b"
     r"|cumulative_preemption|\bsen(?:t|ds?|ding) (?:an? |the )?(?-i:SIG[A-Z])"
     r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",
     re.IGNORECASE,
@@ -241,8 +246,8 @@ _MAY_BE_CAUSES = lazy(r"\b(?:common|potential|possible|likely|probable) (?:root 
 
 
 def told(text: str) -> str:
-    """A line without the causes that it only thinks possible."""
-    return _MAY_BE_CAUSES.sub("", text) if "cause" in text else text
+    """A line without the causes that it only thinks possible, and without the troubles of which it counts none."""
+    return without_none(_MAY_BE_CAUSES.sub("", text) if "cause" in text else text)
 
 
 # How often something has gone wrong, told beside the rest: `timeouts 3`, `crashed engines 0`.

@@ -60,6 +60,7 @@ DATA_READ = lazy(
 )
 
 
+_TRACKER = lazy(r"[\\/](?:wandb|comet_ml|neptune|clearml|mlflow|swanlab)[\\/]")
 _PROGRAM = ("<module>", "_run_module_as_main")  # the outermost frame of an exception that nobody caught
 
 
@@ -140,6 +141,11 @@ class Trace:
         """The innermost frame outside of libraries, or within them if there is no other; None without frames."""
         own = [frame for frame in self.frames if not frame.is_library]
         return own[-1] if own else self.frames[-1] if self.frames else None
+
+    @property
+    def is_of_tracker(self) -> bool:
+        """Whether it is from a thread of an experiment tracker: the program is not in it, and goes on without."""
+        return all(frame.is_library for frame in self.frames) and any(_TRACKER.search(one.file) for one in self.frames)
 
     def mentions(self, pattern: re.Pattern[str], last: int = 8) -> bool:
         """Whether the innermost frames or their code speak of something."""

@@ -79,8 +79,9 @@ TPU_NODE: tuple[RuleRow, ...] = (
         CAUSE,
         "no accelerator found|tpu|failed_precondition|driver after error",
         r"no accelerator found|(?:failed|unable) to (?:initialize|init|open|connect to|get|find"
-        r"|start) .{0,40}(?:backend 'tpu'|\btpu\b)"
-        r"|unable to initialize backend 'tpu'(?!.{0,160}(?:skip|ignor|not_found|module 'jaxlib))"
+        r"|start) .{0,40}(?:backend 'tpu'(?!.{0,80}libtpu\.so: cannot open)|\btpu\b(?!':))"
+        r"|unable to initialize backend 'tpu'(?!.{0,160}(?:skip|ignor|not_found|module 'jaxlib"
+        r"|libtpu\.so: cannot open))"
         r"|no tpu (?:devices|platform|chips)? ?(?:found|available)"
         r"|tpu (?:initialization|init) failed|tpu.{0,60}(?:unhealthy|failed_precondition|unavailable)"
         r"|failed_precondition.{0,80}(?:tpu|driver|slice|chip)"

@@ -1,0 +1,167 @@
+"""Words of trouble in lines that complain of nothing, and complaints that stand beside good words."""
+
+from __future__ import annotations
+
+import pytest
+
+from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
+
+FRESH = Evidence(log_age_seconds=30.0)
+
+NO_COMPLAINT = {
+    "a score that is still 0": "".join(f"episode {at} of 90  reward 0.0\n" for at in range(9)),
+    "a row of statistics": (
+        "         Uniquely mapped reads % |\t2.17%\n"
+        "                UNMAPPED READS:\n"
+        "  % of reads unmapped: too many mismatches |\t0.00%\n"
+        "          % of reads unmapped: too short |\t97.69%\n"
+        "                       Number of chimeric reads |\t0\n"
+    ),
+    "a report that counts errors, told as a warning": (
+        "2025-08-12 11:46:04,672 - tables.adt - INFO - Missing data: 32.19% (2925 cells)\n"
+        "2025-08-12 11:46:04,672 - tables.adt - WARNING - Validation completed with 4 error(s)\n"
+        "2025-08-12 11:46:04,673 - tables.adt - INFO - Saved validation errors to /data/out/errors.csv\n"
+    ),
+    "the table of nvidia-smi": (
+        "+-----------------------------------------------------------------------------+\n"
+        "| Processes:                                                                  |\n"
+        "|  GPU   GI   CI        PID   Type   Process name                  GPU Memory |\n"
+        "|=============================================================================|\n"
+        "|  No running processes found                                                 |\n"
+        "+-----------------------------------------------------------------------------+\n"
+        "Using cuda device\nWrapping the env in a DummyVecEnv.\nLogging to ./logs/DDPG_4\n"
+    ),
+    "a clock is no exit code": "Setting up git (1:1.9.1-1) ...\nLog ended: 2016-03-23  12:47:58\n",
+    "a launcher without errors": (
+        "line 23: rr: command not found\n"
+        "Launcher: Job 10 completed in 27 seconds.\n"
+        "Launcher: Done. Job exited without errors\n"
+    ),
+    "source code in a configure log": "int main(void) { return 0; }\n#endif\n  return 0;\n}\n===\n" * 4
+    + "uname = Linux\n",
+    "a check of a configure script": (
+        "Linking C executable cmTC_1e46c\n"
+        "/usr/bin/ld: cannot find -lpthreads\n"
+        "collect2: error: ld returned 1 exit status\n"
+        "gmake[1]: *** [cmTC_1e46c] Error 1\n"
+        "gmake: *** [cmTC_1e46c/fast] Error 2\n"
+    ),
+    "advice of a module system in a frame": (
+        "-------------------------------------------------------------\n"
+        "There are messages associated with the following module(s):\n"
+        "-------------------------------------------------------------\n"
+        "STACK/23.09:\n"
+        "Though before the update we expected to be capable to\n"
+        "support this stack longer, the choice for ROCm 6.0 rather than 5.7 may\n"
+        "cause problems that we cannot fix and may require updating to 24.03.\n"
+        "-------------------------------------------------------------\n"
+    ),
+    "a service that closes its own connection": (
+        '{"time":"2024-12-16T11:24:21.70","level":"INFO","msg":"server is shutting down"}\n'
+        '{"time":"2024-12-16T11:24:21.78","level":"ERROR","msg":"flush error",'
+        '"error":"write tcp 127.0.0.1:41773->127.0.0.1:52208: use of closed network connection"}\n'
+        '{"time":"2024-12-16T11:24:23.34","level":"INFO","msg":"server shutdown complete"}\n'
+    ),
+    "a service that tells of its end": (
+        '{"level":"INFO","msg":"server is shutting down"}\n'
+        '{"level":"INFO","msg":"connection: Close: connection successfully closed"}\n'
+        '{"level":"INFO","msg":"Parent process exited, terminating service process."}\n'
+    ),
+    "a note in brackets": (
+        ". save out/panel.dta, replace\n(file out/panel.dta not found)\nfile out/panel.dta saved\nend of do-file\n"
+    ),
+    "an exception in a tracker's thread": (
+        "2025-04-11 01:29:45,487 WARNING MsgRouterThr:20188 [router.py:message_loop():77] loop has been closed\n"
+        "Traceback (most recent call last):\n"
+        '  File "/env/lib/python3.10/site-packages/wandb/sdk/lib/sock_client.py", line 270, in _read_packet\n'
+        "    raise SockClientClosedError\n"
+        "wandb.sdk.lib.sock_client.SockClientClosedError\n\n"
+        "The above exception was the direct cause of the following exception:\n\n"
+        "Traceback (most recent call last):\n"
+        '  File "/env/lib/python3.10/site-packages/wandb/sdk/interface/router.py", line 70, in message_loop\n'
+        "    msg = self._read_message()\n"
+        "wandb.sdk.interface.router.MessageRouterClosedError\n"
+        "2025-04-11 01:29:45,565 INFO    MsgRouterThr:20188 [mailbox.py:close():115] Closing mailbox\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("log", NO_COMPLAINT.values(), ids=NO_COMPLAINT)
+def test_words_of_trouble_alone_are_no_failure(log: str) -> None:
+    verdict = classify(log.encode(), FRESH)
+    assert verdict.failure_class == "success_healthy", verdict
+
+
+_ENDS = 'Traceback (most recent call last):\n  File "/w/train.py", line 25, in <module>\n    step()\n'
+COMPLAINTS = {
+    "a setting of early stopping is no success": (
+        "code_error",
+        (
+            "INFO -   Early stopping patience: 20\n[3/4] Training...\n"
+            + _ENDS
+            + "ValueError: not enough values to unpack\n"
+        ),
+    ),
+    "a server's limit of time for a request is not the run's": (
+        "network_blip",
+        _ENDS + "stac.exceptions.APIError: The request exceeded the maximum allowed time, please try again.\n",
+    ),
+    "successfully, but": (
+        "code_error",
+        (
+            "MissingOutputException in rule qc, line 23:\n"
+            "Job 0 completed successfully, but some output files are missing.\n"
+            "WorkflowError:\nAt least one job did not complete successfully.\n"
+        ),
+    ),
+    "a warning of the card does not explain shapes": (
+        "code_error",
+        (
+            "/env/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is too"
+            " old (found version 11040).\n  return torch._C._cuda_getDeviceCount() > 0\ncpu\n"
+            'Traceback (most recent call last):\n  File "/w/solve.py", line 394, in solve\n'
+            "    X[:,k%5] = beta * (alpha[:,None] @ F[:,:n])[:,0]\n"
+            "RuntimeError: The size of tensor a (3) must match the size of tensor b (16) at dimension 0\n"
+        ),
+    ),
+    "tests of which none was broken": (
+        "code_error",
+        (
+            "ERROR: LoadError: Some tests did not pass: 18 passed, 1 failed, 0 errored, 0 broken.\n"
+            "in expression starting at /w/test_modules.jl:5\n"
+            "Modules Loading: Test Failed at /w/test_modules.jl:25\n"
+            "Test Summary:   | Pass  Fail  Total   Time\nModules Loading |   18     1     19  10.4s\n"
+        ),
+    ),
+    "a host without a TPU's library": (
+        "cuda_env",
+        (
+            "I | 05-10 18:35:10 |   jax    | Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so:"
+            " libtpu.so: cannot open shared object file: No such file or directory\n"
+            + _ENDS
+            + "jax.errors.JaxRuntimeError: NOT_FOUND: No FFI handler registered for cusolver_getrf_ffi on CUDA\n"
+        ),
+    ),
+    "what Python ignores comes after the exception": (
+        "data_error",
+        (
+            _ENDS + "OSError: [Errno 5] Input/output error\n"
+            "Exception ignored in: <_io.TextIOWrapper name='<stdout>' mode='w' encoding='UTF-8'>\n"
+            "OSError: [Errno 5] Input/output error\n"
+        ),
+    ),
+    "a pipe within the program, on Windows": (
+        "code_error",
+        (
+            'Traceback (most recent call last):\n  File "D:\\e\\lib\\multiprocessing\\connection.py", line 9, in recv\n'
+            "    raise EOFError\nEOFError\n"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("failure_class", "log"), COMPLAINTS.values(), ids=COMPLAINTS)
+def test_a_complaint_beside_other_words_is_heard(failure_class: str, log: str) -> None:
+    verdict = classify(log.encode(), FRESH)
+    assert (verdict.failure_class, verdict.terminal) == (failure_class, True), verdict
