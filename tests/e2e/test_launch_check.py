@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 def test_it_ends_with_the_first_line_and_shows_it(box: Box) -> None:
     began = time.monotonic()
-    said = box.onbox("chain", "-d", "train=sleep 3; echo loading the model; sleep 300", "eval=true")
+    said = box.onbox(
+        "chain", "-d", "--launch-check", "600", "train=sleep 3; echo loading the model; sleep 300", "eval=true"
+    )
     assert said.returncode == 0
-    assert time.monotonic() - began < 50, "not the whole minute"
+    assert time.monotonic() - began < 300, "not the whole time"
     assert "said    loading the model" in said.stdout
     assert "will appear: train_DONE, eval_DONE, CHAIN_DONE; or CHAIN_FAILED" in said.stdout
 
@@ -45,9 +47,9 @@ def test_a_later_stage_that_cannot_start_is_told_before_the_first_one(box: Box) 
 
 def test_a_first_stage_that_is_soon_done_is_enough(box: Box) -> None:
     began = time.monotonic()
-    said = box.onbox("chain", "-d", "prep=sleep 0.3; echo prepared", "train=sleep 300")
+    said = box.onbox("chain", "-d", "--launch-check", "600", "prep=sleep 0.3; echo prepared", "train=sleep 300")
     assert said.returncode == 0
-    assert time.monotonic() - began < 50
+    assert time.monotonic() - began < 300
     assert "said    prepared" in said.stdout
 
 

@@ -34,7 +34,7 @@ def fresh(offset: int, age_seconds: float = 0.0, **changes: str) -> Message:
     return message(offset, notice)._replace(enqueued_at=utc_text(wall() - age_seconds))
 
 
-def work(box: Outbox, url: str, pace: DeliveryPace = QUICK, seconds: float = 5.0) -> Left:
+def work(box: Outbox, url: str, pace: DeliveryPace = QUICK, seconds: float = 60.0) -> Left:
     terms = WorkerTerms(pace, {"HOOK": url}, "/", wall() + seconds)
     return Worker(box.paths, NotifyTarget("hook", "env:HOOK"), terms).run()
 
@@ -91,7 +91,7 @@ def test_a_flapping_stage_makes_few_messages(box: Outbox, server: FaultServer) -
 
 def test_an_answer_that_is_not_the_channel_s_is_not_tried_for_ever(box: Outbox, server: FaultServer) -> None:
     box.put(fresh(1))
-    terms = WorkerTerms(QUICK, {"HOOK": server.url("garbage_200")}, "/", wall() + 5)
+    terms = WorkerTerms(QUICK, {"HOOK": server.url("garbage_200")}, "/", wall() + 60)
     server.plan = ["200", "200", "200", "200"]  # 200 without Slack's `ok`
     assert Worker(box.paths, NotifyTarget("hook", "env:HOOK", format="slack"), terms).run() is Left.EMPTY
     assert len(server.received) == 3
