@@ -80,7 +80,7 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         "watchdog|collective|nccl operations|timed out|milliseconds|heartbeat|barrier|wait timeout"
         "|timed out waiting|timeout|monitoredbarrier",
         r"watchdog caught collective|collective operation timeout|watchdog (?:thread )?(?:got stuck"
-        r"|terminated|timeout)|heartbeat monitor timed out|monitoredBarrier|(?:barrier|all_?reduce"
+        r"|terminated(?! normally)|timeout)|heartbeat monitor timed out|monitoredBarrier|(?:barrier|all_?reduce"
         r"|all_?gather|broadcast"
         r"|reduce_?scatter|collective).{0,60}(?:timed out|timeout)|timed out (?:after"
         r"|waiting).{0,60}(?:rank|ranks|peer|barrier|recv|send|clients?)|(?:rank|peer).{0,40}(?:timed out"

@@ -106,7 +106,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"^(?!\S{1,200}:\d)\S{1,120}(?: \w{1,40})?: error: (?:argument|unrecognized|the following|invalid|ambiguous"
         r"|expected"
         r"|one of|no |too |cannot|can't|unknown|required)|unrecognized arguments?:|no such option|(?:missing"
-        r"|invalid) (?:option|argument(?!\W{0,3}$|: ['\"/])|value for)"
+        r"|invalid) (?:option(?!al)|argument(?!\W{0,3}$|: ['\"/])|value for)"
         r"|unknown (?:command line )?flag|flags parsing error"
         r"|got unexpected extra argument"
         r"|no value for the required argument|the following arguments are required|could not consume arg"
