@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.last_words import is_harmless
+from onbox.triage.last_words import INFORMED, is_harmless
 from onbox.triage.meaning import ENOUGH, SURE, meaning_of, row_of
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, VAGUE_ROWS, match_row
 from onbox.triage.reading.paragraphs import paragraphs
@@ -53,8 +54,10 @@ _FAREWELL = lazy(r"^\W{0,6}(?:shutting down|exiting|saving|cleaning up|closing|g
 _LAST, _LAST_BOXED = 2, 6  # paragraphs
 
 
-def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
-    """The complaint that stands behind the last sign of life; None if nothing there complains."""
+def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...], *, dead: bool) -> Fault | None:
+    """The complaint that stands behind the last sign of life; None if nothing there complains. dead: other evidence
+    says that the process ended badly.
+    """
     if attempt.success is not None:
         return None
     marks = (attempt.started, attempt.last_progress)
@@ -66,8 +69,15 @@ def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
         _fault(one, attempt, at_end=sum(map(_says_more, found[at:])) <= (_LAST_BOXED if one.boxed else _LAST))
         for at, one in enumerate(found)
         if known.isdisjoint(line.number for line in one.lines)
+        and (dead or one.boxed or one.level is not None or _told_since(one, tail) < INFORMED)
     ]
     return max((one for one in faults if one), key=lambda one: (one.row.explains, -one.number), default=None)
+
+
+def _told_since(said: Paragraph, tail: tuple[SeenLine, ...]) -> int:
+    """How many lines of loggers tell what the program did after it."""
+    since = [message(line.text) for line in tail if line.number > said.lines[-1].number]
+    return sum(one.level in ("INFO", "DEBUG", "WARNING") and not _FAREWELL.match(one.text) for one in since)
 
 
 def _says_more(said: Paragraph) -> bool:

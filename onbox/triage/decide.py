@@ -93,7 +93,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     lost = _lost(attempt) or series_fault(attempt)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and attempt is record.attempts[-1] and not are_no_words(attempt, record.tail):
-        words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail))
+        words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead))
         words = words or last_stack(attempt, record.tail)
         words = None if words and not dead and _closes_with_result(words, attempt, end) else words
         live, sure = (live, sure) if words is None else ([*live, words], [words])
@@ -109,7 +109,9 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         return Decision(None, (), attempt)
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
     if below is None:
-        below = _told_beside(ranked[0], complaint(attempt, record.tail), live) or told_after(ranked[0], record.tail)
+        below = _told_beside(ranked[0], complaint(attempt, record.tail, dead=dead), live) or told_after(
+            ranked[0], record.tail
+        )
     if below is None and ranked[0].row.id in _MAY_BE_NUMBERS:
         below = lost_figures(record.tail, ranked[0])
     if below is None:
@@ -224,7 +226,9 @@ INFORMED = 3  # lines in which a logger tells what the program does next
 
 def _is_worked_on(fault: Fault, attempt: LogAttempt) -> bool:
     """Whether the program did more after a bare complaint, which may have been a helper's or a tool's."""
-    if fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE or fault.row.explains <= ASKED:
+    if fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE:
+        return False
+    if fault.row.explains <= ASKED and fault.row.id != "connection-lost":  # the others tell of a process that is gone
         return False
     return attempt.informed - fault.informed_before >= INFORMED
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, meaning_of, row_of
+from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, is_slip, meaning_of, row_of
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 5  # last lines
 MESSAGE_LINES = 3  # that a message may go on for
+INFORMED = 3  # lines in which a logger tells what the program does next
 STOPS = lazy(
     r"\b(?:abort(?:ing|ed)|(?-i:ABORT)|giving up"
     r"|g[ai]ve[ns]? up|(?:can ?not|can't|unable to) (?:continue|go on|proceed)"
@@ -66,6 +67,8 @@ _OF_A_TOOL = lazy(
     r"|singular|infeasible|syntax error)\b)",
     re.IGNORECASE,
 )
+# What a program trips over when it takes itself down.
+_AT_ITS_END = lazy(r"NoneType|__del__|\b(?:clos|clean|shut|tear|exit|unload|releas|disconnect)\w*", re.IGNORECASE)
 _WARNINGS = lazy(r"(?:^|: )warning messages?:\s{0,4}$|^\W{0,4}warnings?\W{0,4}$", re.IGNORECASE)
 _TROUBLE = lazy(
     r"(?<!\d )\b(?:mismatch\w*|violat\w+|inconsisten\w+|corrupt\w*|abort\w*|fatal|panic\w*|diverged"
@@ -120,7 +123,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     began = attempt.started.number if attempt.started else 0
     tail = _without_warnings(line for line in tail if line.number > began)
     if attempt.success is not None:
-        return _ended_by_somebody(attempt, tail)
+        return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail)
     vague: Fault | None = None
     stops, previous = False, ""
     complains = any(_complains(message(line.text), line.text) for line in tail[-LOOKED_AT:])
@@ -194,6 +197,20 @@ def _ended_by_somebody(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault
         if found is not None and found.failure_class in ("user_interrupt", "preempted") and not found.rivals:
             return _fault(ROWS[found.failure_class], line, attempt)
     return None
+
+
+def _failed_after_all(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
+    """The last line of all, where a logger's error there names a defect and a word of success was of a part only: the
+    loggers told of more work since.
+    """
+    assert attempt.success is not None
+    said = message(tail[-1].text) if tail else None
+    if said is None or said.level not in BAD_LEVELS or attempt.reached_end or is_harmless(said.text, tail[-1].text):
+        return None
+    since = [message(line.text) for line in tail if line.number > attempt.success.number]
+    if sum(one.level == "INFO" for one in since) < INFORMED or _AT_ITS_END.search(said.text):
+        return None
+    return _fault(BY_ID["defect"], tail[-1], attempt) if is_slip(said.text) else None
 
 
 def _without_warnings(tail: Iterable[SeenLine]) -> tuple[SeenLine, ...]:

@@ -356,6 +356,11 @@ def row_of(found: Meaning) -> RuleRow:
     return RuleRow(TWO_THINGS, "unknown", CAUSE - 20, "", "(?!)", source, "", rivals=rivals)
 
 
+def is_slip(sentence: str) -> bool:
+    """Whether it is what Python, or another language, says of a slip in the code."""
+    return bool(_SLIP.search(sentence))
+
+
 def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning | None:
     """What a sentence says, None if it names no thing with its trouble. name: of the exception it is the message of.
     enough: so many words it has to name.

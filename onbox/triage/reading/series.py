@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import readable
 from onbox.regex import lazy
 from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.reading.signs import finite_loss
 from onbox.triage.rules.rows import BUG, DIVERGED, RuleRow
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 ALL_ZERO_LINES = 3
 LOST_LINES = 2
+LOST_STEPS = 5  # newest lines of one kind
+LOST_NAMES = 2  # figures of such a line: one alone may have had nothing to be computed from
 EXPLODED_BY = 50.0  # times the median of the lines before
 EXPLODED_LINES = 3  # the last ones: one spike is clipped and forgotten
 SPIKE_BY = 20.0  # times the median: a gradient so large early in a run may have decided its end
@@ -40,6 +43,13 @@ _GRADIENT = lazy(
     r"grad(?:ient)?[ _-]?norm['\"]?\s?[:=|]?\s{0,3}(\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?)(?![\w/]|\.\d)",
     re.IGNORECASE,
 )
+_NAMED = lazy(
+    r"(?<![\w/.-])([A-Za-z][\w/.-]{0,40})['\"]?\s?[=:]\s{0,3}"
+    r"([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan)(?![\w/]|\.\d)",
+    re.IGNORECASE,
+)
+# Of a check or of whole episodes: there may be none between two lines.
+_AT_TIMES = lazy(r"val|test|eval|dev|best|std|var|ep_|episode|ret|rew|len|success", re.IGNORECASE)
 NEAR_A_DEATH = 12  # lines
 _NO_FIGURE = lazy(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)(?!\w)|(?<!\*)\*{6,40}(?!\S)", re.IGNORECASE)
 _FIGURE = lazy(
@@ -55,7 +65,8 @@ def series_fault(attempt: LogAttempt) -> Fault | None:
     newest = list(attempt.steps.kept)
     lines = [(number, readable(line)) for _, number, line in newest]
     before = [(number, readable(line)) for at, number, line in attempt.early if newest and at < newest[0][0]]
-    return _all_lost(lines, attempt) or _all_zero(lines, attempt) or _gradient([*before, *lines], attempt)
+    lost = _all_lost(lines, attempt) or _figures_lost([*before, *lines], attempt)
+    return lost or _all_zero(lines, attempt) or _gradient([*before, *lines], attempt)
 
 
 def _all_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
@@ -70,6 +81,28 @@ def _all_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None
         return None
     first = max(at for at, is_lost in enumerate(lost) if not is_lost) + 1
     number, text, _ = shown[first]
+    return Fault(LOST, number, text, LOGGED, attempt.progress)
+
+
+def _figures_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
+    """Several figures that were numbers are none in each of the newest steps, whatever their names, and no loss is a
+    number there.
+    """
+    if attempt.success is not None or not any("nan" in text.lower() for _, text in lines[-LOST_STEPS:]):
+        return None
+    shown = [(number, text, dict(_NAMED.findall(text))) for number, text in lines]
+    newest = next((figures for _, _, figures in reversed(shown) if len(figures) > LOST_NAMES), {})
+    alike = [item for item in shown if item[2].keys() == newest.keys()][-LOST_STEPS:]
+    lost = {name for name in newest if not _AT_TIMES.search(name) and all(_is_lost(item[2][name]) for item in alike)}
+    if len(lost) < LOST_NAMES or any(finite_loss(text) for _, text, _ in alike):
+        return None
+    were = [at for at, item in enumerate(shown) if any(not _is_lost(item[2].get(name, "nan")) for name in lost)]
+    if not were:
+        return None  # never were numbers: they may have nothing to be computed from
+    since = [item for item in shown[were[-1] + 1 :] if item[2].keys() == newest.keys()]
+    if len(since) < LOST_STEPS:
+        return None
+    number, text, _ = since[0]
     return Fault(LOST, number, text, LOGGED, attempt.progress)
 
 

@@ -233,6 +233,15 @@ LIBRARIES: tuple[RuleRow, ...] = (
 
 DEFECTS: tuple[RuleRow, ...] = (
     RuleRow(
+        "shell-syntax",
+        "code_error",
+        CONFIG,  # a shell runs a script as it reads it: it went on after whatever its tools complained of above
+        "syntax error",
+        r"^\S{1,400}: (?:-c: )?line \d{1,7}: syntax error\b|^\S{1,400}: \d{1,7}: syntax error: ",
+        "bash, dash",
+        "run.sh: line 99: syntax error: unexpected end of file",
+    ),
+    RuleRow(
         "other-languages",
         "code_error",
         BUG,

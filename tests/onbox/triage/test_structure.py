@@ -130,3 +130,76 @@ def test_an_early_spike_is_remembered_however_long_the_run_was() -> None:
     lines = [f"step {at}/9000 loss 2.{at % 10} grad_norm {norm:.2f}" for at, norm in enumerate(norms)]
     log = "\n".join([*lines, "early stopping: no improvement in 20 evaluations"]) + "\n"
     assert classify(log.encode(), Evidence(log_age_seconds=30.0)).failure_class == "divergence"
+
+
+def _short_names(first: int, last: int, figures: str) -> str:
+    return "".join(f"[INFO] ep=3 step={number}/90 {figures}\n" for number in range(first, last + 1))
+
+
+def test_figures_that_are_lost_to_the_end_are_a_divergence_whatever_their_names() -> None:
+    log = _short_names(1, 9, "L=0.41 rec=0.3 ord=1.1") + _short_names(10, 19, "L=nan rec=nan ord=1.1")
+    seen = read(log)
+    assert (seen.failure_class, seen.terminal, seen.line_number) == ("divergence", False, 10)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        _short_names(1, 9, "L=0.4 rec=0.3 ord=1.1") + _short_names(10, 12, "L=nan rec=nan ord=1.1"),
+        _short_names(1, 19, "L=nan rec=nan ord=1.1"),
+        _short_names(1, 9, "ep_ret=1.5 ep_len=7 q=1") + _short_names(10, 19, "ep_ret=nan ep_len=nan q=1"),
+        _short_names(1, 9, "loss=0.4 px=1.5 py=7") + _short_names(10, 19, "loss=0.4 px=nan py=nan"),
+        _short_names(1, 9, "L=0.4 rec=0.3 o=1")
+        + _short_names(10, 19, "L=nan rec=nan o=1")
+        + "[INFO] step=20 rec=0.3\n",
+    ],
+    ids=["for a few steps", "never numbers", "no episode ended", "the loss is a number", "a number again"],
+)
+def test_figures_that_are_missing_at_times_are_none(log: str) -> None:
+    assert read(log).failure_class == "success_healthy"
+
+
+MISSING = "find: 'sub-{}/func': No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    "shell",
+    ["job.sh: line 99: syntax error: unexpected end of file\n", "job.sh: 99: Syntax error: end of file unexpected\n"],
+    ids=["bash", "dash"],
+)
+def test_a_script_that_ends_in_its_own_syntax_error_had_gone_on_until_there(shell: str) -> None:
+    seen = read("".join(map(MISSING.format, range(30))) + shell)
+    assert (seen.failure_class, seen.line) == ("code_error", shell.strip())
+
+
+LOGGER = "2025-11-06 18:40:07,709 - {} - {}\n"
+PART_DONE = LOGGER.format("Supervisor", "INFO - All tasks completed")
+MORE_WORK = "".join(LOGGER.format("manager", f"INFO - Launched agent {name}") for name in ("a", "b", "c", "d"))
+SLIP = LOGGER.format("root", "ERROR - Error running Reasoner: name 'n' is not defined")
+
+
+@pytest.mark.parametrize(
+    ("log", "failure_class"),
+    [
+        (PART_DONE + MORE_WORK + SLIP, "code_error"),
+        (PART_DONE + SLIP, "success_healthy"),
+        (PART_DONE + MORE_WORK + SLIP + MORE_WORK, "success_healthy"),
+        (
+            PART_DONE
+            + MORE_WORK
+            + LOGGER.format("pool", "ERROR - Error closing pool: 'P' object has no attribute 'h'"),
+            "success_healthy",
+        ),
+    ],
+    ids=["last of all", "right after", "work went on", "at its end"],
+)
+def test_an_error_in_the_last_line_counts_where_only_a_part_was_done(log: str, failure_class: str) -> None:
+    assert read(log).failure_class == failure_class
+
+
+NO_DISPLAY = "Unable to init server: Could not connect: Connection refused\n\n"
+
+
+def test_a_program_that_works_on_without_a_display_is_alive() -> None:
+    assert read(NO_DISPLAY + "WARNING:pkg:Using a temporary folder\n" * 6).failure_class == "success_healthy"
+    assert read(NO_DISPLAY).failure_class == "network_blip"
