@@ -87,7 +87,7 @@ def land(path: Path, text: str = "") -> float:
 
 
 def land_before(path: Path, text: str = "") -> None:
-    """Put a marker in place which a wait that begins now finds there: older by more than the grain of a file's times."""
+    """Put a marker in place that is older than a wait which begins now, by more than the grain of a file's times."""
     land(path, text)
     time.sleep(5 * CLOCK_GRAIN_SECONDS)
 
