@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 NEARLY = 0.995  # of a bar that was not drawn again at its end
+HEADING_LINES = 2  # from the heading of an epoch to its bar
+WITH_LOSS = frozenset({"train", "bare", "setting", "moving"})
+WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
 RAISED_MAX = 4  # times that a run may state a larger maximum
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
@@ -54,7 +57,7 @@ def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
         unit=counter.unit,
         epoch_current=epoch.current if epoch else None,
         epoch_max=(epoch.maximum or track.maxima.get("epoch")) if epoch else None,
-        loss=track.loss if counter.kind in ("train", "bare", "setting") and track.loss_line >= track.started else None,
+        loss=track.loss if counter.kind in WITH_LOSS and track.loss_line >= track.started else None,
         eta_seconds=_eta(track, counter, inner),
         percent=track.percent if maximum is None and inner is None and track.percent_line >= counter.last else None,
         finished=_finished(track, pick._replace(maximum=maximum)),
@@ -198,7 +201,7 @@ def _maximum(track: Track, counter: Counter) -> int | None:
         return None  # `3/100`, `3/200`
     if counter.maximum is not None:
         return counter.maximum
-    units = sorted(STEP_UNITS - {"batch", "timestep"}) if counter.unit in STEP_UNITS - {"timestep"} else [counter.unit]
+    units = sorted(WHOLE_STEPS) if counter.unit in WHOLE_STEPS else [counter.unit]
     taken = {other.unit for other in track.counters.values() if other.unit != counter.unit}
     for unit in (counter.unit, *(other for other in units if other not in taken)):
         most = track.maxima.get(unit)
@@ -233,7 +236,7 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return False
     if counter.made and whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured:
         return True  # a bar that came when the epochs were under way
-    if counter.unit in INNER_UNITS:
+    if counter.unit in INNER_UNITS or (whole and _begins_right_behind(counter, epoch)):
         return True
     if counter.elapsed is not None and epoch.elapsed is not None and counter.elapsed < 0.9 * epoch.elapsed:
         return True  # it began after the epochs did
@@ -245,6 +248,12 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
             or (not counter.made and counter.maximum >= LARGE)
         )
     return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _begins_right_behind(counter: Counter, epoch: Counter) -> bool:
+    """Whether a bar was begun right after a heading `Epoch 1/3`: it is that epoch's."""
+    heading = epoch.rule == "labelled-max" and not epoch.measured
+    return heading and counter.rule == "tqdm" and 0 < counter.first - epoch.first <= HEADING_LINES
 
 
 def _was_begun_in(other: Counter, counter: Counter) -> bool:

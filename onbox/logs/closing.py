@@ -21,6 +21,7 @@ _DURATION = r"\d+(?:\.\d+)?\s?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?
 _PARTIAL = r"(?!.{0,80}(?:checkpoint|ckpt|snapshot|\bstep|\bepoch|\biter|\bbest\b))"
 _CLOSING = lazy(
     r"(?i)^\W*(?:done|finished|completed?|terminat\w+|exiting|goodbye|bye|converged|summary|results?)\b"
+    r"|^\W*(?:tasks?|script|program|process|pipeline|work) (?:(?:is|was|has) )?(?:done|finished|completed?|over)\W*$"
     rf"|^\W*(?:saved|wrote|written|exported|dumped|uploaded|stored)\b{_PARTIAL}"
     r"|\b(?:model|weights|results?|predictions?|report|metrics|output|pipeline|embeddings|samples?|trace|file|archive)"
     rf"\b.{{0,40}}\b(?:saved|written|exported|stored|uploaded)\b{_PARTIAL}"

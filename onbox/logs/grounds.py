@@ -22,12 +22,13 @@ LOOKS = 3  # at a number that has not moved: it names one of several
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = frozenset({
     "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
-    "fraction-percent", "two-brackets", "pass-document", "epoch-of-epochs", "current-total",
+    "fraction-percent", "counter-bar", "two-brackets", "pass-document", "epoch-of-epochs", "current-total",
 })  # fmt: skip
 _MEASURED = frozenset({
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",
     "stamped-bracket", "bare-leading", "epoch-inner", "states", "rsync", "saved",
 })  # fmt: skip
+_SHARES = frozenset({"fraction-percent", "percent-fraction"})
 _TOLD_ONCE = frozenset({"done-of", "fraction-unit", "fraction-percent", "percent-fraction"})
 
 
@@ -110,7 +111,15 @@ def _was_named_once(counter: Counter, scene: Scene) -> bool:
 
 
 def _began_again(counter: Counter, _: Scene) -> bool:
-    return bool(counter.resets) and (counter.unit == "byte" or counter.kind == "moving")
+    return bool(counter.resets) and (counter.unit == "byte" or counter.kind in ("moving", "done"))
+
+
+def _is_result(counter: Counter, scene: Scene) -> bool:
+    """`NVDA  75%  3/4`, a row of a table of results: others like it stay below their ends too, one after the other."""
+    if counter.rule not in _SHARES or counter.advances >= LOOKS:
+        return False
+    shares = [other for other in scene.track.counters.values() if other.rule in _SHARES and other is not counter]
+    return sum(not is_full(other) and other.advances < LOOKS for other in shares) >= LOOKS
 
 
 def _is_not_newest_size(counter: Counter, scene: Scene) -> bool:
@@ -134,7 +143,8 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "full when it was first seen, and the log went on", _was_full_at_once),
     Ground(NEVER, "what was prepared is ready, and the log went on", _was_prepared),
     Ground(NEVER, "a number without a measure that was named once, long before", _was_named_once),
-    Ground(NEVER, "bytes or words that begin again and again", _began_again),
+    Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
+    Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
     Ground(NEVER, "a size that is not the newest news", _is_not_newest_size),
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.box import Box, is_running, wait_until
 from tests.fault_server import FaultServer
-from tests.sentinels.waiter import SENTINEL, Waiters, land, land_long_before
+from tests.sentinels.waiter import SENTINEL, Waiters, land, land_before
 from tests.sshd import descendants
 
 if TYPE_CHECKING:
@@ -284,14 +284,14 @@ def test_of_a_marker_and_a_fail_marker_that_are_there_the_younger_tells(waiters:
 
 def test_slices_are_one_wait(waiters: Waiters, tmp_path: Path) -> None:
     """What lands between two slices counts; what was there before the first one does not, where only new ones count."""
-    land_long_before(tmp_path / "DONE", "old")
+    land_before(tmp_path / "DONE", "old")
     slice_ = ("wait", "DONE", "--timeout", A_LOOK, "--new-only")
     first = waiters.run(*slice_)
     assert first.returncode == 124
     assert "there was one before" in first.stderr
     land(tmp_path / "DONE", "new")
     assert waiters.run(*slice_).returncode == 0
-    land_long_before(tmp_path / "DONE", "new")
+    land_before(tmp_path / "DONE", "new")
     assert waiters.run(*slice_).returncode == 124  # the wait has ended: this is another one
 
 
@@ -307,7 +307,7 @@ def test_a_line_between_two_slices_counts(waiters: Waiters, tmp_path: Path) -> N
 
 def test_slices_may_name_their_targets_in_another_order(one_waiter: Waiters, tmp_path: Path) -> None:
     """That one target was not there says nothing of the other one, which was."""
-    land_long_before(tmp_path / "OLD")
+    land_before(tmp_path / "OLD")
     assert one_waiter.run("wait", "NEW", "OLD", "--timeout", A_LOOK, "--new-only").returncode == 124
     assert one_waiter.run("wait", "OLD", "NEW", "--any", "--timeout", A_LOOK, "--new-only").returncode == 124
     land(tmp_path / "NEW")
@@ -316,7 +316,7 @@ def test_slices_may_name_their_targets_in_another_order(one_waiter: Waiters, tmp
 
 def test_a_fresh_wait_forgets_the_slices_before(one_waiter: Waiters, tmp_path: Path) -> None:
     assert one_waiter.run("wait", "DONE", "--timeout", A_LOOK).returncode == 124
-    land_long_before(tmp_path / "DONE")
+    land_before(tmp_path / "DONE")
     assert one_waiter.run("wait", "DONE", "--timeout", A_LOOK, "--fresh", "--new-only").returncode == 124
 
 

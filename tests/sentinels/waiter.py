@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from sentinels.judge.conditions.marker import CLOCK_GRAIN_SECONDS
 from tests import warm
 from tests.box import BOUND_SECONDS, REPOSITORY, wait_until
 
@@ -85,11 +86,10 @@ def land(path: Path, text: str = "") -> float:
     return time.time()
 
 
-def land_long_before(path: Path, text: str = "") -> None:
-    """Put a marker in place which a wait that begins now finds there: by more than the grain of a file's times."""
+def land_before(path: Path, text: str = "") -> None:
+    """Put a marker in place that is older than a wait which begins now, by more than the grain of a file's times."""
     land(path, text)
-    a_minute_ago = time.time() - 60
-    os.utime(path, (a_minute_ago, a_minute_ago))
+    time.sleep(5 * CLOCK_GRAIN_SECONDS)
 
 
-__all__ = ["SENTINEL", "Waiters", "land", "land_long_before", "wait_until"]
+__all__ = ["SENTINEL", "Waiters", "land", "land_before", "wait_until"]

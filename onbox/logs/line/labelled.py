@@ -21,6 +21,7 @@ from onbox.logs.line.words import (
     MAXIMUM_WORDS,
     NOT_A_COUNTER,
     SELDOM_UNITS,
+    STEP_UNITS,
     UNITS,
     WEAK_WORDS,
 )
@@ -55,6 +56,9 @@ _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, an
 _GLOBAL = lazy(r"(?i)global[_ ]?$|num_$|total_?$")
 _VALIDATES = lazy("(?i)val|test|eval")
 _DURATION = lazy(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])")
+_ID = lazy(r"(?i)[ _]id")
+_NUMBERED_BY_ID = frozenset({"epoch", "iter", "batch"})  # `job id: 812` is a name
+_OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
@@ -82,9 +86,11 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower()) or MAXIMUM_WORDS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
-        if unit is None or match is None:
+        if unit is None or match is None or (unit not in _NUMBERED_BY_ID and _ID.match(text, word.end())):
             continue
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
+        if unit in STEP_UNITS and _OF_BATCHES.search(before):
+            unit = "batch"  # `epoch 3, batch step: 719`
         if before.endswith(".") and before[-2:-1].isalnum():
             continue  # of a file's name
         if before.endswith(("?", "&")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):

@@ -22,6 +22,7 @@ from onbox.logs.line.words import (
     UNITS,
 )
 from onbox.logs.loops import repeated_indices
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
 
 _PER_ITEM = lazy(
@@ -53,6 +54,7 @@ _ANY_FRACTION = lazy(
     r"(?<![\w.,/:-])(?P<current>\d{1,12})\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,12})"
     r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
+_LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,2}(\d{1,12})(?![\w./%-])(?=.{0,80}(?<![a-z])loss\W{1,4}\d{1,12}\.\d)")
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
 _IS_DONE = lazy(
     r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
@@ -90,7 +92,7 @@ def read_line(text: str) -> SeenOnLine:
     if not sights:
         sights = _done_count(rest)
     if not sights and not maxima:
-        sights = _moving(rest)
+        sights = _moving(rest) or _with_loss(rest)
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
@@ -208,6 +210,16 @@ def _moving(text: str) -> list[CounterSight]:
     kind = "aux" if AUXILIARY.search(label) else "moving"
     words = " ".join(word.lower() for word in ANY_WORD.findall(label)[-2:])
     return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, "moving")]
+
+
+def _with_loss(text: str) -> list[CounterSight]:
+    """`Snapshot 4000 saved, average loss: 90.7`: any word and a number that begin a line with a loss: a counter if they
+    go on and on.
+    """
+    found = _LEADS_WITH_LOSS.match(message(text).text) if "loss" in text else None
+    if found is None or NOT_PROGRESS.search(found[1]) or EVALUATION.search(text):
+        return []
+    return [CounterSight(f"moving {found[1].lower()}", "step", "moving", int(found[2]), None, False, "weak")]
 
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:

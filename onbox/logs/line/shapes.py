@@ -115,6 +115,15 @@ SHAPES: tuple[Shape, ...] = (
         "Preprocess  [################-------]  412/900",
     ),
     _shape(
+        "counter-bar",
+        ("/", "%"),
+        rf"{_FREE}[\[(]?(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})[\])]?\s{{1,4}}{_BAR}{{3,200}}\s{{0,200}}"
+        r"(?P<percent>\d{1,3}(?:\.\d{1,9})?)%",
+        "a counter, then a drawn bar and the percentage",
+        "rich with its columns in another order",
+        "[Train] [1884/3000] ━━━━━━━━━━━━╺━━━━━━━  63% 0:00:14 / 0:00:24",
+    ),
+    _shape(
         "percent-fraction",
         ("%",),
         rf"{_FREE}(?P<percent>\d{{1,3}}(?:\.\d{{1,9}})?)\s?%[\s\])"
@@ -237,7 +246,7 @@ BEFORE_EPOCH = lazy(
     r"(?<![\w.])(?P<epoch>\d{1,18})(?:/(?P<epochs>\d{1,18}))?epoch(?::| started)|\[[eE][:=]\s?(?P<short>\d{1,18})\]"
 )
 COUNTED = lazy(
-    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|number|num|idx|index|count|seen|done"
+    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|number|num|idx|index|id(?=\s?[=:])|count|seen|done"
     r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[(\"'#]{{1,4}}{_GAP})?"

@@ -87,8 +87,8 @@ AUXILIARY = lazy(
     r"(?i)(?<![a-z])(?:load\w*|download\w*|fetch\w*|tokeniz\w*|tokenis\w*|map|mapping|filter\w*|preprocess\w*|cach\w*"
     r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
     r"|pack\w*|generating|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
-    r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|receiv\w*|enumerat\w*|counting|updating files|running tokenizer|render\w*|import\w*"
-    r"|pip|creating|quantiz\w*|merg\w*|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
+    r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|receiv\w*|enumerat\w*|counting|count(?= [a-z])|updating files|running tokenizer|render\w*|import\w*"
+    r"|pip|creating|quantiz\w*|merg(?:e|ed|er|ing)|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
     r"(?![a-z])"
 )
 TRAINING = lazy(r"(?i)(?<![a-z])(?:train\w*|fit|fitting|epochs?|optimi[sz]\w+|learn\w*|finetun\w*)(?![a-z])")
