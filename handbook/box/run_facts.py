@@ -20,6 +20,7 @@ from onbox.contract.states import RunState
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.model.units import format_duration, format_size
 from onbox.named_tuple import NamedTuple
+from patrol.report.short import counts_of_cells
 from patrol.snapshot import RunLook
 from patrol.verdict import Finding, Severity, Verdict
 
@@ -79,7 +80,7 @@ def describe(told: PatrolKept, way: Way, record: RunRecord | None, records_at: f
         attempt=_known(look.attempt),
         stages_done=look.stages_done,
         stages_total=look.stages_total,
-        progress=progress_words(look.progress),
+        progress=_progress(look, verdict.state),
         further=tuple((safe(one.rule, 60), safe(one.say)) for one in verdict.further),
         acknowledged=verdict.acknowledged,
         failure=_failure(look.failure),
@@ -88,6 +89,14 @@ def describe(told: PatrolKept, way: Way, record: RunRecord | None, records_at: f
         trackers=tuple(map(tracker_facts, look.trackers)),
     )
     return facts if record is None else _with_record(facts, record, look, records_at)
+
+
+def _progress(look: RunLook, state: RunState) -> Maybe[str]:
+    """Of a sweep that is done, its cells: with skipped ones a share of them would read as not done."""
+    cells = observed(look.cells)
+    if cells is not None and state is RunState.DONE:
+        return safe(counts_of_cells(cells), 200)
+    return progress_words(look.progress)
 
 
 def _with_record(facts: RunFacts, record: RunRecord, look: RunLook, records_at: float | None) -> RunFacts:

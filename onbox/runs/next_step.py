@@ -31,6 +31,7 @@ class Act(Enum):
     LOGS = ("logs", "--run", RUN)
     RESUME = ("resume", "-d", RUN)
     DRY_RUN = ("resume", "--dry-run", RUN)
+    SWEEP_RESUME = ("sweep", "resume", RUN)
     NOTICES = ("notify", "list", RUN)
     ROOM = ("df",)  # bytes and inodes of the project's disk, then which checkpoints may go
     PULL = ("patrol", "pull", BOX_RUN)  # from here on words of `patrol`, on the machine that looks at the box
@@ -96,6 +97,7 @@ class Sign(Enum):
     REPEATED = "an earlier attempt failed in the same way"
     NO_ROOM = "its failure is a full disk, inodes or quota"
     CELLS_FAILED = "it is a sweep, and cells of it have failed"
+    CELLS_SKIPPED = "it is a sweep, and each cell that failed was skipped afterwards"
     CAUSE_UNKNOWN = "its failure has no class"
     BY_A_PERSON = "somebody ended it"
     NOT_STARTED = "its stage never started, so there is no log of it"
@@ -234,6 +236,12 @@ TABLE: tuple[StepRow, ...] = (
              "resume it: a resume runs open cells only, and a failed one is not open", (WithWord.RETRY_CELLS,)),
         lambda run: run.state is RunState.FAILED and run.has(Sign.CELLS_FAILED),
         "a cell that failed is run again by a person's word only",
+    ),
+    StepRow(
+        NextStep("cells-skipped", Act.SWEEP_RESUME, "the resume runs the cells that are open, if any, and records the end",
+             "run a skipped cell: a person left it out"),
+        lambda run: run.state is RunState.FAILED and run.has(Sign.CELLS_SKIPPED),
+        "no failed cell is left; only a runner records that the sweep is done",
     ),
     StepRow(
         NextStep("no-room", Act.ROOM,

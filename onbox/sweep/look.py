@@ -48,6 +48,11 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
     running = list(_running(paths, board))
     state = state_of(facts, runner_alive=runner_alive, stage_alive=bool(running), claims_stall=False)
     eta = eta_seconds(board, len(running), found.frozen.settings.jobs) if runner_alive else None
+    problems = _queue_problems(found)
+    reason = (facts.end or {}).get("reason") or None
+    settled = state is RunState.FAILED and not problems and _failed_were_skipped(known)
+    if settled:
+        reason = f"{boards.summary(board)}; each cell that failed was skipped after the end"
     data = {
         "schema": 1,
         "run": found.head.run,
@@ -55,7 +60,7 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
         "kind": "sweep",
         "state": state.value,
         "text": text_of(board, len(running), eta),
-        "reason": (facts.end or {}).get("reason") or None,
+        "reason": reason,
         "outcome": (facts.end or {}).get("event"),
         "waiting_for": status.get("waiting_for"),
         "cells": {**boards.counts_of(board), "running": len(running)},
@@ -64,14 +69,15 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
         "eta_seconds": eta,
         "running_cells": running,
         "failed_cells": list(_failed(paths, board)),
-        "queue_problems": _queue_problems(found),
+        "queue_problems": problems,
         "runner_alive": runner_alive,
         "runner": _runner_text(paths, runner_alive=runner_alive, cells_alive=len(running), known=known),
         "markers": paths.markers,
         "state_dir": paths.root,
         "project": found.head.project,
     }
-    return SweepView({**data, **_step(found.head.run, state, known, runner_alive=runner_alive, lives=bool(running))})
+    signs = {Sign.CELLS_SKIPPED} if settled else _signs(state, known, runner_alive=runner_alive, lives=bool(running))
+    return SweepView({**data, **_step(found.head.run, state, signs)})
 
 
 def _running(paths: RunPaths, board: boards.Board) -> Iterator[dict[str, Any]]:
@@ -107,8 +113,14 @@ def _runner_text(paths: RunPaths, *, runner_alive: bool, cells_alive: int, known
     return "none" if known.facts.end else "none, and the sweep has not ended: interrupted"
 
 
-def _step(run: str, state: RunState, known: KnownSweep, *, runner_alive: bool, lives: bool) -> dict[str, Any]:
-    """What to do about it, by the same table as everywhere; failed cells have a command of their own."""
+def _failed_were_skipped(known: KnownSweep) -> bool:
+    """Whether it failed by its cells, and none of them counts as failed any more."""
+    board, end = known.board, known.facts.end or {}
+    is_skipped = bool(board.counts[boards.SweepStanding.SKIPPED])
+    return end.get("event") == Event.CHAIN_FAILED and is_skipped and not board.failures
+
+
+def _signs(state: RunState, known: KnownSweep, *, runner_alive: bool, lives: bool) -> set[Sign]:
     signs: set[Sign] = set()
     if (known.facts.end or {}).get("event") == Event.GATE_REFUSED:
         signs.add(Sign.GATE_REFUSED)
@@ -119,6 +131,11 @@ def _step(run: str, state: RunState, known: KnownSweep, *, runner_alive: bool, l
         signs.add(Sign.RUNNER_GONE)
     if state is RunState.PENDING:
         signs.add(Sign.UNATTENDED)
+    return signs
+
+
+def _step(run: str, state: RunState, signs: set[Sign]) -> dict[str, Any]:
+    """What to do about it, by the same table as everywhere; failed cells have a command of their own."""
     step = next_step(Standing(state, frozenset(signs)))
     then = (
         f"find out why cells failed, then: onbox sweep retry-failed {run}" if Sign.CELLS_FAILED in signs else step.then

@@ -95,6 +95,11 @@ def _where(look: RunLook, *, moves: bool) -> str:
     return " ".join(filter(None, (stage, words.counter, *((words.share, words.eta) if moves else ()))))
 
 
+def counts_of_cells(cells: Cells) -> str:
+    """`2/4, 2 skipped`: how many cells stand how."""
+    return clean(cells.text, CAUSE_LIMIT).partition(" · ")[0]
+
+
 def words_of_cells(cells: Cells, eta: str) -> str:
     """`17/20, 2 running · eta 3h00m · best 0.967 cell lr=1e-3`: the time left stands before what a narrow line cuts."""
     counts, between, rest = clean(cells.text, CAUSE_LIMIT).partition(" · ")
@@ -140,8 +145,10 @@ def _limit(look: RunLook) -> str:
 
 
 def took(look: RunLook) -> str:
-    """`2/2 in 10h12m`: since the chain was launched first."""
+    """`2/2 in 10h12m`: since the chain was launched first. Of a sweep, `2/4, 2 skipped in 10h12m`."""
     count = f"{look.stages_done}/{look.stages_total}" if look.stages_total else ""
+    cells = observed(look.cells)
+    count = counts_of_cells(cells) if cells is not None else count
     began, ended = observed(look.began_age_seconds), observed(look.ended_age_seconds)
     took = "" if began is None or ended is None or began < ended else f"in {format_duration(began - ended)}"
     return " ".join(filter(None, (count, took))) or _where(look, moves=False)

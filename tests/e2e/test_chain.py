@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -31,6 +32,15 @@ def test_the_same_command_again_repeats_nothing(box: Box) -> None:
     result = box.onbox("chain", *TWO)
     assert (result.returncode, box.events()) == (0, before)
     assert "done already" in result.stdout
+
+
+def test_what_a_resume_of_a_done_run_names_is_a_command_that_works(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(f'[run]\nname = "{box.run}"\n[stages.a]\ncmd = "echo x >>ran"\n')
+    assert box.onbox("chain").returncode == 0
+    again = ["chain", "--run", box.run, "--again"]
+    assert f"all of it anew: onbox {shlex.join(again)};" in box.onbox("resume").stdout
+    assert box.onbox(*again).returncode == 0
+    assert box.ran == ["x", "x"]
 
 
 def test_a_later_stage_is_added_without_repeating(box: Box) -> None:

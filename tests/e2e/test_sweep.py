@@ -158,6 +158,17 @@ def test_a_skipped_cell_is_no_failure(box: Box) -> None:
     assert sorted(word for word in box.ran if word.startswith("ends")) == ["ends-2", "ends-3"]
 
 
+def test_after_each_failed_cell_was_skipped_the_resume_is_next(box: Box) -> None:
+    assert box.onbox("sweep", "n=1..4", "--", "test {n} -gt 2").returncode == 1
+    assert "onbox sweep resume sweep" in box.onbox("sweep", "skip", "n=1", "n=2").stdout
+    for words in (("sweep", "status"), ("status", "sweep")):
+        told = json.loads(box.onbox(*words, "--json").stdout)
+        assert (told["step"], told["next_command"]) == ("cells-skipped", "onbox sweep resume sweep")
+        assert told["reason"] == "2 of 4 done, 2 skipped; each cell that failed was skipped after the end"
+    assert box.onbox("sweep", "resume", "sweep").returncode == 0
+    assert box.markers == ["CHAIN_DONE", "SWEEP_DONE"]
+
+
 def test_the_table_shows_what_the_cells_left(box: Box) -> None:
     command = "mkdir -p o/{cell}; echo '{\"acc\": 0.{n}}' >o/{cell}/m.json; test {n} != 3"
     words = ("--metrics", "o/{cell}/m.json", "--sort", "-acc", "n=1,3,2", "--", command)

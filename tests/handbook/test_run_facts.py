@@ -9,9 +9,12 @@ import pytest
 
 from handbook.box.records import RawRecords, read
 from handbook.box.run_facts import PatrolKept, describe
+from onbox.contract.progress import Progress
 from onbox.contract.runfile import NOT_LOOKED_YET, render_runfile
+from onbox.contract.states import RunState
 from patrol.decide.remote_command import Way
-from patrol.snapshot import RunLook
+from patrol.snapshot import Cells, RunLook
+from patrol.verdict import Finding, Severity, Verdict
 
 CLEAN, LATER = {"commit": "a" * 40, "dirty": False}, {"commit": "b" * 40, "dirty": False}
 A, B = "a" * 12, "b" * 12
@@ -74,3 +77,13 @@ def test_the_rollback_that_holds_is_named(events: list[str], said: str) -> None:
     words = describe(told, Way("gpu1", "gpu1", "/p"), record, None).rollback
     assert said in words
     assert bool(words) == bool(said)
+
+
+def test_of_a_sweep_that_is_done_with_skipped_cells_no_share_is_told() -> None:
+    progress = Progress(current=2, exact_max=4, unit="cells", rule="sweep")
+    cells = Cells("2/4, 2 skipped · best 0.9 cell n=1", 2, 4)
+    look = RunLook("lr", managed=True, place="", cells=cells, progress=progress)
+    for state, said in ((RunState.DONE, "2/4, 2 skipped"), (RunState.FAILED, "~2/4 (50%)")):
+        verdict = Verdict("gpu1", "lr", state, Finding("done", Severity.OK, "done"))
+        told = describe(PatrolKept("gpu1", "lr", look, verdict, 1.0), Way("gpu1", "gpu1", "/p"), None, None)
+        assert told.progress == said

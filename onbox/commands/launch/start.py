@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import Claimed
@@ -139,7 +140,8 @@ def _check_wishes(args: Options, definition: Definition) -> None:
 
 
 def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
-    ways = "all of it anew: --again; one stage and what follows it: --redo STAGE"
+    chain = shlex.join(("onbox", "chain", "--run", os.path.basename(paths.root)))
+    ways = f"all of it anew: {chain} --again; one stage and what follows it: {chain} --redo STAGE"
     return f"all {done.stage_count} stages are done already; markers in {paths.markers}; {ways}"
 
 
