@@ -19,6 +19,9 @@ else:
                 return super().__new__(cls, name, bases, namespace)
             fields = namespace.get("__annotations__", {})
             defaults = [namespace[field] for field in fields if field in namespace]
+            for field in list(fields)[len(fields) - len(defaults) :]:
+                if field not in namespace:
+                    raise TypeError(f"{name}: field {field} without a default stands behind one with a default")
             made = namedtuple(name, fields, defaults=defaults)  # noqa: PYI024 - what typing's makes, too
             for key, value in namespace.items():
                 if key not in fields:

@@ -34,7 +34,7 @@ FIELDS = ("pattern", "regex", "hint", "folder")  # of rows that hold a pattern a
 GLOBS = ("onbox.config.trust_keys",)  # modules in which `pattern` is none of `re`
 LETTERS = "a0 -=_./:,\t\n[(\"'#*A%@|\\+é"  # what stands for a class of characters: the first few that are in it
 STOPS = ("", "\0")  # behind the pumped part: what makes most patterns fail there
-SCREEN_LENGTH, LENGTH = 160, 1600  # of the texts: to choose the worst ones, and to measure them
+SCREEN_LENGTH, LENGTH = 400, 1600  # of the texts: to choose the worst ones, and to measure them
 CHOSEN = 3
 GIVE_UP_SECONDS = 0.5  # a hundred times what the slowest linear one takes
 

@@ -187,7 +187,7 @@ def _look(stage: Stage, head: RunHead, terms: LineageTerms) -> Maybe[Choice]:
     except (OSError, ValueError) as error:
         return Unseen(str(error))
     if choice.chosen is None and not choice.passed_over:
-        declared = any(one.is_glob for one in stage.artifacts) or stage.gates.checkpoints is not None
+        declared = any(one.has_wildcard for one in stage.artifacts) or stage.gates.checkpoints is not None
         return Absent(
             "none is there yet" if declared else "no numbered artifacts and no checkpoint folder are declared"
         )

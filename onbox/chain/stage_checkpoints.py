@@ -136,7 +136,7 @@ def configured_retention(stages: Sequence[FrozenStage]) -> Retention:
 
 def least_kept(stages: Sequence[FrozenStage]) -> int:
     """So many a success gate asks for (`min_count`): with fewer a stage that is done would be so no more."""
-    return max((one.min_count for it in stages for one in it.stage.artifacts if one.is_glob), default=0)
+    return max((one.min_count for it in stages for one in it.stage.artifacts if one.has_wildcard), default=0)
 
 
 def as_data(run: RunCheckpoints, now: float) -> dict[str, Any]:

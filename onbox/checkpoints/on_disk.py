@@ -85,7 +85,7 @@ def read_metadata(path: str) -> Any:
 
 def candidates(stage: Stage, folder: str) -> Iterator[str]:
     for artifact in stage.artifacts:
-        if artifact.is_glob:
+        if artifact.has_wildcard:
             found = glob.glob(artifact.pattern, root_dir=folder, recursive=True)
             holders = [holder_of_step(path, artifact.pattern) for path in found if not path.endswith(_OTHER_RESULTS)]
             yield from holders

@@ -126,7 +126,7 @@ def _is_declared(stage: Stage, folder: str, name: str) -> bool:
 
 def _special(stage: Stage, folder: str) -> Iterator[str]:
     """Those without a step that are called best, final, latest: artifacts, and what lies in the checkpoints' folder."""
-    literal = (one.pattern for one in stage.artifacts if not one.is_glob)
+    literal = (one.pattern for one in stage.artifacts if not one.has_wildcard)
     for path in dict.fromkeys((*literal, *candidates(stage, folder))):
         name = path.rstrip("/").rpartition("/")[2].lower()
         if step_of(path) is None and any(word in name for word in _SPECIAL) and not name.endswith((".json", ".txt")):
@@ -150,9 +150,9 @@ def _links_beside(folders: Iterable[str], unseen: list[str]) -> dict[str, list[s
 def _closed_folders(stage: Stage, folder: str) -> Iterator[str]:
     """Folders in which checkpoints may lie and that cannot be listed: a glob passes over them in silence."""
     gate = stage.gates.checkpoints
-    places = [one.pattern for one in stage.artifacts if one.is_glob] + ([f"{gate.path}/*"] if gate else [])
-    for pattern in places:
-        place = os.path.join(folder, os.path.dirname(pattern[: WILD.search(pattern).start()]))  # type: ignore[union-attr]
+    above = [os.path.dirname(WILD.split(one.pattern, maxsplit=1)[0]) for one in stage.artifacts if one.has_wildcard]
+    for name in [*above, gate.path] if gate else above:
+        place = os.path.join(folder, name)
         try:
             with os.scandir(place) as entries:
                 closed = [one.path for one in entries if one.is_dir() and not os.access(one.path, os.R_OK | os.X_OK)]

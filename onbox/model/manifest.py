@@ -31,6 +31,11 @@ class Artifact(NamedTuple):
     min_count: int = 1
     min_bytes: int = 1
 
+    @property
+    def has_wildcard(self) -> bool:
+        """A glob without one is a plain artifact: it names one path, and no series of checkpoints."""
+        return self.is_glob and any(mark in self.pattern for mark in "*?[")
+
 
 class WaitFor(NamedTuple):
     """What must appear before a stage starts: a file, or a line in a log, or the end of a process. Bounded by

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import tempfile
@@ -48,6 +49,8 @@ def check_state(facts: CheckFacts) -> Iterator[CheckResult]:
         skew = _try_folder(folder)
     except OSError as error:
         remedy = "set state_dir in onbox.toml to a place that you may write to, on a local disk where flock(2) works"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            remedy = "make room there (df, df -i, quota), or set state_dir in onbox.toml to another disk"
         yield failed("state", f"{folder}: {error.strerror}", remedy)
         return
     mounts = read_mounts(facts.root)

@@ -116,7 +116,7 @@ def check_box(settings: Settings, box: BoxSettings) -> Iterator[CheckItem]:
         return
     answer = answers[-1]
     if isinstance(answer, Answer):
-        yield _login(answer)
+        yield _login(box, answer)
     yield from _agent(settings, box)
     yield from _seen(box, snapshot)
 
@@ -147,8 +147,9 @@ def check_cluster(settings: Settings, box: BoxSettings) -> Iterator[CheckItem]:
             yield CheckItem("job", Severity.OK, f"{run.run}: {word.says}")
 
 
-def _login(answer: Answer) -> CheckItem:
-    says = f"key and host key accepted, a POSIX sh answers; {answer.login_seconds:.2f} s to the first word"
+def _login(box: BoxSettings, answer: Answer) -> CheckItem:
+    way = "" if box.backend == "local" else "key and host key accepted, "
+    says = f"{way}a POSIX sh answers; {answer.login_seconds:.2f} s to the first word"
     if answer.login_seconds <= SLOW_LOGIN_SECONDS:
         return CheckItem("login", Severity.OK, says)
     slow = "a start-up file of the account (~/.bashrc, pyenv, conda), its name service, or the link"

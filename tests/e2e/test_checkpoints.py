@@ -98,3 +98,19 @@ def test_of_a_run_that_is_done_no_resume_is_promised(saved: Box) -> None:
     told = " ".join(saved.onbox("checkpoints").stdout.split())
     assert "the newest whole one, step 10; the run is done: nothing is left to resume" in told
     assert "goes on from" not in told
+
+
+def test_a_glob_without_a_wildcard_is_a_plain_artifact(box: Box) -> None:
+    made = "printf tokens > tokens.bin; for n in 40 60; do printf raw > shard_$n.bin; done"
+    artifacts = '[{ glob = "tokens.bin", min_bytes = 6 }, { glob = "shard_*.bin" }]'
+    config = f'[run]\nname = "tok"\n[stages.data]\ncmd = "{made}"\nartifacts = {artifacts}\n'
+    (box.project / "onbox.toml").write_text(config)
+    assert box.onbox("chain").returncode == 0
+    shown = box.onbox("checkpoints")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert [line.count("whole: cannot be told") for line in shown.stdout.splitlines() if "shard_" in line] == [1, 1]
+    assert "the newest one, step 60 (whole: cannot be told)" in " ".join(shown.stdout.split())
+    selected = box.onbox("checkpoints", "--select")
+    assert (selected.returncode, selected.stdout.strip()) == (0, str(box.project / "shard_60.bin")), selected.stderr
+    looked = box.onbox("prune", "--dry-run")
+    assert (looked.returncode, looked.stderr) == (0, "")

@@ -31,6 +31,14 @@ def test_a_class_has_what_typing_gives_it(of: typing.Callable[[type], object]) -
     assert of(Lean) == of(Typed)
 
 
+def test_a_default_before_a_field_without_one_is_refused() -> None:
+    with pytest.raises(TypeError, match="limit without a default"):
+
+        class Shifted(onbox.named_tuple.NamedTuple):
+            name: str = "a"
+            limit: float  # type: ignore[misc]
+
+
 def test_what_a_class_defines_is_kept() -> None:
     assert Lean("a", 2.0).shown == "a: 2.0"
     assert (Lean.__doc__, Lean.__module__, Lean.__qualname__) == ("Lean.", __name__, "Lean")

@@ -39,8 +39,8 @@ class CheckpointWatch:
     @property
     def is_declared(self) -> bool:
         """Whether anything says where checkpoints lie."""
-        gate = self._stage.gates.checkpoints
-        return any(one.is_glob for one in self._stage.artifacts) or (gate is not None and gate.path not in (".", ""))
+        gate, artifacts = self._stage.gates.checkpoints, self._stage.artifacts
+        return any(one.has_wildcard for one in artifacts) or (gate is not None and gate.path not in (".", ""))
 
     def look(self) -> Complete | None:
         """As of now. None: it was not looked: nothing is declared, it cannot be seen, or the look before took long."""

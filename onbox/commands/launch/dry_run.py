@@ -127,7 +127,7 @@ def refuse_bad_checkpoints(paths: RunPaths, head: RunHead, stages: Sequence[Froz
     """Raise Trouble where a resume would go on from a checkpoint that certainly is not of this run's lineage, or where
     none is whole. What cannot be looked at holds nothing back: the launch itself says so.
     """
-    if not any(one.stage.gates.checkpoints or any(a.is_glob for a in one.stage.artifacts) for one in stages):
+    if not any(one.stage.gates.checkpoints or any(a.has_wildcard for a in one.stage.artifacts) for one in stages):
         return
     with suppress(OSError, LockUnsupported):
         forecast = foretell(paths, head, stages, contract.origin)

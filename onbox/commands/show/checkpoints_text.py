@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SHOWN = 200
 NAME_WIDTH = 34
+_UNTOLD = "whole: cannot be told"  # its format says nothing of it
 _HEAD = f"  {'step':>9}  {'size':>8}  {'age':>6}"
 
 
@@ -49,7 +50,10 @@ def _fit(line: str, *, wide: bool) -> str:
 
 def _name_width(found: Sequence[Mapping[str, Any]], *, wide: bool) -> int:
     longest = max(len(safe_line(one["name"])) for one in found)
-    return longest if wide else max(10, min(longest, NAME_WIDTH))
+    if wide:
+        return longest
+    untold = any(_state(one).startswith(_UNTOLD) for one in found)
+    return max(10, min(longest, WIDTH - len(f"{_HEAD}    {_UNTOLD};…") if untold else NAME_WIDTH))
 
 
 def _line(one: Mapping[str, Any], width: int) -> str:
@@ -68,7 +72,7 @@ def _state(one: Mapping[str, Any]) -> str:
         return safe_line(f"INCOMPLETE: {one['says']}")
     if one["against"]:
         return safe_line(f"NOT USED: {one['against']}")
-    return kept if one["whole"] or one["step"] is None else f"{kept} (whole or not: unknown)"
+    return kept if one["whole"] or one["step"] is None else f"{_UNTOLD}; {kept}"
 
 
 def _rollback(one: Mapping[str, Any]) -> str:
@@ -86,14 +90,18 @@ def _resume(chosen: Mapping[str, Any], next_stage: str | None, *, is_empty: bool
                 "resume",
                 f"from nothing: {chosen['absent']}" if next_stage else f"none: the run is done; {chosen['absent']}",
             )
-    elif "unknown" in chosen:
+        return
+    if "unknown" in chosen:
         yield "resume", f"not known from which: {chosen['unknown']}"
-    elif next_stage is None:
-        yield "*", f"the newest whole one, step {chosen['step']}; the run is done: nothing is left to resume"
+        return
+    step, untold = f"step {chosen['step']}", "" if chosen["whole"] else f" ({_UNTOLD})"
+    newest = f"the newest one, {step}{untold}" if untold else f"the newest whole one, {step}"
+    if next_stage is None:
+        yield "*", f"{newest}; the run is done: nothing is left to resume"
     elif chosen["stage"] != next_stage:
-        yield "*", f"the newest whole one, step {chosen['step']}; a resume starts stage {next_stage}, which has none"
+        yield "*", f"{newest}; a resume starts stage {next_stage}, which has none"
     else:
-        yield "*", f"a resume goes on from step {chosen['step']}: ONBOX_CHECKPOINT"
+        yield "*", f"a resume goes on from {step}{untold}: ONBOX_CHECKPOINT"
 
 
 def _notes(data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SHOWN_STAGES = 30
 SHOWN_TRACKERS = 3
+OLD_SAMPLE_SECONDS = 10.0
 TRACEBACK_LINES = 5
 LONGEST_SECONDS = 1e10  # a marker that tells of more (or of NaN) was not written by us
 
@@ -144,7 +145,7 @@ def around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple[
         said.append(("waiting", str(data["waiting_for"])))
     said += _tracker_lines(data["tracker_runs"])
     if data["resources"]:
-        said.append(("box", resource_text(data["resources"], every=wide)))
+        said.append(("box", _aged(data["resources"].get("at")) + resource_text(data["resources"], every=wide)))
     if wide:
         said.append(("markers", str(data["markers"])))
     if data["notifications"].get("summary"):
@@ -250,6 +251,13 @@ def _stage_line(stage: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     if stage["timeout_left_seconds"] is not None:
         parts.append(f"timeout in {format_duration(stage['timeout_left_seconds'])}")
     return " · ".join(filter(None, [*parts, ago, stage["note"] or ""]))
+
+
+def _aged(sampled_at: object) -> str:
+    """How old a sample is that may no longer hold: on a full disk no newer one can be written."""
+    at = parse_utc(str(sampled_at)) if sampled_at else None
+    age_seconds = 0.0 if at is None else wall() - at
+    return f"{format_duration(age_seconds)} ago: " if age_seconds >= OLD_SAMPLE_SECONDS else ""
 
 
 def _ago(ended_at: object) -> str:
