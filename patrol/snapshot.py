@@ -334,6 +334,7 @@ class RunLook(NamedTuple):
     stage_first_began_age_seconds: Maybe[float] = NOT_ASKED
     finished: tuple[FinishedStage, ...] = ()
     detected: Maybe[tuple[Detected, ...]] = NOT_ASKED
+    failed_were_skipped: bool = False  # of a sweep: a person skipped each failed cell after its end
 
 
 class BoxLook(NamedTuple):

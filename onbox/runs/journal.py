@@ -89,7 +89,8 @@ class JournalFacts:
 
     stage, attempt, attempt_began_at: of the newest attempt; retries: of that stage since its last verdict.
     notices_held: why its notices cannot be written; "" where they can. newest_event, newest_at: of the newest record.
-    rolled_back_to: the step, while no attempt has followed. jobs: of engines.
+    rolled_back_to: the step, while no attempt has followed.
+    failed_left: of a sweep, how many failed cells are left; None: none was skipped since its end. jobs: of engines.
     tracker_runs: newest records, oldest first.
     """
 
@@ -109,6 +110,7 @@ class JournalFacts:
         self.newest_event = ""
         self.newest_at = ""
         self.rolled_back_to: float | None = None
+        self.failed_left: int | None = None
         self.jobs = Jobs()
         self.tracker_runs: list[Record] = []
         self._repeats: Mapping[str, Any] = repeats.NOTHING
@@ -149,7 +151,7 @@ def _chain_started(facts: JournalFacts, record: Record) -> None:
     if facts.began_at is None or (facts.end is not None and facts.end["event"] == Event.CHAIN_DONE):
         at = record.get("at")
         facts.began_at = at if isinstance(at, str) else None
-    facts.is_open, facts.end, facts.notices_held = True, None, ""
+    facts.is_open, facts.end, facts.notices_held, facts.failed_left = True, None, "", None
     facts.launches += 1
     facts.launch = as_whole(record.get("launch"))
 
@@ -157,7 +159,7 @@ def _chain_started(facts: JournalFacts, record: Record) -> None:
 def _chain_ended(facts: JournalFacts, record: Record) -> None:
     facts.is_open = False
     facts.launch = as_whole(record.get("attempt"))
-    facts.end = record
+    facts.end, facts.failed_left = record, None
 
 
 def _attempt_started(facts: JournalFacts, record: Record) -> None:
@@ -236,6 +238,10 @@ def _rollback_undone(facts: JournalFacts, _: Record) -> None:
     facts.rolled_back_to = None
 
 
+def _cell_skipped(facts: JournalFacts, record: Record) -> None:
+    facts.failed_left = as_whole(record.get("failed_left")) if facts.end is not None else None
+
+
 def _redone(facts: JournalFacts, record: Record) -> None:
     facts.results.pop(str(record.get("stage")), None)
     facts.series.pop(str(record.get("stage")), None)
@@ -258,6 +264,7 @@ _STEPS: dict[str, Callable[[JournalFacts, Record], None]] = {
     Event.ROLLBACK_DONE: _rolled_back,
     Event.ROLLBACK_UNDONE: _rollback_undone,
     Event.TRACKER_RUN: _tracker_run,
+    Event.CELL_SKIPPED: _cell_skipped,
 }
 
 
@@ -289,12 +296,14 @@ _PLAIN = (
     "newest_event",
     "newest_at",
     "rolled_back_to",
+    "failed_left",
 )
 
 _LATER: dict[str, Any] = {
     "began_at": None,
     "notices_held": "",
     "rolled_back_to": None,
+    "failed_left": None,
 }  # what an earlier version did not keep
 
 

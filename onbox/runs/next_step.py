@@ -227,6 +227,12 @@ TABLE: tuple[StepRow, ...] = (
         _done(), "done is the marker of this very run and no process",
     ),
     StepRow(
+        NextStep("cells-skipped", Act.SWEEP_RESUME, "the resume runs the cells that are open, if any, and records the end",
+             "run a skipped cell: a person left it out"),
+        lambda run: run.state is RunState.FAILED and run.has(Sign.CELLS_SKIPPED),
+        "no failed cell is left; only a runner records that the sweep is done",
+    ),
+    StepRow(
         NextStep("ended-by-a-person", Act.DRY_RUN, "resume only if the person who ended it agrees", "resume it by yourself",
              (WithWord.RESUME,)),
         _ended(Sign.BY_A_PERSON), "a cancelled job or a Ctrl-C is somebody's decision",
@@ -236,12 +242,6 @@ TABLE: tuple[StepRow, ...] = (
              "resume it: a resume runs open cells only, and a failed one is not open", (WithWord.RETRY_CELLS,)),
         lambda run: run.state is RunState.FAILED and run.has(Sign.CELLS_FAILED),
         "a cell that failed is run again by a person's word only",
-    ),
-    StepRow(
-        NextStep("cells-skipped", Act.SWEEP_RESUME, "the resume runs the cells that are open, if any, and records the end",
-             "run a skipped cell: a person left it out"),
-        lambda run: run.state is RunState.FAILED and run.has(Sign.CELLS_SKIPPED),
-        "no failed cell is left; only a runner records that the sweep is done",
     ),
     StepRow(
         NextStep("no-room", Act.ROOM,

@@ -254,8 +254,12 @@ def reopen(paths: RunPaths, board: Board, numbers: Sequence[int], reason: str) -
 
 
 def skip(paths: RunPaths, board: Board, numbers: Sequence[int]) -> None:
-    """These cells are not to be run, by a person's word; as above."""
-    journal_now(paths, [{"event": Event.CELL_SKIPPED, "n": one, "cell": board.name(one)} for one in numbers])
+    """These cells are not to be run, by a person's word; as above. Each record tells how many failed ones are left, for
+    those who read the journal without the cells.
+    """
+    left = len(board.failures.keys() - set(numbers))
+    about = {"event": Event.CELL_SKIPPED, "failed_left": left}
+    journal_now(paths, [{**about, "n": one, "cell": board.name(one)} for one in numbers])
 
 
 def journal_now(paths: RunPaths, records: Sequence[Record]) -> None:

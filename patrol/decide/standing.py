@@ -40,8 +40,8 @@ class Reported(NamedTuple):
 
     rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
     failure_class: "" where it has not failed. retry_allowed: the marker's own word; None: the class table decides.
-    repeated: whether an earlier attempt ended in the same way. cells_failed: of a sweep. home: what a pull
-    brought here of it.
+    repeated: whether an earlier attempt ended in the same way. cells_failed, cells_skipped: of a sweep.
+    home: what a pull brought here of it.
     """
 
     run: str
@@ -55,6 +55,7 @@ class Reported(NamedTuple):
     retry_allowed: bool | None = None
     repeated: bool = False
     cells_failed: bool = False
+    cells_skipped: bool = False
     home: Home | None = None
 
 
@@ -70,7 +71,9 @@ def standing_of(told: Reported) -> Standing:
     signs |= signs_of_failure(told.failure_class, told.retry_allowed)
     if told.repeated and told.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
-    if told.cells_failed:
+    if told.cells_skipped:
+        signs.add(Sign.CELLS_SKIPPED)
+    elif told.cells_failed:
         signs.add(Sign.CELLS_FAILED)
     if told.home is not None and told.state is RunState.DONE:
         signs.add(Sign.VERIFIED if told.home.verified else Sign.PULLED)

@@ -160,7 +160,10 @@ def test_a_skipped_cell_is_no_failure(box: Box) -> None:
 
 def test_after_each_failed_cell_was_skipped_the_resume_is_next(box: Box) -> None:
     assert box.onbox("sweep", "n=1..4", "--", "test {n} -gt 2").returncode == 1
-    assert "onbox sweep resume sweep" in box.onbox("sweep", "skip", "n=1", "n=2").stdout
+    assert box.onbox("sweep", "skip", "n=1").returncode == 0
+    assert [one["failed_left"] for one in box.events("cell_skipped")] == [1]
+    assert "onbox sweep resume sweep" in box.onbox("sweep", "skip", "n=2").stdout
+    assert box.events("cell_skipped")[-1]["failed_left"] == 0
     for words in (("sweep", "status"), ("status", "sweep")):
         told = json.loads(box.onbox(*words, "--json").stdout)
         assert (told["step"], told["next_command"]) == ("cells-skipped", "onbox sweep resume sweep")

@@ -354,6 +354,13 @@ def test_of_failed_cells_the_way_on_is_told_and_no_resume() -> None:
         assert words in str(verdict.asked)
 
 
+def test_after_each_failed_cell_was_skipped_the_resume_of_the_sweep_is_next() -> None:
+    looked = dead(outcome="chain_failed", failure=failure("config_error", stage="SWEEP"), failed_were_skipped=True)
+    verdict = decided(looked)
+    assert verdict.step == "cells-skipped"
+    assert "onbox sweep resume digits" in verdict.finding.command
+
+
 def test_a_sweep_is_one_line_of_its_cells() -> None:
     text = "17/20, 2 running, 1 failed: cuda_oom · best 0.967 cell lr=1e-3,seed=2"
     told = shown(run()._replace(stage="SWEEP", cells=Cells(text, 17, 20)))

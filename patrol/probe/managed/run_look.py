@@ -124,6 +124,7 @@ def _with_state(read: ReadRun, box: Box) -> RunLook:
         given_up=raw.dead_count,
         notify_trouble=safe_line(fields.get("notify_trouble") or facts.notices_held, TEXT_LIMIT),
         cells=cells or Absent("it is not a sweep"),
+        failed_were_skipped=facts.failed_left == 0,
     )
 
 
