@@ -76,7 +76,7 @@ SUCCESS = lazy(
     r"|\ball (?:\w{1,24} ){1,3}(?:processed|written|converted|succeeded|uploaded)\b.{0,20}$"
     r"|^successfully (?:installed|built|downloaded)\b|\bbuild files have been written to\b"
     r"|^\W{0,4}configuring done\b|\bbuild (?:succeeded|success(?:ful)?)\b"
-    r"|^\W{0,4}job done\b|\b(?:normal termination|terminated normally(?!, but)|normally terminated"
+    r"|^\W{0,4}job done\b|(?<!\bthread )(?<!watchdog )\b(?:normal termination|terminated normally(?!, but)|normally terminated"
     r"|ended normally)\b"
     r"|^\s{0,8}finished .{0,40}\btarget\(s\) in\b|^output written on \S|\bready to accept connections\b"
     r"|^[\d: ./()-]{0,40}(?:[\d.]+ [KM]B/s\) - )?\S{1,200} saved \[(\d{1,20})/\2\]"
