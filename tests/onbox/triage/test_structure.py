@@ -203,3 +203,9 @@ NO_DISPLAY = "Unable to init server: Could not connect: Connection refused\n\n"
 def test_a_program_that_works_on_without_a_display_is_alive() -> None:
     assert read(NO_DISPLAY + "WARNING:pkg:Using a temporary folder\n" * 6).failure_class == "success_healthy"
     assert read(NO_DISPLAY).failure_class == "network_blip"
+
+
+def test_a_thread_that_ended_normally_is_no_claim_of_the_program() -> None:
+    log = steps(1, 9) + CRASH + "[I ProcessGroup.cpp:844] [Rank 1] NCCL watchdog thread terminated normally\n"
+    assert read(log + "ERROR:elastic: failed (exitcode: 1) local_rank: 0 (pid: 23) of binary: python\n").terminal
+    assert read(steps(1, 100) + "[I ProcessGroup.cpp:844] NCCL watchdog thread terminated normally\n").terminal is False
