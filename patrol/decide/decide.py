@@ -111,7 +111,9 @@ def _reported(verdict: Verdict, scene: RunScene | None) -> Reported:
     failure = scene.failure if scene is not None else None
     if failure is not None:
         of_cells = failure.source == "marker" and failure.stage == SWEEP
-        told = told._replace(cells_failed=of_cells, cells_skipped=of_cells and scene.look.failed_were_skipped)
+        told = told._replace(
+            cells_failed=of_cells, cells_skipped=of_cells and scene is not None and scene.look.failed_were_skipped
+        )
         return told._replace(failure_class=failure.failure_class, retry_allowed=failure.retry_allowed)
     engine = scene.engine if scene is not None else None
     return told._replace(failure_class=engine.failure_class or "") if engine is not None else told
