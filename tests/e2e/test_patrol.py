@@ -153,7 +153,7 @@ def test_a_run_that_was_replaced_is_a_new_one(place: Patrolled) -> None:
     assert place.patrol("ack", "gpu1/digits").returncode == 0
     assert place.tick()["gpu1/digits"]["acknowledged"]
     subprocess.run(["rm", "-rf", box.state], check=True)
-    start_chain(box, "train=exit 8")
+    start_chain(box, "train=sleep 1; exit 8")  # told apart by size and whole second: not both the same
     box.wait_for_marker("CHAIN_FAILED")
     said = place.tick()["gpu1/digits"]
     assert (said["state"], said["acknowledged"]) == ("failed", False)
