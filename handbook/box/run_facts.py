@@ -20,7 +20,7 @@ from onbox.contract.states import RunState
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.model.units import format_duration, format_size
 from onbox.named_tuple import NamedTuple
-from patrol.report.short import counts_of_cells
+from patrol.decide.phrases import counts_of_cells
 from patrol.snapshot import RunLook
 from patrol.verdict import Finding, Severity, Verdict
 

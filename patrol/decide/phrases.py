@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from onbox.contract.progress import Progress
     from patrol.decide.box_scene import LinkScene
     from patrol.decide.run_scene import RunScene
-    from patrol.snapshot import Failure
+    from patrol.snapshot import Cells, Failure
 
 PROOF_LIMIT = 160
+CELLS_LIMIT = 90
 UNKNOWN = "unknown"
 NO_PROGRESS = "no progress was seen"
 
@@ -71,6 +72,11 @@ def how_far(scene: RunScene) -> str:
         progress = progress._replace(eta_seconds=None)
     text = render_progress(sound(progress)) if progress else NOTHING
     return text if text != NOTHING else NO_PROGRESS
+
+
+def counts_of_cells(cells: Cells) -> str:
+    """`2/4, 2 skipped`: how many cells of a sweep stand how."""
+    return clean(cells.text, CELLS_LIMIT).partition(" · ")[0]
 
 
 def failure_words(scene: RunScene) -> str:

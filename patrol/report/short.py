@@ -12,7 +12,7 @@ from onbox.logs import metric
 from onbox.model.units import format_duration
 from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import result_words
-from patrol.decide.phrases import UNKNOWN, ago, clean, how_killed, quote, sound, word
+from patrol.decide.phrases import UNKNOWN, ago, clean, counts_of_cells, how_killed, quote, sound, word
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
@@ -93,11 +93,6 @@ def _where(look: RunLook, *, moves: bool) -> str:
     if words is None or not words.counter:
         return stage
     return " ".join(filter(None, (stage, words.counter, *((words.share, words.eta) if moves else ()))))
-
-
-def counts_of_cells(cells: Cells) -> str:
-    """`2/4, 2 skipped`: how many cells stand how."""
-    return clean(cells.text, CAUSE_LIMIT).partition(" · ")[0]
 
 
 def words_of_cells(cells: Cells, eta: str) -> str:

@@ -371,8 +371,12 @@ def test_a_sweep_is_one_line_of_its_cells() -> None:
 
 def test_skipped_cells_of_a_sweep_that_is_done_stand_beside_the_count() -> None:
     cells = Cells("2/4, 2 skipped · best 0.9 cell n=1", 2, 4)
-    look = dead(outcome="chain_done", done="CHAIN_DONE of x", cells=cells, stages_done=2, stages_total=4)
+    share = Progress(current=2, exact_max=4, unit="cells", rule="sweep")
+    look = dead(
+        outcome="chain_done", done="CHAIN_DONE of x", cells=cells, stages_done=2, stages_total=4, progress=share
+    )
     assert "DONE 2/4, 2 skipped" in line(decided(look), look, NOW)
+    assert decided(look).finding.say.endswith("; 2/4, 2 skipped"), "not ~2/4 (50%) of a sweep that is done"
 
 
 def test_a_rollback_stands_in_place_of_the_steps_that_it_gave_up() -> None:

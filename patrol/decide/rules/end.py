@@ -10,6 +10,7 @@ from onbox.triage.classes import REMEDIES, may_repeat
 from patrol.decide.phrases import (
     NO_PROGRESS,
     ago,
+    counts_of_cells,
     else_known,
     failure_remedy,
     failure_words,
@@ -214,8 +215,11 @@ def _say_dead(scene: RunScene) -> str:
 
 
 def _how_far_it_came(scene: RunScene) -> str:
-    """Of a run that is done it says nothing that its last stage showed no progress."""
-    shown = how_far(scene)
+    """Of a run that is done it says nothing that its last stage showed no progress. A sweep has its cells: with skipped
+    ones a share of them would read as not done.
+    """
+    cells = observed(scene.look.cells)
+    shown = how_far(scene) if cells is None else counts_of_cells(cells)
     return "" if shown == NO_PROGRESS else f"; {shown}"
 
 
