@@ -1,7 +1,8 @@
-"""What the lines around an error say that itself says only that something failed. Pure.
+"""What the lines around an error tell, where the error itself says only that something failed. Pure.
 
 Programs tell a failure in a few lines: the trouble, the place, the advice, the farewell. Which of them a rule knows is
-chance; so where it is one of the empty ones, the others are asked, from the last sign of life to the end of the log.
+chance; so where it is one of the empty ones, the others are asked: a few before it, after the last sign of life, and a
+few behind it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.last_words import is_harmless
 from onbox.triage.meaning import ENOUGH, ROWS, SURE, meaning_of
-from onbox.triage.reading.match import VAGUE_ROWS, match_row, progress_of
+from onbox.triage.reading.match import QUIET_LEVELS, REMARK_LEVELS, VAGUE_ROWS, match_row, progress_of
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.rules.rows import CAUSE, DEATH
@@ -69,14 +70,14 @@ def told_around(cause: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -
 def _told(near: list[SeenLine], cause: Fault) -> Iterable[_Told]:
     for line in near:
         said = message(line.text)
-        if said.level in ("INFO", "DEBUG", "NOTICE") or progress_of(line.text, said):
+        if said.level in QUIET_LEVELS or progress_of(line.text, said):
             continue
         warned = said.level == "WARNING"
         if warned and not 0 <= cause.number - line.number <= WARNED:
             continue
         yield from _meant(said.text, line, warned=warned)
     for one in paragraphs(near):
-        if len(one.lines) < 2 or one.level in ("INFO", "DEBUG", "NOTICE", "WARNING"):
+        if len(one.lines) < 2 or one.level in REMARK_LEVELS:
             continue
         if one.boxed or _COMPLAINS.search(one.lines[0].text):
             yield from _meant(one.text, one.lines[0], warned=False)

@@ -14,7 +14,7 @@ from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.last_words import INFORMED, is_harmless
 from onbox.triage.meaning import ENOUGH, SURE, meaning_of, row_of
-from onbox.triage.reading.match import BAD_LEVELS, BY_ID, VAGUE_ROWS, match_row
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, VAGUE_ROWS, match_row
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.reading.tracebacks import HEADER, IGNORED
@@ -86,7 +86,7 @@ def _says_more(said: Paragraph) -> bool:
 
 
 def _fault(said: Paragraph, attempt: LogAttempt, *, at_end: bool) -> Fault | None:
-    if said.level in ("INFO", "DEBUG", "NOTICE", "WARNING") or _REMARKS.match(said.text) or _ADVICE.match(said.text):
+    if said.level in REMARK_LEVELS or _REMARKS.match(said.text) or _ADVICE.match(said.text):
         return None
     if HEADER.search(said.text) or IGNORED.search(said.text):
         return None  # read by its own rules

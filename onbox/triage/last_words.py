@@ -14,7 +14,7 @@ from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, is_slip, meaning_of, row_of
 from onbox.triage.reading import signs
-from onbox.triage.reading.match import BAD_LEVELS, BY_ID, TRACKER, progress_of
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, QUIET_LEVELS, REMARK_LEVELS, TRACKER, progress_of
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.rows import DEATH
@@ -236,7 +236,7 @@ def _is_clear(text: str) -> bool:
 def _row_of(said: LogMessage, text: str, *, stops: bool, sure: bool, is_last: bool) -> RuleRow | None:
     if is_harmless(said.text, text):
         return None
-    if said.level in ("INFO", "DEBUG", "NOTICE") and not STOPS.search(said.text):
+    if said.level in QUIET_LEVELS and not STOPS.search(said.text):
         return None
     own = _OWN_NAME.match(said.text)
     ends = is_last and _FAILS.search(said.text)
@@ -273,7 +273,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
 
 def _complains(said: LogMessage, text: str) -> bool:
     """Whether a line says only that there was an error."""
-    if said.level in ("INFO", "DEBUG", "NOTICE", "WARNING"):
+    if said.level in REMARK_LEVELS:
         return False
     return bool(_SAYS_ERROR.search(said.text)) and not is_harmless(said.text, text)
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 BY_ID = {row.id: row for row in ROWS}
 BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
+QUIET_LEVELS = ("INFO", "DEBUG", "NOTICE")
+REMARK_LEVELS = (*QUIET_LEVELS, "WARNING")
 PROGRESS_MAY_SAY = (
     "exception",
     "said-error",
@@ -183,7 +185,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return WEAK if signs.is_handled(text) or _is_quoted(row, text) else LOGGED
     if named and trace is not None:
         return LOGGED if trace.caught else PROVEN
-    if said.level in ("INFO", "DEBUG", "NOTICE") and not row.fatal:
+    if said.level in QUIET_LEVELS and not row.fatal:
         return WEAK
     if named:
         return _severity_of_named(said, text)

@@ -19,6 +19,7 @@ from onbox.triage.reading.match import (
     BAD_LEVELS,
     BY_ID,
     PROGRESS_MAY_SAY,
+    REMARK_LEVELS,
     TRACKER,
     by_meaning,
     by_words,
@@ -205,7 +206,7 @@ class Scanner:
         lower = text.lower()
         said = message(text)
         look = CLOSE if holds_a_word(lower) or signs.TESTS_OK.match(said.text) else 0
-        if said.level in ("INFO", "DEBUG", "NOTICE", "WARNING") and not signs.FAREWELL.search(said.text):
+        if said.level in REMARK_LEVELS and not signs.FAREWELL.search(said.text):
             look |= INFORMS
         if progress_of(text, said):
             look |= PROGRESS
