@@ -220,12 +220,7 @@ class Runner:
             "launch": launch,
             "run_id": head.run_id,
             "stages": head.stage_count,
-            "fingerprint": head.chain_fingerprint,
-            "pid": os.getpid(),
-            "boot_id": self.boot,
-            "host": os.uname().nodename,
-            "onbox": __version__,
-            "git": head.data.get("git"),
+            **launch_facts(head, self.boot),
             **_changes(head, launch),
             "notify": [target.name for target in self.courier.targets] if self.courier else [],
             **({} if self.ctx.job is None else {"job": self.ctx.job}),
@@ -292,6 +287,18 @@ def _changes(head: RunHead, launch: int) -> dict[str, Any]:
     changed = head.data.get("changed")
     of_this = isinstance(changed, dict) and changed.get("launch") == launch
     return {"changed": changed.get("differences")} if isinstance(changed, dict) and of_this else {}
+
+
+def launch_facts(head: RunHead, boot: str | None) -> Record:
+    """What the journal tells of each launch: what is run, and which process runs it."""
+    return {
+        "fingerprint": head.chain_fingerprint,
+        "pid": os.getpid(),
+        "boot_id": boot,
+        "host": os.uname().nodename,
+        "onbox": __version__,
+        "git": head.data.get("git"),
+    }
 
 
 def courier_of(paths: RunPaths, head: RunHead, environ: dict[str, str]) -> Courier | None:

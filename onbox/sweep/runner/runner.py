@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 import onbox.collectors.oom
 import onbox.collectors.snapshot  # noqa: F401 - a cell's runner is a fork of this process: loaded once for all
-from onbox import __version__
 from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.runner.handbook_hook import Renewal
-from onbox.chain.runner.runner import courier_of
+from onbox.chain.runner.runner import courier_of, launch_facts
 from onbox.chain.runner.signals import Signals
 from onbox.chain.state.recorder import Recorder
 from onbox.chain.state.slots import reserve_slot
@@ -179,12 +178,7 @@ class SweepRunner:
             "stages": 1,
             "cells": len(self.board),
             "open": counts[SweepStanding.OPEN] + counts[SweepStanding.RUNNING],
-            "fingerprint": head.chain_fingerprint,
-            "pid": os.getpid(),
-            "boot_id": self.boot,
-            "host": os.uname().nodename,
-            "onbox": __version__,
-            "git": head.data.get("git"),
+            **launch_facts(head, self.boot),
             "notify": [target.name for target in self.courier.targets] if self.courier else [],
         }
 
