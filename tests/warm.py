@@ -195,7 +195,7 @@ def load() -> None:
         importlib.import_module("tomllib")
     for program in PROGRAMS:
         package = importlib.import_module(f"{program}.commands")
-        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(found.name)
     gc.collect()
     gc.freeze()

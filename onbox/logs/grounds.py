@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from onbox.logs.track import Counter, Track
 
 NEEDED = 2
-NEVER = -9
+NEVER = -9  # outweighs a display and a measure; not the log's own word of the end, nor the user's own expression
 LOOKS = 3  # at a number that has not moved: it names one of several
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = frozenset({
@@ -52,6 +52,7 @@ class Ground(NamedTuple):
 
 
 def is_full(counter: Counter) -> bool:
+    """Whether nothing is known to be left: it has reached its maximum, or none was told."""
     return counter.maximum is None or counter.current >= counter.maximum
 
 
