@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.system.clock import parse_utc
 from tests.box import REPOSITORY, Box, is_running, wait_until
 
 if TYPE_CHECKING:
@@ -92,6 +93,10 @@ def test_failed_cells_run_again_and_only_they(box: Box) -> None:
     assert box.onbox("sweep", "retry-failed").returncode == 0
     assert box.ran == ["1", "2", "3", "2"]
     assert box.markers == ["CHAIN_DONE", "SWEEP_DONE"]
+    first, second = box.events("chain_started")
+    took = box.events("chain_done")[0]["duration_seconds"]
+    between = (parse_utc(second["at"]) or 0.0) - (parse_utc(first["at"]) or 0.0)
+    assert took > between > 0, "it took all its launches together"
     assert box.onbox(*words).returncode == 0
     assert box.ran == ["1", "2", "3", "2"]
 
