@@ -87,7 +87,7 @@ class Sign(Enum):
     """What was seen of a run beside its state. The watcher that saw it says so; absent means only "not seen"."""
 
     NO_CONTACT = "the box did not answer, so nothing new is known of the run"
-    VANISHED = "its directory is not there any more"
+    VANISHED = "its directory is gone"
     NO_RUN = "no run was seen, only the box"
     FOREIGN = "onbox did not start it"
     RESULTS_MISSING = "files that a DONE marker vouches for are gone"
