@@ -16,15 +16,15 @@ from onbox.collectors.gpu.health import read_xids
 from onbox.collectors.gpu.watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
-from onbox.commands.shared.project import load_project, load_project_to_read
+from onbox.commands.shared.project import load_project, project_despite
 from onbox.config.trust_keys import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
-from onbox.errors import Trouble
 from onbox.model.engines import CHOICES
 from onbox.model.units import counted
 from onbox.outside import safe_line, safe_text
 from onbox.preflight.report import CheckFacts, CheckResult, CheckVerdict
 from onbox.preflight.table import run_checks
+from onbox.project import BrokenConfig
 from onbox.trust import not_accepted
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def gather(config: str | None, backend: str | None = None) -> CheckFacts:
     errors = ""
     try:
         project = load_project(config, asks=(ENGINE,), given=(TELL, CHAIN))
-    except Trouble as trouble:
-        project, errors = load_project_to_read(config), str(trouble)
+    except BrokenConfig as broken:
+        project, errors = project_despite(broken), broken.errors
     paths = project.paths(None)
     engine = backend or project.config.backend
     stages: Sequence[Stage] = project.config.stages

@@ -16,6 +16,7 @@ from onbox.model.tracker import identity_from_record
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.jobs import Jobs, KnownJob
+from onbox.system.clock import parse_utc
 from onbox.triage import repeats
 
 if TYPE_CHECKING:
@@ -128,6 +129,11 @@ class JournalFacts:
         """How long the attempts of a stage took that have ended; None: the end of one was not seen."""
         known = self.series.get(stage)
         return None if known is None else known.spent_seconds
+
+    def seconds_since_launch(self, own_seconds: float, now: float) -> float:
+        """How long the run took that ends now, all its launches together: a runner has seen only own_seconds of it."""
+        began = parse_utc(self.began_at or "")
+        return own_seconds if began is None else max(own_seconds, now - began)
 
     @property
     def stage_began_at(self) -> str | None:
@@ -282,7 +288,7 @@ def fold(records: Iterable[Record | Unreadable]) -> JournalFacts:
 SCHEMA = 2  # 1 was the patrol's own fold; results, series and began_at came later, and may be missing
 DRIFTS_KEPT = 5
 TEXT_LIMIT = 500
-_END_KEPT = ("event", "at", "ended_at", "reason", "stopped_at", "attempt")
+_END_KEPT = ("event", "at", "ended_at", "duration_seconds", "reason", "stopped_at", "attempt")
 _PLAIN = (
     "is_open",
     "launches",

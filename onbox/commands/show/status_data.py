@@ -16,6 +16,7 @@ from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_marker
 from onbox.commands.engine.view import engine_failure, job_line, jobs_data
 from onbox.contract.events import Event
+from onbox.contract.json_text import as_number
 from onbox.contract.markers import Marker
 from onbox.contract.states import RunState, StageState
 from onbox.model.manifest import folder_of
@@ -96,13 +97,14 @@ def _progress_now(now: ProgressNow, view: RunView, log: Mapping[str, Any] | None
 
 
 def _times(view: RunView) -> dict[str, Any]:
-    """Since when it runs, or how long it ran, all launches together."""
-    began, ended = parse_utc(view.began_at or ""), parse_utc(str((view.end or {}).get("ended_at") or ""))
-    until = ended if ended is not None else wall()
+    """Since when it runs, or how long it ran by its own word, all launches together."""
+    began, end = parse_utc(view.began_at or ""), view.end or {}
+    took = as_number(end.get("duration_seconds")) if end.get("ended_at") else None
+    took = max(0.0, wall() - began) if took is None and began is not None else took
     return {
         "began_at": view.began_at,
-        "ended_at": (view.end or {}).get("ended_at"),
-        "elapsed_seconds": None if began is None else round(max(0.0, until - began), 1),
+        "ended_at": end.get("ended_at"),
+        "elapsed_seconds": None if took is None else round(took, 3),
         "launches": view.launches,
     }
 

@@ -52,7 +52,7 @@ def _text(view: SweepView) -> str:
     for label, text in _prose(data):
         lines += labelled(label, safe_line(text)) if text else []
     lines += (
-        whole("logs", f"{data['state_dir']}/cells/CELL/logs") if data["running_cells"] or data["failed_cells"] else []
+        whole("logs", f"onbox logs CELL --run {data['run']}") if data["running_cells"] or data["failed_cells"] else []
     )
     lines += whole("markers", data["markers"]) + whole("next", data["next_command"])
     return "\n".join([*lines, *labelled("then", data["then"])])

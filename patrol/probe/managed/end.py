@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.json_text import as_object, as_whole
+from onbox.contract.json_text import as_number, as_object, as_whole
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.paths import SWEEP
 from onbox.contract.readings import Absent, Unseen, observed
@@ -39,6 +39,7 @@ def end_of(raw: RawRun, facts: JournalFacts, manifest: Manifest, clock: float) -
         fields["outcome"] = end["event"]
         fields["reason"] = safe_line(end.get("reason") or "", TEXT_LIMIT)
         fields["ended_age_seconds"] = age_of(end.get("ended_at") or end.get("at"), clock, "not ended")
+        fields["told_seconds"] = as_number(end.get("duration_seconds"))
     elif not raw.journal[2]:
         fields["outcome"] = Unseen("the journal could not be read") if raw.done_count else Absent("the run is open")
     marker = parse_marker(raw.files["markers/CHAIN_DONE"]) if "markers/CHAIN_DONE" in raw.files else None
