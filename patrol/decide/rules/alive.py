@@ -111,7 +111,9 @@ def _say_slow(scene: RunScene) -> str:
 
 def _say_stalled(scene: RunScene) -> str:
     busy = f"; a GPU shows {scene.gpu_percent}%, which is not progress" if (scene.gpu_percent or 0) > 50 else ""
-    return f"alive, but every signal is old: {signals(scene)} (limit {ago(scene.stall_seconds)}){busy}; {how_far(scene)}"
+    return (
+        f"alive, but every signal is old: {signals(scene)} (limit {ago(scene.stall_seconds)}){busy}; {how_far(scene)}"
+    )
 
 
 def _engine_troubles(scene: RunScene) -> str:
