@@ -33,6 +33,7 @@ PROGRESS_MAY_SAY = (
 )  # words of progress lines too
 # Rows that say only that something failed: what the sentence names says more.
 VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level", "solver-failed")
+OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")  # a program's own
 _OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
