@@ -144,8 +144,8 @@ def took(look: RunLook) -> str:
     count = f"{look.stages_done}/{look.stages_total}" if look.stages_total else ""
     cells = observed(look.cells)
     count = counts_of_cells(cells) if cells is not None else count
-    began, ended = observed(look.began_age_seconds), observed(look.ended_age_seconds)
-    took = "" if began is None or ended is None or began < ended else f"in {format_duration(began - ended)}"
+    seconds = look.took_seconds
+    took = "" if seconds is None else f"in {format_duration(seconds)}"
     return " ".join(filter(None, (count, took))) or _where(look, moves=False)
 
 

@@ -102,7 +102,7 @@ def test_the_columns_are_the_same_every_time(look: RunLook) -> None:
 
 def test_the_reason_comes_first_where_it_is_bad() -> None:
     text = shown(run(log=log(9000.0), artifacts=Absent("none")))
-    assert text.startswith(f"{CLOCK} gpu1/digits STALLED it lives, and every signal is old")
+    assert text.startswith(f"{CLOCK} gpu1/digits STALLED alive, but every signal is old")
 
 
 def test_a_flag_of_the_box_is_said_beside_a_healthy_run() -> None:

@@ -34,6 +34,7 @@ PROGRESS_MAY_SAY = (
 )  # words of progress lines too
 # Rows that say only that something failed: what the sentence names says more.
 VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level", "solver-failed")
+OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")  # a program's own
 _OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
 _DEMANDING = ("exception", "said-error", "defect")  # what may tell its reader to choose otherwise
 _BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what a library of ranks tells of its own box
