@@ -35,7 +35,14 @@ LINE_LIMIT = 500
 SIGKILL, SIGINT = 9, 2
 CLOSE_RIVAL = 5  # of what a fault explains
 _BY_SENTENCE = frozenset(
-    {"bad-setting", "no-such-file", "archive-damaged", "solver-failed", *(row.id for row in SENTENCES.values())}
+    {
+        "bad-setting",
+        "asks-for-setting",
+        "no-such-file",
+        "archive-damaged",
+        "solver-failed",
+        *(row.id for row in SENTENCES.values()),
+    }
 )
 _ANY_CAUSE = lazy(r"\bAssertionError\b\s{0,8}$|NoneType|\.so\b")
 NOTHING = Evidence()

@@ -77,7 +77,7 @@ def _gpus(cell: dict[str, Any]) -> str:
 @command()
 @sweep_argument
 @click.option("--sort", metavar="METRIC", help='"-accuracy": the largest first (default: [sweep] sort)')
-@click.option("--csv", is_flag=True, help="for a spreadsheet: every number as it is")
+@click.option("--csv", is_flag=True, help="for a spreadsheet: every number in full")
 @click.option("--all", is_flag=True, help="every cell, however many")
 @common
 def run_table(args: Options) -> int:
