@@ -335,6 +335,7 @@ class RunLook(NamedTuple):
     finished: tuple[FinishedStage, ...] = ()
     detected: Maybe[tuple[Detected, ...]] = NOT_ASKED
     failed_were_skipped: bool = False  # of a sweep: a person skipped each failed cell after its end
+    rechecked: bool = False  # the stage at which it ended was judged again since, and is DONE
     told_seconds: float | None = None  # how long the run took, all its launches together, by the record of its end
 
     @property

@@ -98,6 +98,7 @@ class Sign(Enum):
     NO_ROOM = "its failure is a full disk, inodes or quota"
     CELLS_FAILED = "it is a sweep, and cells of it have failed"
     CELLS_SKIPPED = "it is a sweep, and each cell that failed was skipped afterwards"
+    RECHECKED = "the stage at which it ended was judged again since, and is DONE"
     CAUSE_UNKNOWN = "its failure has no class"
     BY_A_PERSON = "somebody ended it"
     NOT_STARTED = "its stage never started, so there is no log of it"
@@ -231,6 +232,12 @@ TABLE: tuple[StepRow, ...] = (
              "run a skipped cell: a person left it out"),
         lambda run: run.state is RunState.FAILED and run.has(Sign.CELLS_SKIPPED),
         "no failed cell is left; only a runner records that the sweep is done",
+    ),
+    StepRow(
+        NextStep("rechecked", Act.RESUME, "the chain goes on from its first open stage, or records that it is done",
+             "run the stage again: its result counts now", resume_now=True),
+        lambda run: run.state is RunState.FAILED and run.has(Sign.RECHECKED),
+        "a person asked the gate again, and it holds; only a runner records what follows",
     ),
     StepRow(
         NextStep("ended-by-a-person", Act.DRY_RUN, "resume only if the person who ended it agrees", "resume it without asking",

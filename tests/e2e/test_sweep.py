@@ -73,6 +73,7 @@ def test_a_cells_log_is_read_by_the_name_that_the_table_gives_it(box: Box) -> No
     assert "logs     onbox logs CELL --run sweep" in box.onbox("sweep", "status").stdout
     assert box.onbox("logs", "n=1").stdout.startswith("step 1/4 of 1\n")
     assert box.onbox("logs", "n=1", "--stage", "run", "--run", "sweep").stdout.startswith("step 1/4 of 1\n")
+    assert "of a sweep: onbox sweep status sweep" in box.onbox("check").stdout
     assert box.onbox("progress", "n=1").stdout.startswith("~1/4")
     assert box.onbox("triage", "n=1").stdout.startswith("cuda_oom: dead")
     assert box.onbox("series", "n=1").returncode == 0
@@ -101,8 +102,24 @@ def test_failed_cells_run_again_and_only_they(box: Box) -> None:
     assert box.ran == ["1", "2", "3", "2"]
 
 
+def test_an_adopted_cell_took_all_the_time_since_its_start(box: Box) -> None:
+    start_slow(box)
+    box.kill_runner()
+    assert box.onbox("sweep", "resume", "-d").returncode == 0
+    wait_until(lambda: len(box.events("cell_adopted")) == 2, "both cells to be adopted")
+    finish(box)
+    started, ended = (
+        {record["n"]: record for record in reversed(box.events(name))} for name in ("cell_started", "cell_ended")
+    )
+    for record in box.events("cell_adopted"):
+        before = (parse_utc(record["at"]) or 0.0) - (parse_utc(started[record["n"]]["at"]) or 0.0)
+        assert 0 < before < ended[record["n"]]["seconds"] + 0.1
+
+
 def test_the_same_command_after_kill_9_goes_on_and_runs_no_cell_twice(box: Box) -> None:
     start_slow(box)
+    assert box.onbox("stats").stdout.startswith("this session; 2 cells of sweep sweep are at work: onbox stats CELL")
+    assert box.onbox("stats", "n=1").stdout.startswith("n=1/run · ")
     box.kill_runner()
     (box.project / "go").touch()
     again = box.onbox("sweep", "-j", "2", "n=1..4", "--", SLOW)

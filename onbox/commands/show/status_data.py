@@ -24,7 +24,7 @@ from onbox.model.tracker import identity_from_record
 from onbox.model.units import format_duration
 from onbox.notify.queue.queue_status import summary, survey
 from onbox.outside import safe_line
-from onbox.runs.journal import result_of
+from onbox.runs.journal import rechecked_words, result_of
 from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
 from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.triage.classes import about_stall, may_repeat
@@ -44,6 +44,8 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
     """The status as JSON-ready data; the text form shows a part of it. found: the run's jobs; None: it has none."""
     head = view.head
     reason = (view.end or {}).get("reason") or None
+    if view.rechecked:
+        reason = rechecked_words(view.rechecked)
     missing = _missing_results(paths, view)
     log = log_look(paths, view)
     now = ProgressNow(head.data.get("progress") or {})
@@ -285,6 +287,8 @@ def _step(
     signs = {Sign.RESULTS_MISSING} if missing else set()
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
         signs.add(Sign.GATE_REFUSED)
+    if view.rechecked:
+        signs.add(Sign.RECHECKED)
     signs |= signs_of_failure(str((failure or {}).get("failure_class") or ""))
     if view.repeated.times >= REPEATED and view.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
