@@ -12,6 +12,7 @@ from functools import cached_property
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import CRASHED
 from onbox.logs.model.lines import message, readable
+from onbox.logs.rising import rising
 from onbox.regex import lazy
 
 TAIL_BYTES = 4096
@@ -49,6 +50,9 @@ _MIDWAY = lazy(
 )
 
 
+_ALL_DONE = lazy(r"(?i)^\W*\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b")
+
+
 class ClosingLines:
     """A log's last lines. tail: its last bytes, `TAIL_BYTES` of them if there are so many."""
 
@@ -61,6 +65,11 @@ class ClosingLines:
         lines = [readable(part[:500]).rstrip() for part in parts]
         return [line for line in lines if line.strip()]
 
+    @property
+    def rising(self) -> int | None:
+        """As `rising`, of these lines."""
+        return rising(self._lines)
+
     @cached_property
     def _counted(self) -> int:
         """How many lines there are up to the last one that shows a counter."""
@@ -71,6 +80,11 @@ class ClosingLines:
     def lines_behind(self) -> int:
         """How many lines stand behind the last one that shows any counter."""
         return len(self._lines) - self._counted
+
+    def tells_all_done(self, maximum: int) -> bool:
+        """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
+        told = [_ALL_DONE.search(message(line).text) for line in self._lines[self._counted :]]
+        return any(found is not None and found[1].replace(",", "") == str(maximum) for found in told)
 
     def sums_up(self, *, counted: bool) -> bool:
         """Whether it ends with a summary. counted: the run has a counter, which what comes before it may show."""
@@ -85,7 +99,11 @@ class ClosingLines:
 def _closes(line: str) -> bool:
     text = message(line).text
     part = _PART.search(text)
-    return bool(_CLOSING.search(text)) and not _MIDWAY.search(text) and not (part and int(part[1]) < int(part[2]))
+    return (
+        bool(_CLOSING.search(text) or _CLOSING.search(line))
+        and not _MIDWAY.search(text)
+        and not (part and int(part[1]) < int(part[2]))
+    )
 
 
 def _claim(line: str) -> str:

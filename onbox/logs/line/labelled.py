@@ -48,7 +48,7 @@ _COUNT_IN_CELL = lazy(
 _CONNECTED = lazy(r"(?i)\b(?:every|each|per|after|for|of|in|from|last|next|best|until|total|max|first)\W{0,3}$|/\s?$")
 _ORDINAL = lazy(
     r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
-    r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?=.{0,80}\d\.\d)"
+    r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?!\s{0,8}\d{1,18}(?![.\d]))(?=.{0,80}\d\.\d)"
 )
 _ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
@@ -79,10 +79,13 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
                 "labelled",
             )
         )
+        sights.extend(_inside_epoch(text, before_epoch, "train"))
+        text = text[before_epoch.end() :]
     ordinal = None if sights else _ordinal(text)
     if ordinal is not None:
         return [ordinal], maxima
     in_cell = _count_in_cell(text) if " |" in text else None
+    leads = len(text) - len(message(text).text)
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower()) or MAXIMUM_WORDS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -99,7 +102,12 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
             continue  # `step_in_epoch: 300`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
-        role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())
+        role = _role(
+            _label_words(before),
+            word[0].lower(),
+            match,
+            leads=leads <= word.start() and not text[leads : word.start()].strip(),
+        )
         count = parse_count(match["current"])
         told = is_exact(text, *match.span("current"))
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
@@ -162,7 +170,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
         return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""
     if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
         return ""
-    if unit in SELDOM_UNITS and "=" not in match["sep"] and words[-1:] != ["time"]:
+    if unit in SELDOM_UNITS and (leads or "=" not in match["sep"]) and words[-1:] != ["time"]:
         return "counter"
     if unit in WEAK_WORDS and match["sep"].strip():
         return "counter"
