@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.config import toml
 from onbox.config.bounds import bounds_problem
-from onbox.config.lines import line_of, lines_of
+from onbox.config.lines import line_of, lines_of, syntax_error
 from onbox.config.parse import Config, ConfigErrors, parse_config, run_name_from
 from onbox.config.trust_keys import without
 from onbox.contract.exits import Exit
@@ -23,7 +23,7 @@ from onbox.triage.classes import NEVER
 from onbox.trust import ask, stand_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from onbox.config.trust_keys import Delicate
 
@@ -31,17 +31,33 @@ FILE_LIMIT_BYTES = 1 << 20
 SMALL, SMALL_NESTS = 1 << 14, 64
 ERRORS_SHOWN = 100
 PATH_LIMIT = 4096
+STILL_WORKS = "a run that was started before goes on as frozen: onbox status, logs, stop, resume"
+
+
+class BrokenConfig(Trouble):
+    """An onbox.toml that cannot be used. errors: what is wrong, with places; first: the first of it; the text adds what
+    to do, and what works without the file.
+    """
+
+    def __init__(self, path: str, what: str, errors: Sequence[str]) -> None:
+        self.path = path
+        self.first = errors[0] if errors else what
+        self.errors = "\n  ".join([f"{path}: {what}", *errors])
+        lines = [f"{path}: {what}; correct the file, then: onbox check", *errors, STILL_WORKS]
+        super().__init__(Exit.CONFIG, "\n  ".join(lines))
 
 
 class Project(NamedTuple):
     """Where commands work. `config_path` is None when there is no onbox.toml: then `config` holds the defaults.
     withheld: keys of the file that nobody accepted (onbox/trust.py): `config` is as if they did not stand there.
+    broken: why nothing else of the file is known; only commands that look at or end a run go on then.
     """
 
     folder: str
     config_path: str | None
     config: Config
     withheld: tuple[Delicate, ...] = ()
+    broken: BrokenConfig | None = None
 
     @property
     def state_dir(self) -> str:
@@ -143,12 +159,11 @@ def _parse(path: str, data: Mapping[str, Any]) -> Config:
         default_name = run_name_from(os.path.basename(os.path.dirname(path)))
         return parse_config(data, default_name=default_name, known_classes=NEVER)
     except ConfigErrors as errors:
-        lines = "\n".join(error_lines(path, errors))
         count = len(errors.errors)
-        heading = f"{path}: {count} error{'' if count == 1 else 's'}; nothing was started"
-        raise Trouble(Exit.CONFIG, f"{heading}\n{lines}") from errors
+        what = f"{count} error{'' if count == 1 else 's'}"
+        raise BrokenConfig(path, what, [line.strip() for line in error_lines(path, errors)]) from errors
     except RecursionError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: its tables are nested too deep") from error
+        raise BrokenConfig(path, "its tables are nested too deep", []) from error
 
 
 def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
@@ -166,7 +181,7 @@ def read_toml(path: str) -> dict[str, Any]:
     try:
         data = read_file(path, FILE_LIMIT_BYTES + 1)
     except OSError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
+        raise BrokenConfig(path, f"cannot be read ({error.strerror})", []) from error
     if data is None:
         raise Trouble(Exit.CONFIG, f"{path}: there is no such file; `onbox init` writes one")
     return parse_toml(data, path)
@@ -176,16 +191,15 @@ def parse_toml(data: bytes, path: str) -> dict[str, Any]:
     """TOML as plain data. path: what it is called in the errors. Raises Trouble."""
     try:
         if len(data) > FILE_LIMIT_BYTES:
-            raise Trouble(
-                Exit.CONFIG, f"{path}: is larger than {FILE_LIMIT_BYTES >> 20} MiB, which no configuration needs"
-            )
+            raise BrokenConfig(path, f"is larger than {FILE_LIMIT_BYTES >> 20} MiB, which no configuration needs", [])
         text = data.decode("utf-8")
         _refuse_out_of_bounds(path, text)
         return toml.loads(text)
     except UnicodeDecodeError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: is not UTF-8 (byte {error.start})") from error
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BrokenConfig(path, "is not UTF-8", [f"line {line}: byte {error.start} of the file"]) from error
     except (ValueError, RecursionError) as error:  # the parser's own, a number too long, brackets too deep
-        raise Trouble(Exit.CONFIG, f"{path}: is not TOML: {safe_line(error, 300)}") from error
+        raise BrokenConfig(path, "is not TOML", [safe_line(syntax_error(str(error), text), 300)]) from error
 
 
 def _refuse_out_of_bounds(path: str, text: str) -> None:
@@ -194,4 +208,4 @@ def _refuse_out_of_bounds(path: str, text: str) -> None:
         return
 
     if problem := bounds_problem(text):
-        raise Trouble(Exit.CONFIG, f"{path}: {problem}, which no configuration needs")
+        raise BrokenConfig(path, "cannot be used", [f"{problem}, which no configuration needs"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Union
 
-from onbox.contract.readings import Absent, Maybe
+from onbox.contract.readings import Absent, Maybe, observed
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -335,6 +335,16 @@ class RunLook(NamedTuple):
     finished: tuple[FinishedStage, ...] = ()
     detected: Maybe[tuple[Detected, ...]] = NOT_ASKED
     failed_were_skipped: bool = False  # of a sweep: a person skipped each failed cell after its end
+    rechecked: bool = False  # the stage at which it ended was judged again since, and is DONE
+    told_seconds: float | None = None  # how long the run took, all its launches together, by the record of its end
+
+    @property
+    def took_seconds(self) -> float | None:
+        """How long a run took that has ended; None: not known."""
+        began, ended = observed(self.began_age_seconds), observed(self.ended_age_seconds)
+        if self.told_seconds is not None and self.told_seconds >= 0 and ended is not None:
+            return self.told_seconds
+        return None if began is None or ended is None or began < ended else began - ended
 
 
 class BoxLook(NamedTuple):

@@ -58,6 +58,7 @@ class Sshd:
                 make_key(folder / name)
         shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
         self.port = free_port()
+        self.known_ports: set[int] = set()
         self.home = home or folder / "home"
         self.home.mkdir(exist_ok=True)
         lines = [
@@ -137,14 +138,18 @@ class Sshd:
     def config(self, hosts: Mapping[str, int] | None = None, extra: str = "", name: str = "ssh_config") -> Path:
         """An ssh_config in which every alias leads here, or to the port that `hosts` names for it."""
         path = self.folder / name
-        known = "".join(f"[127.0.0.1]:{port} {self.host_key}\n" for port in {self.port, *(hosts or {}).values()})
-        (self.folder / "known_hosts").write_text(known)
+        self.known_ports |= {self.port, *(hosts or {}).values()}
+        replace(
+            self.folder / "known_hosts",
+            "".join(f"[127.0.0.1]:{port} {self.host_key}\n" for port in sorted(self.known_ports)),
+        )
         ports = "".join(f"Host {alias}\n  Port {port}\n" for alias, port in (hosts or {}).items())
-        path.write_text(
+        replace(
+            path,
             f"{extra}\n{ports}Host *\n  HostName 127.0.0.1\n  Port {self.port}\n  User {getpass.getuser()}\n"
             f"  IdentityFile {self.folder}/user_key\n  IdentitiesOnly yes\n  IdentityAgent none\n"
             f"  UserKnownHostsFile {self.folder}/known_hosts\n  GlobalKnownHostsFile /dev/null\n"
-            "  StrictHostKeyChecking yes\n"
+            "  StrictHostKeyChecking yes\n",
         )
         return path
 
@@ -164,6 +169,13 @@ class Sshd:
     def command(self, remote: str) -> list[str]:
         """The argv of a plain ssh that runs `remote`."""
         return [*self.ssh(), "-o", "BatchMode=yes", "gpu1", remote]
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file in one step: a client that starts at this moment reads the old one or the new one, never half."""
+    new = path.with_name(f"{path.name}.{threading.get_ident()}.new")
+    new.write_text(text)
+    new.replace(path)
 
 
 _keys: dict[str, tuple[bytes, bytes]] = {}

@@ -66,6 +66,7 @@ class RunView(NamedTuple):
     repeated: Repeated = Repeated(0)
     began_at: str | None = None
     launches: int = 0
+    rechecked: str = ""
 
     @property
     def current(self) -> str | None:
@@ -106,6 +107,7 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         history.facts.repeated(detect_from_dict(head.data.get("detect")).same_step),
         history.facts.began_at,
         history.launches,
+        history.facts.rechecked,
     )
 
 

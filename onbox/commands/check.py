@@ -16,15 +16,17 @@ from onbox.collectors.gpu.health import read_xids
 from onbox.collectors.gpu.watch import read_once
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.snapshot import find_groups, take_snapshot
-from onbox.commands.shared.project import load_project, load_project_to_read
+from onbox.commands.shared.project import load_project, project_despite
+from onbox.commands.sweeps.named import sweep_names
 from onbox.config.trust_keys import CHAIN, ENGINE, TELL
 from onbox.contract.exits import Exit
-from onbox.errors import Trouble
 from onbox.model.engines import CHOICES
+from onbox.model.screen import hanging
 from onbox.model.units import counted
 from onbox.outside import safe_line, safe_text
 from onbox.preflight.report import CheckFacts, CheckResult, CheckVerdict
 from onbox.preflight.table import run_checks
+from onbox.project import BrokenConfig
 from onbox.trust import not_accepted
 
 if TYPE_CHECKING:
@@ -36,12 +38,13 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  onbox check                   PASS, WARN or FAIL for everything that a run needs, with a remedy each
+  onbox check                   PASS, WARN or FAIL for everything that a run needs, each with a remedy
   onbox check --backend slurm   also whether Slurm answers and would take every stage
   onbox check --json | jq '.results[] | select(.verdict == "FAIL")'
 
 exit code 0: nothing fails; 3: something does
 """
+INDENT = 21
 _COLOURS = {CheckVerdict.PASS: "32", CheckVerdict.WARN: "33", CheckVerdict.FAIL: "31"}
 
 
@@ -79,8 +82,8 @@ def gather(config: str | None, backend: str | None = None) -> CheckFacts:
     errors = ""
     try:
         project = load_project(config, asks=(ENGINE,), given=(TELL, CHAIN))
-    except Trouble as trouble:
-        project, errors = load_project_to_read(config), str(trouble)
+    except BrokenConfig as broken:
+        project, errors = project_despite(broken), broken.errors
     paths = project.paths(None)
     engine = backend or project.config.backend
     stages: Sequence[Stage] = project.config.stages
@@ -93,6 +96,7 @@ def gather(config: str | None, backend: str | None = None) -> CheckFacts:
         config_path=project.config_path or "",
         config_errors=errors,
         not_accepted=_not_accepted(project, engine),
+        sweeps=[project.paths(name) for name in sweep_names(project)],
         stages=stages,
         notify=[
             reference
@@ -121,13 +125,16 @@ def _not_accepted(project: Project, engine: str) -> str:
 
 
 def render(result: CheckResult, *, colour: bool) -> str:
-    """One line, and one more for the remedy; a configuration's errors keep their lines."""
+    """What was seen, and below it the remedy, folded to 80 columns; a configuration's errors keep their lines."""
     word = result.verdict.value
     word = f"\x1b[{_COLOURS[result.verdict]}m{word}\x1b[0m" if colour else word
     first, *more = safe_text(result.seen).splitlines() or [""]
-    lines = [f"{word}  {result.check:<14} {first}"] + [f"{'':<21}{line}" for line in more]
+    lines = hanging(f"{result.verdict.value}  {result.check:<14} ", first, INDENT)
+    lines[0] = lines[0].replace(result.verdict.value, word, 1)
+    for line in more:
+        lines += hanging(" " * INDENT, line, INDENT + 2)
     if result.remedy:
-        lines.append(f"{'':<21}→ {safe_line(result.remedy)}")
+        lines += hanging(f"{'':<{INDENT}}→ ", safe_line(result.remedy), INDENT + 2)
     return "\n".join(lines)
 
 

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onbox.chain.run_status import look_at_run
-from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_slot
 from onbox.cli.command import argument, command, config_option
 from onbox.commands.engine.logs import show_job_log
 from onbox.commands.shared.arguments import complete_run, complete_stage
 from onbox.commands.shared.log_end import read_end
 from onbox.commands.shared.project import existing_run, load_project_to_read
+from onbox.commands.shared.run_log import find_log
 from onbox.contract.exits import Exit
-from onbox.errors import Trouble
 from onbox.outside import for_terminal
 from onbox.system.clock import pause
 from onbox.system.files import open_plain
@@ -37,6 +35,7 @@ examples:
   onbox logs train -n 200       the last 200 lines of a stage
   onbox logs -f                 follow (ends when the stage ends)
   onbox logs train --attempt 1 --path
+  onbox logs lr=1e-3,seed=2     of a sweep's cell, by its name in `onbox sweep table`
   onbox logs train --job        what its job on an engine printed itself, beside the stage's own log
 """
 FOLLOW_LOOK_SECONDS = 0.2
@@ -46,26 +45,26 @@ _BEGUN = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\x07\x1b\n]{0,256})?\Z"
 
 @command(EXAMPLES)
 @argument(
-    "stage",
+    "name",
     required=False,
     metavar="STAGE",
-    help="default: the stage at work, or the last one",
+    help="or a cell of a sweep (default: the running stage, or the last one)",
     shell_complete=complete_stage,
 )
 @click.option("--run", metavar="NAME", help="name of the run", shell_complete=complete_run)
+@click.option("--stage", metavar="STAGE", help="of a cell, which stage", shell_complete=complete_stage)
 @config_option
 @click.option("--attempt", type=int, metavar="N", help="default: the newest")
 @click.option("-n", "--lines", type=int, default=30, metavar="N", help="how many lines of its end (default: 30)")
-@click.option("-f", "--follow", is_flag=True, help="go on as it grows")
-@click.option("--job", is_flag=True, help="what the stage's job on an engine printed itself")
+@click.option("-f", "--follow", is_flag=True, help="follow it as it grows")
+@click.option("--job", is_flag=True, help="what the stage's job on the engine printed itself")
 @click.option("--path", is_flag=True, help="print the log's path only")
 @click.option("--json", is_flag=True, help="path, size and lines as one JSON object")
 def run(args: Options) -> int:
-    paths = existing_run(load_project_to_read(args.config), args.run)
+    project = load_project_to_read(args.config)
     if args.job:
-        return show_job_log(paths, args.stage, max(0, args.lines))
-    stage = args.stage or _default_stage(paths)
-    path = _log_path(paths, stage, args.attempt)
+        return show_job_log(existing_run(project, args.run), args.name or args.stage, max(0, args.lines))
+    paths, stage, path = find_log(project, args.run, args.name, stage=args.stage, attempt=args.attempt)
     if args.path:
         print(path)
         return Exit.DONE
@@ -79,27 +78,6 @@ def run(args: Options) -> int:
     if args.follow:
         _follow(paths, stage, path, printer)
     return Exit.DONE
-
-
-def _default_stage(paths: RunPaths) -> str:
-    view = look_at_run(paths)
-    stages = view.stages if view else ()
-    logged = [item.name for item in stages if os.path.exists(paths.newest_log(item.name))]
-    if view is not None and view.current in logged:
-        return str(view.current)
-    if not logged:
-        raise Trouble(Exit.USAGE, f"no stage of {paths.root} has a log yet; look: onbox status")
-    return logged[-1]
-
-
-def _log_path(paths: RunPaths, stage: str, attempt: int | None) -> str:
-    names = [frozen.stage.name for frozen in read_stages(paths)]
-    if stage not in names:
-        raise Trouble(Exit.USAGE, f"no stage {stage!r} in this run; there are: {', '.join(names[:20])}")
-    path = os.path.realpath(paths.newest_log(stage)) if attempt is None else paths.log(stage, attempt)
-    if not os.path.isfile(path):
-        raise Trouble(Exit.USAGE, f"no log {path}; stage {stage} has not got so far")
-    return path
 
 
 class Printer:

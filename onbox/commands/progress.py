@@ -1,4 +1,4 @@
-"""`onbox progress`: how far the run is that wrote a log."""
+"""`onbox progress`: how far a run is, from its log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from onbox.cli.command import argument, command, config_option, files
+from onbox.cli.command import command, config_option
+from onbox.commands.shared.log_argument import log_argument, log_to_read
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.progress import SCHEMA, Progress, render_progress
@@ -29,25 +30,28 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
+  onbox progress                      of the run: the log that `onbox logs` shows
   onbox progress train.log            ~4600/5155 (89%) eta 1h12m loss 0.41
   onbox progress train.log --json
   ssh box cat train.log | onbox progress -
 
 A maximum is shown only if the log gives it exactly (never `5.16k`). Set `regex` or `max` in [progress] of onbox.toml
-for a log that shows its progress in a form of its own.
+if a log shows its progress in its own form.
 """
 REGEX_SECONDS = 30.0  # a regular expression of the user's own may take for ever
 
 
 @command(EXAMPLES)
-@argument("log", metavar="LOG", help="a log file, or - for the standard input", shell_complete=files)
+@log_argument
 @config_option
 @click.option("--json", is_flag=True, help="everything known as one JSON object")
 def run(args: Options) -> int:
-    plain = load_project_to_read(args.config).config.progress
+    project = load_project_to_read(args.config)
+    log = log_to_read(project, args)
+    plain = project.config.progress
     regex, most = plain.get("regex"), plain.get("max")
     settings = ProgressSettings(str(regex) if regex else None, most if isinstance(most, int) else None)
-    progress, line, age = _read_limited(args.log, settings) if settings.regex else _read(args.log, settings)
+    progress, line, age = _read_limited(log, settings) if settings.regex else _read(log, settings)
     if args.json:
         print(json.dumps(progress_as_json(progress, line, age)))
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,8 @@ import click
 
 from onbox.chain.state.frozen_run import read_head
 from onbox.cli.command import argument, command, config_option, json_option
-from onbox.commands.shared.project import existing_run, load_project_to_read
+from onbox.commands.shared.project import load_project_to_read
+from onbox.commands.shared.run_log import run_or_cell
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import is_sweep
 from onbox.errors import Trouble
@@ -39,13 +39,13 @@ examples:
 
 
 @command(EXAMPLES, exclusive=[("--json", "--csv")])
-@argument("run", required=False, metavar="RUN", help="name of the run (default: the configured one)")
+@argument("run", required=False, metavar="RUN", help="name of the run, or a sweep's cell (default: the configured run)")
 @config_option
 @click.option("--stage", metavar="STAGE", help="the points of this stage only")
 @json_option
 @click.option("--csv", is_flag=True, help="one line per point, with a header")
 def run(args: Options) -> int:
-    paths = existing_run(load_project_to_read(args.config), args.run)
+    paths = run_or_cell(load_project_to_read(args.config), args.run)
     _refuse_sweep(paths)
     points = _points(paths, args.stage)
     if args.json:
@@ -62,8 +62,9 @@ def _refuse_sweep(paths: RunPaths) -> None:
     with suppress(ValueError):  # of a damaged run.json the series may be whole
         head = read_head(paths)
         if head is not None and is_sweep(head):
-            where = safe_line(os.path.join(paths.root, "cells", "CELL", "series.jsonl"))
-            raise Trouble(Exit.USAGE, f"run {head.run} is a sweep: each of its cells has a series of its own: {where}")
+            raise Trouble(
+                Exit.USAGE, f"run {head.run} is a sweep: each of its cells has a series of its own: onbox series CELL"
+            )
 
 
 def _points(paths: RunPaths, stage: str | None) -> list[Point]:

@@ -13,7 +13,7 @@ import click
 from onbox.chain.observe.sample_file import read_samples
 from onbox.chain.observe.sampling import touched_paths
 from onbox.chain.run_status import look_at_run
-from onbox.chain.state.frozen_run import read_stages
+from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.slots import find_keeper, read_slot
 from onbox.cli.command import argument, command, config_option, json_option
 from onbox.collectors.gpu.watch import read_once
@@ -22,15 +22,19 @@ from onbox.collectors.remote_disk import look_once
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
 from onbox.collectors.trend import seconds_until_empty
-from onbox.commands.shared.project import existing_run, load_project_to_read
+from onbox.commands.shared.project import load_project_to_read
+from onbox.commands.shared.run_log import run_or_cell
 from onbox.commands.show.hogs_text import render_hogs
 from onbox.commands.show.process_tree import read_tree
 from onbox.commands.show.stats_prometheus import render_metrics
 from onbox.commands.show.stats_text import render_picture
 from onbox.contract.exits import Exit
+from onbox.contract.paths import RunPaths
 from onbox.contract.readings import plain
+from onbox.contract.runfile import is_sweep
 from onbox.errors import Trouble
 from onbox.named_tuple import NamedTuple
+from onbox.sweep.look import look_at_sweep
 from onbox.system.clock import parse_utc, utc_text
 from onbox.terminal.capable import obeys, shows_tables
 
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from onbox.chain.run_status import RunView
     from onbox.cli.command import Options
     from onbox.collectors.gpu.nvml import GpuReading
-    from onbox.contract.paths import RunPaths
+    from onbox.commands.shared.project import Project
     from onbox.contract.readings import Maybe
     from onbox.contract.samples import Sample
     from onbox.system.process import Identity
@@ -46,8 +50,8 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   onbox stats                   this container now: memory, CPU, disks, GPUs, the stage's processes
-  onbox stats --watch           the same, renewed every 2 seconds
-  onbox stats --hogs            what is biggest in the project, in temporary folders and in caches
+  onbox stats --watch           the same, every 2 seconds
+  onbox stats --hogs            what is biggest in the project, temporary folders and caches
   onbox stats --prometheus >/var/lib/node_exporter/onbox.prom
 """
 WATCH_SECONDS = 2.0
@@ -55,19 +59,23 @@ CLEAR = "\x1b[H\x1b[2J"
 
 
 class StatsSubject(NamedTuple):
-    """Whom the picture is about: a stage of a run, or this session (all None)."""
+    """Whom the picture is about: a stage of a run, or this session (all None). cells: of a sweep, that are at work."""
 
     paths: RunPaths | None = None
     view: RunView | None = None
     stage: str | None = None
     leader: Identity | None = None
     touched: tuple[str, ...] = ()
+    cells: int = 0
 
     @property
     def name(self) -> str:
         if self.view is None:
             return "this session"
-        return f"{self.view.head.run}/{self.stage}" if self.leader else f"this session; run {self.view.head.run} rests"
+        run = self.view.head.run
+        if self.cells:
+            return f"this session; {self.cells} cells of sweep {run} are at work: onbox stats CELL"
+        return f"{run}/{self.stage}" if self.leader else f"this session; run {run} rests"
 
 
 class Picture(NamedTuple):
@@ -85,12 +93,12 @@ class Picture(NamedTuple):
 
 
 @command(EXAMPLES, exclusive=[("--json", "--prometheus"), ("--hogs", "--prometheus", "--watch")])
-@argument("run", required=False, metavar="RUN", help="name of the run (default: the configured one, if any)")
+@argument("run", required=False, metavar="RUN", help="name of the run, or a sweep's cell (default: the configured run)")
 @config_option
 @json_option
 @click.option("--prometheus", is_flag=True, help="metrics in the text format of Prometheus")
 @click.option("--watch", is_flag=True, help=f"again every {WATCH_SECONDS:g} s, until Ctrl-C")
-@click.option("--hogs", is_flag=True, help="the biggest folders and files where disks fill: project, /tmp, caches")
+@click.option("--hogs", is_flag=True, help="the biggest folders and files: project, /tmp, caches")
 def run_stats(args: Options) -> int:
     if args.hogs:
         return _show_hogs(args)
@@ -142,7 +150,7 @@ def find_subject(args: Options) -> StatsSubject:
     """The run's live stage, else this session. A run that is asked for by name must be there."""
     project = load_project_to_read(args.config)
     try:
-        paths = existing_run(project, args.run)
+        paths, cells = _run_or_cell(project, args.run)
         view = look_at_run(paths)
     except Trouble:
         if args.run:
@@ -152,7 +160,19 @@ def find_subject(args: Options) -> StatsSubject:
         raise Trouble(Exit.CONFIG, f"the run is damaged: {error}") from error
     if view is None:
         return StatsSubject(touched=_session_paths(project.folder))
-    return _subject_of(paths, view)
+    return _subject_of(paths, view)._replace(cells=cells)
+
+
+def _run_or_cell(project: Project, name: str | None) -> tuple[RunPaths, int]:
+    """The run, or the cell of a sweep: the one that is named, or that is at work alone. With how many cells are at work
+    where the sweep as a whole is meant.
+    """
+    paths = run_or_cell(project, name)
+    head = read_head(paths)
+    if head is None or not is_sweep(head):
+        return paths, 0
+    cells = look_at_sweep(paths).data["running_cells"]
+    return (RunPaths(cells[0]["state_dir"]), 0) if len(cells) == 1 else (paths, len(cells))
 
 
 def _session_paths(folder: str) -> tuple[str, ...]:

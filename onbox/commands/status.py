@@ -16,7 +16,7 @@ from onbox.chain.state.run_registry import known_runs
 from onbox.cli.command import command, config_option, json_option
 from onbox.commands.engine.view import look_with_engine
 from onbox.commands.shared.arguments import run_argument
-from onbox.commands.shared.project import existing_run, how_to_start, load_project_to_read, run_names
+from onbox.commands.shared.project import existing_run, load_project_to_read, no_run_yet, run_names
 from onbox.commands.show.status_data import as_data
 from onbox.commands.show.status_text import render_status, run_line
 from onbox.contract.exits import Exit
@@ -43,7 +43,7 @@ examples:
 RUNS_EXAMPLES = """\
 examples:
   onbox runs                    every run of this project, one line each
-  onbox runs --all              every run of yours on this machine, wherever you stand
+  onbox runs --all              all your runs on this machine, from any directory
 """
 
 
@@ -59,7 +59,7 @@ def _look(paths: RunPaths) -> RunView:
 
 @command(STATUS_EXAMPLES)
 @run_argument
-@click.option("--wide", is_flag=True, help="All that is known, on lines of any length.")
+@click.option("--wide", is_flag=True, help="everything known, on lines of any length")
 @config_option
 @json_option
 def run_status(args: Options) -> int:
@@ -111,7 +111,7 @@ def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | Non
 
 
 @command(RUNS_EXAMPLES)
-@click.option("--all", is_flag=True, help="every run of this user on this machine, from any directory")
+@click.option("--all", is_flag=True, help="all your runs on this machine, from any directory")
 @config_option
 @json_option
 def run_runs(args: Options) -> int:
@@ -122,7 +122,7 @@ def run_runs(args: Options) -> int:
     if args.json:
         print(json.dumps({"schema": 1, "state_dir": project.state_dir, "runs": rows}, indent=2))
     elif not rows:
-        print(f"no run in {project.state_dir} yet; start one: {how_to_start(project)}")
+        print(no_run_yet(project))
         print("in other projects: onbox runs --all")
     else:
         _print_runs(rows)

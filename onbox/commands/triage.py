@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from onbox.chain.state.slots import read_marker
-from onbox.cli.command import argument, command, config_option, files
-from onbox.commands.shared.project import find_config, load_project_to_read
+from onbox.cli.command import command, config_option
+from onbox.commands.shared.log_argument import log_argument, log_to_read
+from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_object, as_whole
 from onbox.contract.markers import Marker
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
+  onbox triage                  of the run: the log that `onbox logs` shows
   onbox triage train.log
   onbox triage train.log --exit-code 137 --oom-kill-delta 1
   kubectl logs job/train | onbox triage - --json
@@ -57,22 +59,22 @@ def _signal(text: str) -> int:
 
 
 @command(EXAMPLES)
-@argument("log", metavar="LOG", help="the log of the run; - for standard input", shell_complete=files)
+@log_argument
 @click.option("--exit-code", type=int, metavar="N", help="exit code of the run")
 @click.option("--signal", type=_signal, metavar="S", help="signal that ended it: a number or a name")
-@click.option("--oom-kill-delta", type=int, metavar="N", help="kills for memory that its cgroup counted")
-@click.option("--disk-free", type=parse_size, metavar="SIZE", help="free bytes where it writes, such as 5GB")
+@click.option("--oom-kill-delta", type=int, metavar="N", help="OOM kills that its cgroup counted")
+@click.option("--disk-free", type=parse_size, metavar="SIZE", help="free space where it writes, such as 5GB")
 @click.option("--inodes-free", type=int, metavar="N", help="free inodes where it writes")
-@click.option("--scheduler-state", metavar="S", help="the scheduler's word, such as TIMEOUT or PREEMPTED")
-@click.option(
-    "--age", type=parse_duration, metavar="SECONDS", help="since the log was written (default: its file's age)"
-)
+@click.option("--scheduler-state", metavar="S", help="what the scheduler says, such as TIMEOUT or PREEMPTED")
+@click.option("--age", type=parse_duration, metavar="SECONDS", help="age of the log (default: its file's age)")
 @click.option("--json", is_flag=True, help="the verdict as one JSON object")
 @config_option
 def run(args: Options) -> int:
-    rows = user_rows(args.config)
-    age = args.age if args.age is not None else _age_of(args.log)
-    recorded = recorded_end(args.log) if args.exit_code is None and args.signal is None else Evidence()
+    project = load_project_to_read(args.config)
+    log = log_to_read(project, args)
+    rows = tuple(_user_row(row) for row in project.config.triage)
+    age = args.age if args.age is not None else _age_of(log)
+    recorded = recorded_end(log) if args.exit_code is None and args.signal is None else Evidence()
     evidence = (
         recorded._replace(log_age_seconds=age)
         if recorded != Evidence()
@@ -88,7 +90,7 @@ def run(args: Options) -> int:
     )
     try:
         with time_limit(USER_ROWS_SECONDS) if rows else nullcontext():
-            verdict = classify(_blocks(args.log, whole=bool(rows)), evidence, rows)
+            verdict = classify(_blocks(log, whole=bool(rows)), evidence, rows)
     except TooLong as error:
         reason = f"the [[triage]] rows took over {USER_ROWS_SECONDS} s on this log; simplify a regex"
         raise Trouble(Exit.CONFIG, reason) from error
@@ -144,13 +146,6 @@ def _evidence_of(marker: Marker) -> Evidence:
         oom_kill_delta=as_whole(as_object(data.get("resources")).get("oom_kills")),
         process_alive=False,
     )
-
-
-def user_rows(config: str | None) -> tuple[UserRow, ...]:
-    """The rows of [[triage]] in the configuration, if there is one."""
-    if config is None and find_config(os.getcwd()) is None:
-        return ()
-    return tuple(_user_row(row) for row in load_project_to_read(config).config.triage)
 
 
 def _user_row(row: Mapping[str, object]) -> UserRow:

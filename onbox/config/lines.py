@@ -46,6 +46,17 @@ def line_of(lines: Mapping[str, int], path: str) -> int | None:
     return lines[path]
 
 
+def syntax_error(said: str, text: str) -> str:
+    """What the parser said, with the line in front, and that line's key or table: never a value, it may be a secret."""
+    place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", said)
+    if place is None:
+        return said
+    lines = text.rstrip().splitlines() or [""]
+    number = min(int(place[1] or len(lines)), len(lines))
+    seen = re.match(r"\s*([\w\[][\w\[\]. -]{0,60}?)\s*(?:=|$)", lines[number - 1])
+    return f"line {number}: {said[: place.start()]}" + (f"; seen: {seen[1]}" if seen else "")
+
+
 def _places(text: str) -> Iterator[tuple[str, int]]:
     """Each path that a table's head or a key of its own line names, with its line."""
     table, counts = "", dict[str, int]()

@@ -77,21 +77,21 @@ class RunKeys(Keys):
     sample_every = Key(
         values.positive_duration,
         _SETTINGS.sample_every_seconds,
-        "How often the run is looked at and its status is renewed.",
+        "How often the run is sampled and its status updated.",
         '"30s"',
         usual='"30s"',
     )
     grace = Key(
         values.duration,
         _SETTINGS.grace_seconds,
-        "How long a stage that is stopped may take to end (SIGTERM) before it is killed (SIGKILL).",
+        "How long a stopped stage may take to end (SIGTERM) before it is killed (SIGKILL).",
         '"30s"',
         usual='"30s"',
     )
     expected = Key(
         values.positive_duration,
         None,
-        "How long the whole run should take: done in less than half of it, or not done after half as long again, is told.",
+        "How long the whole run should take. You get a message if it is done in less than half of that, or not done after half as long again.",
         '"14h"',
         usual="not known",
     )
@@ -113,7 +113,7 @@ class RunKeys(Keys):
         usual='"local"',
     )
     env = OwnKey(
-        'Added to the environment of every stage. A secret must not lie in this file: write "env:NAME" (a variable of the '
+        'Added to the environment of every stage. Never put a secret into this file: write "env:NAME" (a variable of the '
         'shell that starts the chain) or "file:PATH".',
         '{ WANDB_MODE = "offline", HF_TOKEN = "file:~/.config/hf_token" }',
         usual="nothing is added",
@@ -124,11 +124,11 @@ class ProgressKeys(Keys):
     """[progress]."""
 
     HEADER = "[progress]"
-    HELP = "How far a run is, where its log does not say it in a common form."
+    HELP = "How far a run is, if its log does not say it in a common form."
     regex = Key(
         values.regex,
         None,
-        "The line that tells it; the named groups `current` and `max` are the numbers.",
+        "The line that says it; the named groups `current` and `max` are the numbers.",
         '"step (?P<current>[0-9]+) of (?P<max>[0-9]+)"',
         usual="the common forms",
     )
@@ -145,7 +145,7 @@ class TriageKeys(Keys):
     """[[triage]]."""
 
     HEADER = "[[triage]]"
-    HELP = "Why a stage failed, where onbox cannot know. As many of these as you like."
+    HELP = "Why a stage failed, if onbox cannot know it. As many of these as you like."
     regex = Key(
         values.regex,
         None,

@@ -75,12 +75,17 @@ def folded(text: str, width: int, lines: int) -> list[str]:
 
 
 def hanging(head: str, text: str, indent: int = 6, width: int = WIDTH) -> list[str]:
-    """Head and text on one line; what is beyond it is folded below, so far to the right, and is never cut."""
-    line = f"{head}{text}".rstrip()
-    if columns(line) <= width:
-        return [line]
-    at = _break_at(line, width)
-    return [line[:at].rstrip(), *(" " * indent + one for one in folded(line[at:], width - indent, len(line)))]
+    """Head and text on one line; what is beyond it is folded below, so far to the right, and is never cut. A word that
+    is longer than a line stays whole: it may be a path to copy.
+    """
+    line, is_bare, shown = head, columns(head) <= indent, []  # bare: a further line would have no more room
+    for word in text.split(" "):
+        longer = f"{line}{word}" if line.endswith(" ") or is_bare else f"{line} {word}"
+        if columns(longer) > width and not is_bare:
+            shown.append(line.rstrip())
+            longer = " " * indent + word
+        line, is_bare = longer, False
+    return [*shown, line.rstrip()]
 
 
 def whole(label: str, text: str) -> list[str]:

@@ -23,11 +23,26 @@ if TYPE_CHECKING:
 
     from onbox.chain.state.earlier_results import Conflict
     from onbox.chain.state.replay import History
+    from onbox.contract.paths import RunPaths
     from onbox.preflight.report import CheckFacts
 
 
 def check_earlier(facts: CheckFacts) -> Iterator[CheckResult]:
-    """Whether `onbox chain` would be refused because of what is there already."""
+    """Whether `onbox chain` would be refused because of what is there already, and which sweeps there are."""
+    for sweep in facts.sweeps:
+        yield _of_sweep(sweep)
+    if facts.paths not in facts.sweeps and (os.path.exists(facts.paths.journal) or not facts.sweeps):
+        yield from _of_chain(facts)
+
+
+def _of_sweep(paths: RunPaths) -> CheckResult:
+    name = os.path.basename(paths.root)
+    if is_locked(paths.lock):
+        return warned("earlier run", f"sweep {name} is at work", f"onbox sweep status {name}")
+    return passed("earlier run", f"of a sweep: onbox sweep status {name}")
+
+
+def _of_chain(facts: CheckFacts) -> Iterator[CheckResult]:
     paths = facts.paths
     if not os.path.exists(paths.journal):
         yield passed("earlier run", f"none at {paths.root}")

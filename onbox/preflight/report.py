@@ -87,6 +87,7 @@ class CheckFacts(NamedTuple):
     `collectors.gpu`. root: of /etc, /proc and /var, "/" but in tests. engine: what the chain is handed
     to, "local": nothing; engine_settings: its table in onbox.toml, and `grace_seconds`. run, ask: how it is asked.
     not_accepted: what of the file the engine needs and nobody accepted here; "": nothing.
+    sweeps: those that lie in the project's state directory.
     """
 
     folder: str
@@ -106,3 +107,4 @@ class CheckFacts(NamedTuple):
     run: Run = run_command
     ask: Ask = ask
     not_accepted: str = ""
+    sweeps: Sequence[RunPaths] = ()

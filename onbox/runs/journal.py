@@ -16,6 +16,7 @@ from onbox.model.tracker import identity_from_record
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.jobs import Jobs, KnownJob
+from onbox.system.clock import parse_utc
 from onbox.triage import repeats
 
 if TYPE_CHECKING:
@@ -77,6 +78,11 @@ def whole_seconds(results: Iterable[StageResult], stage_count: int, since_launch
     return max(since_launch, sum(known))
 
 
+def rechecked_words(stage: str) -> str:
+    """Why the chain stands where it ended, though that stage passes its gate now."""
+    return f"stage {stage} was judged again and is DONE since; the chain has not gone on yet"
+
+
 # Events that say nothing of where the run stands.
 _BESIDE = ROLLBACKS | {Event.PATROL_SILENT, Event.PATROL_BACK, Event.DETECTED, Event.DETECTED_OVER}
 
@@ -90,6 +96,7 @@ class JournalFacts:
     stage, attempt, attempt_began_at: of the newest attempt; retries: of that stage since its last verdict.
     notices_held: why its notices cannot be written; "" where they can. newest_event, newest_at: of the newest record.
     rolled_back_to: the step, while no attempt has followed.
+    rechecked: the stage at which the chain ended, judged again since then, and DONE; "" for none.
     failed_left: of a sweep, how many failed cells are left; None: none was skipped since its end. jobs: of engines.
     tracker_runs: newest records, oldest first.
     """
@@ -110,6 +117,7 @@ class JournalFacts:
         self.newest_event = ""
         self.newest_at = ""
         self.rolled_back_to: float | None = None
+        self.rechecked = ""
         self.failed_left: int | None = None
         self.jobs = Jobs()
         self.tracker_runs: list[Record] = []
@@ -128,6 +136,11 @@ class JournalFacts:
         """How long the attempts of a stage took that have ended; None: the end of one was not seen."""
         known = self.series.get(stage)
         return None if known is None else known.spent_seconds
+
+    def seconds_since_launch(self, own_seconds: float, now: float) -> float:
+        """How long the run took that ends now, all its launches together: a runner has seen only own_seconds of it."""
+        began = parse_utc(self.began_at or "")
+        return own_seconds if began is None else max(own_seconds, now - began)
 
     @property
     def stage_began_at(self) -> str | None:
@@ -151,7 +164,7 @@ def _chain_started(facts: JournalFacts, record: Record) -> None:
     if facts.began_at is None or (facts.end is not None and facts.end["event"] == Event.CHAIN_DONE):
         at = record.get("at")
         facts.began_at = at if isinstance(at, str) else None
-    facts.is_open, facts.end, facts.notices_held, facts.failed_left = True, None, "", None
+    facts.is_open, facts.end, facts.notices_held, facts.failed_left, facts.rechecked = True, None, "", None, ""
     facts.launches += 1
     facts.launch = as_whole(record.get("launch"))
 
@@ -159,7 +172,7 @@ def _chain_started(facts: JournalFacts, record: Record) -> None:
 def _chain_ended(facts: JournalFacts, record: Record) -> None:
     facts.is_open = False
     facts.launch = as_whole(record.get("attempt"))
-    facts.end, facts.failed_left = record, None
+    facts.end, facts.failed_left, facts.rechecked = record, None, ""
 
 
 def _attempt_started(facts: JournalFacts, record: Record) -> None:
@@ -207,12 +220,19 @@ def _stage_done(facts: JournalFacts, record: Record) -> None:
     facts.retries = 0
     stage = record.get("stage")
     if isinstance(stage, str):
+        if facts.end is not None and facts.end.get("stopped_at") == stage:
+            facts.rechecked = stage[:NAME_LIMIT]
         facts.results.pop(stage, None)
         series = facts.series.pop(stage[:NAME_LIMIT], None)
         spent = series.spent_seconds if series is not None and not series.is_open else None
         facts.results[stage] = result_of(record)._replace(spent_seconds=spent)
         if len(facts.results) > STAGES_KEPT:
             del facts.results[next(iter(facts.results))]
+
+
+def _done_accepted(facts: JournalFacts, record: Record) -> None:
+    if record.get("duration_seconds") is not None:  # else nothing is told of its result that was not known before
+        _stage_done(facts, record)
 
 
 def result_of(record: Mapping[str, Any]) -> StageResult:
@@ -260,6 +280,7 @@ _STEPS: dict[str, Callable[[JournalFacts, Record], None]] = {
     Event.NOTICES_HELD: _notices_held,
     Event.NOTICES_WRITTEN: _notices_written,
     Event.STAGE_DONE: _stage_done,
+    Event.DONE_ACCEPTED: _done_accepted,
     Event.STAGE_REDO: _redone,
     Event.ROLLBACK_DONE: _rolled_back,
     Event.ROLLBACK_UNDONE: _rollback_undone,
@@ -282,7 +303,7 @@ def fold(records: Iterable[Record | Unreadable]) -> JournalFacts:
 SCHEMA = 2  # 1 was the patrol's own fold; results, series and began_at came later, and may be missing
 DRIFTS_KEPT = 5
 TEXT_LIMIT = 500
-_END_KEPT = ("event", "at", "ended_at", "reason", "stopped_at", "attempt")
+_END_KEPT = ("event", "at", "ended_at", "duration_seconds", "reason", "stopped_at", "attempt")
 _PLAIN = (
     "is_open",
     "launches",
@@ -297,6 +318,7 @@ _PLAIN = (
     "newest_at",
     "rolled_back_to",
     "failed_left",
+    "rechecked",
 )
 
 _LATER: dict[str, Any] = {
@@ -304,6 +326,7 @@ _LATER: dict[str, Any] = {
     "notices_held": "",
     "rolled_back_to": None,
     "failed_left": None,
+    "rechecked": "",
 }  # what an earlier version did not keep
 
 

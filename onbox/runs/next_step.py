@@ -87,7 +87,7 @@ class Sign(Enum):
     """What was seen of a run beside its state. The watcher that saw it says so; absent means only "not seen"."""
 
     NO_CONTACT = "the box did not answer, so nothing new is known of the run"
-    VANISHED = "its directory is not there any more"
+    VANISHED = "its directory is gone"
     NO_RUN = "no run was seen, only the box"
     FOREIGN = "onbox did not start it"
     RESULTS_MISSING = "files that a DONE marker vouches for are gone"
@@ -98,6 +98,7 @@ class Sign(Enum):
     NO_ROOM = "its failure is a full disk, inodes or quota"
     CELLS_FAILED = "it is a sweep, and cells of it have failed"
     CELLS_SKIPPED = "it is a sweep, and each cell that failed was skipped afterwards"
+    RECHECKED = "the stage at which it ended was judged again since, and is DONE"
     CAUSE_UNKNOWN = "its failure has no class"
     BY_A_PERSON = "somebody ended it"
     NOT_STARTED = "its stage never started, so there is no log of it"
@@ -178,7 +179,7 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("run-gone", Act.LOOK, "if that was not intended, look for the volume",
-             "start it anew in its place before somebody looked for the volume", (WithWord.ACKNOWLEDGE,)),
+             "start a new one in its place before somebody has looked for the volume", (WithWord.ACKNOWLEDGE,)),
         _has(Sign.VANISHED), "a folder that is gone may be a mount that is away",
     ),
     StepRow(
@@ -188,7 +189,7 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.NO_RUN), "only the box was seen",
     ),
     StepRow(
-        NextStep("results-pulled", Act.VERIFY, "load each of its files once: bytes that came are not yet results",
+        NextStep("results-pulled", Act.VERIFY, "load each of its files once: copied bytes are not yet results",
              "stop, release or delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
         _done(Sign.PULLED), "a truncated checkpoint has the right checksum, too",
@@ -201,14 +202,14 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("not-onboxs-own", Act.LOOK, "onbox did not start it, so it cannot resume it: use what started it",
-             "start it a second time while a process of it may live: nothing refuses that here"),
+             "start it a second time while a process of it may be alive: nothing refuses that here"),
         _has(Sign.FOREIGN), "only a run with a lock of its own can be resumed without a second launch",
     ),
     StepRow(
         NextStep("results-verified", Act.TEARDOWN,
              "its results are home and were loaded once: see what giving the box back means",
-             "stop, release or delete anything there without a word for that very act", (WithWord.ACKNOWLEDGE,)),
-        _done(Sign.VERIFIED), "what is here, whole and loaded, needs the box no more",
+             "stop, release or delete anything there unless a person agreed to exactly that", (WithWord.ACKNOWLEDGE,)),
+        _done(Sign.VERIFIED), "complete and loaded results do not need the box any more",
     ),
     StepRow(
         NextStep("results-missing", Act.DRY_RUN, "find the files, or make them again",
@@ -217,14 +218,14 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("sealed", Act.PULL, "its record is sealed, its results are not home: pull them, load each of them once",
-             "change or delete anything of it; no teardown without a word for that very act", (WithWord.ACKNOWLEDGE,)),
+             "change or delete any of it; no teardown unless a person agreed to exactly that", (WithWord.ACKNOWLEDGE,)),
         _done(Sign.SEALED), "its end was checked and entered into its record",
     ),
     StepRow(
         NextStep("done", Act.PULL, "pull the results, load each of them once (`patrol verify`), then `handbook seal`",
              "stop, release or delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
-        _done(), "done is the marker of this very run and no process",
+        _done(), "its own CHAIN_DONE is there, and no process of it",
     ),
     StepRow(
         NextStep("cells-skipped", Act.SWEEP_RESUME, "the resume runs the cells that are open, if any, and records the end",
@@ -233,7 +234,13 @@ TABLE: tuple[StepRow, ...] = (
         "no failed cell is left; only a runner records that the sweep is done",
     ),
     StepRow(
-        NextStep("ended-by-a-person", Act.DRY_RUN, "resume only if the person who ended it agrees", "resume it by yourself",
+        NextStep("rechecked", Act.RESUME, "the chain goes on from its first open stage, or records that it is done",
+             "run the stage again: its result counts now", resume_now=True),
+        lambda run: run.state is RunState.FAILED and run.has(Sign.RECHECKED),
+        "a person asked the gate again, and it holds; only a runner records what follows",
+    ),
+    StepRow(
+        NextStep("ended-by-a-person", Act.DRY_RUN, "resume only if the person who ended it agrees", "resume it without asking",
              (WithWord.RESUME,)),
         _ended(Sign.BY_A_PERSON), "a cancelled job or a Ctrl-C is somebody's decision",
     ),
@@ -241,7 +248,7 @@ TABLE: tuple[StepRow, ...] = (
         NextStep("cells-failed", Act.LOGS, "find out why cells failed, then `onbox sweep retry-failed`",
              "resume it: a resume runs open cells only, and a failed one is not open", (WithWord.RETRY_CELLS,)),
         lambda run: run.state is RunState.FAILED and run.has(Sign.CELLS_FAILED),
-        "a cell that failed is run again by a person's word only",
+        "a failed cell runs again only when a person says so",
     ),
     StepRow(
         NextStep("no-room", Act.ROOM,
@@ -256,12 +263,12 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("not-started", Act.STATUS, "provide what it needs, then resume", "resume it before that is there"),
-        _ended(Sign.NOT_STARTED), "what it waited for did not come, or it could not be started: no log tells more",
+        _ended(Sign.NOT_STARTED), "what it waited for did not come, or it could not be started: there is no log that says more",
     ),
     StepRow(
         NextStep("do-not-repeat", Act.LOGS, "fix the cause, then resume: unchanged it can only fail again",
              "resume it unchanged"),
-        _ended(Sign.NO_REPEAT), "the proving line stands in the log",
+        _ended(Sign.NO_REPEAT), "the line that proves it is in the log",
     ),
     StepRow(
         NextStep("same-failure-again", Act.LOGS, "a person must change something, then resume",
@@ -271,16 +278,16 @@ TABLE: tuple[StepRow, ...] = (
     StepRow(
         NextStep("loss-lost", Act.LOGS,
              "find the last step with a good loss; then stop it, `onbox rollback --to STEP --reason TEXT`, and resume",
-             "go on from the newest checkpoint: it may hold the blow-up", (WithWord.STOP,)),
+             "continue from the newest checkpoint: it may already hold the blow-up", (WithWord.STOP,)),
         lambda run: run.has(Sign.LOSS_LOST) and run.state is not RunState.STOPPED,
-        "every further step is lost, and every further checkpoint is of what was lost",
+        "every further step and every further checkpoint is wasted",
     ),
     StepRow(
         NextStep("other-lineage", Act.DRY_RUN,
              "the newest checkpoint is not of this run: move it away, or say that it is the one to take; then resume",
-             "pass --any-checkpoint by yourself", (WithWord.ANY_CHECKPOINT,)),
+             "pass --any-checkpoint without asking", (WithWord.ANY_CHECKPOINT,)),
         _at_rest(Sign.OTHER_LINEAGE),
-        "newer by number is not newer of this training; a wrong start is found days later",
+        "a higher number does not make it newer in this training; a wrong start is found days later",
     ),
     StepRow(
         NextStep("gate-refused", Act.STATUS, "make room for what the gate names, then resume: every gate is asked again",
@@ -288,7 +295,7 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.GATE_REFUSED), "nothing was started and nothing is lost",
     ),
     StepRow(
-        NextStep("stopped", Act.DRY_RUN, "resume only if the person who stopped it agrees", "resume it by yourself",
+        NextStep("stopped", Act.DRY_RUN, "resume only if the person who stopped it agrees", "resume it without asking",
              (WithWord.RESUME,)),
         _is(RunState.STOPPED), "what a person stopped is left alone",
     ),
@@ -303,38 +310,38 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("stalled", Act.LOGS, "take a stack dump of it before it is stopped; then stop and resume",
-             "start it beside itself: it lives, and holds its GPUs", (WithWord.STOP,)),
+             "start a second copy: it is alive, and holds its GPUs", (WithWord.STOP,)),
         _is(RunState.STALLED), "alive is not progress, and a stall is not a death",
     ),
     StepRow(
-        NextStep("runner-gone", Act.RESUME, "the resume takes over the living stage; look again in a minute",
-             "start its command by hand: the stage lives", resume_now=True),
+        NextStep("runner-gone", Act.RESUME, "the resume takes over the live stage; look again in a minute",
+             "start its command by hand: the stage is alive", resume_now=True),
         _has(Sign.RUNNER_GONE), "the stage is well, but nothing watches it: no timeout and no stall is noticed",
     ),
     StepRow(
         NextStep("interrupted", Act.RESUME, "the stage starts again with ONBOX_RESUME=1; look again in a minute",
              "start its command by hand: only the resume refuses a second copy", resume_now=True),
-        _is(RunState.INTERRUPTED), "no process, no verdict: it ended without being asked",
+        _is(RunState.INTERRUPTED), "no process and no result: it was cut off",
     ),
     StepRow(
         NextStep("seen-once", Act.STATUS, "look again: one look does not prove a death", "start it again"),
         _has(Sign.SEEN_ONCE), "a run that ends right now looks the same for a moment",
     ),
     StepRow(
-        NextStep("stop-point", Act.STATUS, "ask whether it is to stop here, or take `stop_at` out of onbox.toml",
-             "stop it by yourself", (WithWord.STOP,)),
-        _has(Sign.STOP_POINT), "a person set the point; that it is reached is not the word to stop",
+        NextStep("stop-point", Act.STATUS, "ask whether it should stop here, or remove `stop_at` from onbox.toml",
+             "stop it without asking", (WithWord.STOP,)),
+        _has(Sign.STOP_POINT), "a person set the point; reaching it is not yet the order to stop",
     ),
     StepRow(
         NextStep("unattended", Act.RESUME, "the chain goes on from its first open stage", "start a stage's command by hand",
              resume_now=True),
         lambda run: run.state is RunState.PENDING and run.has(Sign.UNATTENDED),
-        "nothing of it lives, and nothing waits in a queue",
+        "no process of it is alive, and no job of it waits in a queue",
     ),
     StepRow(
-        NextStep("notices-stuck", Act.NOTICES, "fix the target: what waits is kept and sent later",
+        NextStep("notices-stuck", Act.NOTICES, "fix the target: waiting messages are kept and sent later",
              "start anything again: the run is well"),
-        _has(Sign.NOTICES_STUCK), "what the box cannot deliver reaches no one",
+        _has(Sign.NOTICES_STUCK), "messages that the box cannot deliver reach nobody",
     ),
     StepRow(
         NextStep("ill", Act.LOOK, "follow the remedy", "start it again: it may be alive"),
@@ -342,11 +349,11 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("well", Act.STATUS, "nothing: it goes on by itself", "start it a second time"),
-        _is(RunState.RUNNING, RunState.PENDING, RunState.DEGRADED), "nothing is to be done",
+        _is(RunState.RUNNING, RunState.PENDING, RunState.DEGRADED), "there is nothing to do",
     ),
     StepRow(
         NextStep("unknown", Act.STATUS, "look yourself: what was not seen is not evidence", "act on what was not seen"),
-        lambda _: True, "an honest no",
+        lambda _: True, "nothing certain is known",
     ),
 )  # fmt: skip
 

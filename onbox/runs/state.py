@@ -5,12 +5,14 @@ An engine's word on a run that was handed to one is weighed in after it: `engine
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
 from onbox.contract.states import RunState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onbox.runs.journal import JournalFacts
 
 _AFTER_END = {
@@ -26,6 +28,12 @@ _AFTER_END = {
 def state_after(event: object) -> RunState:
     """The state that an end record leaves. UNKNOWN for the record of a later version."""
     return _AFTER_END.get(str(event), RunState.UNKNOWN)
+
+
+def shown_state(data: Mapping[str, Any]) -> str:
+    """The state of a status as a person reads it. What a gate refused has not failed: nothing was started."""
+    refused = data["state"] == RunState.FAILED.value and data.get("outcome") == Event.GATE_REFUSED
+    return "REFUSED" if refused else str(data["state"]).upper()
 
 
 def state_of(facts: JournalFacts, *, runner_alive: bool, stage_alive: bool, claims_stall: bool) -> RunState:

@@ -19,6 +19,7 @@ from onbox.triage.reading.match import QUIET_LEVELS, REMARK_LEVELS, VAGUE_ROWS, 
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.rules.rows import CAUSE, DEATH
+from onbox.triage.words import HINT, LOUD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,16 +30,6 @@ if TYPE_CHECKING:
 BEFORE, AFTER = 12, 25  # lines
 WARNED = 4  # lines before: so near, a warning that a rule knows is the reason
 EMPTY_ROWS = (*VAGUE_ROWS, "other-languages", "launcher", "aborted", "crash-signal")
-_COMPLAINS = lazy(
-    r"\b(?:errors?|fatal|fail\w*|cannot|can't|couldn't|could not|unable|invalid|unknown|missing|denied|refused"
-    r"|exceed\w*|no|bad|illegal|unexpected|expected|mismatch\w*|undefined|undeclared|killed|syntax|unsupported"
-    r"|incompatible|\w*converge\w*|diverg\w*|nan|not|out of|too|corrupt\w*|truncated|exception|caused by"
-    r"|unrecogni[sz]ed"
-    r"|does(?:n't| not)|did(?:n't| not)|inconsisten\w*|duplicate|overflow|lost|abort\w*|stopp\w*|unresponsive"
-    r"|insufficient|sick)\b",
-    re.IGNORECASE,
-)
-_LOUD = lazy(r"\b(?:error|fatal|exception|failed|abort\w*)\b|^e:|err!", re.IGNORECASE)
 _FOLLOW = ("user_interrupt", "preempted", "time_limit", "nccl_or_distributed")  # what launchers sum up with
 _ROOT = lazy(r"^\s*Caused by:? ", re.IGNORECASE)  # Java: the last one of a chain is what happened first
 
@@ -79,13 +70,13 @@ def _told(near: list[SeenLine], cause: Fault) -> Iterable[_Told]:
     for one in paragraphs(near):
         if len(one.lines) < 2 or one.level in REMARK_LEVELS:
             continue
-        if one.boxed or _COMPLAINS.search(one.lines[0].text):
+        if one.boxed or HINT.search(one.lines[0].text):
             yield from _meant(one.text, one.lines[0], warned=False)
 
 
 def _meant(said: str, line: SeenLine, *, warned: bool) -> Iterable[_Told]:
-    loud = bool(_LOUD.search(said))
-    if not (loud or _COMPLAINS.search(said)) or is_harmless(said, said, loud=warned):
+    loud = bool(LOUD.search(said))
+    if not (loud or HINT.search(said)) or is_harmless(said, said, loud=warned):
         return
     row = match_row(said.strip(), said, sure=True)
     if row is not None and row.id not in EMPTY_ROWS and row.explains > DEATH and not row.rivals:

@@ -15,7 +15,6 @@ from onbox.outside import safe_line
 from onbox.regex import lazy
 from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import may_repeat
-from onbox.triage.decide import Decision, decide
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
 from onbox.triage.meaning import ROWS as SENTENCES
 from onbox.triage.reading.record import LOGGED, PROVEN, Fault, LogAttempt, Record, SeenLine
@@ -23,6 +22,7 @@ from onbox.triage.reading.scan import scan
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, UserRow
 from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
+from onbox.triage.weighing.decide import Decision, decide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +35,14 @@ LINE_LIMIT = 500
 SIGKILL, SIGINT = 9, 2
 CLOSE_RIVAL = 5  # of what a fault explains
 _BY_SENTENCE = frozenset(
-    {"bad-setting", "no-such-file", "archive-damaged", "solver-failed", *(row.id for row in SENTENCES.values())}
+    {
+        "bad-setting",
+        "asks-for-setting",
+        "no-such-file",
+        "archive-damaged",
+        "solver-failed",
+        *(row.id for row in SENTENCES.values()),
+    }
 )
 _ANY_CAUSE = lazy(r"\bAssertionError\b\s{0,8}$|NoneType|\.so\b")
 NOTHING = Evidence()

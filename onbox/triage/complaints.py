@@ -19,6 +19,7 @@ from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.reading.tracebacks import HEADER, IGNORED
 from onbox.triage.rules.rows import DEATH, SUMMARY, compiled
+from onbox.triage.words import CRIES
 
 if TYPE_CHECKING:
     from onbox.triage.reading.paragraphs import Paragraph
@@ -35,12 +36,6 @@ _HEADLINE = lazy(
     r"|unable to)\b"
     r"|\b(?-i:[A-Z]\w{1,60}(?:Exception|Error))\b|\bNOT converged\b|^\W{0,4}(?:failed|stop)\b",
     re.IGNORECASE,
-)
-_LOUD = lazy(
-    r"\b(?:ERR|ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b(?! 0\b)|[Ff]atal error"
-    r"|\bError [A-Za-z]|(?<!\d )\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)"
-    r"|[Ee]rror\s?[:(]"
-    r"|^npm (?:error|ERR!)"
 )
 _REMARKS = lazy(r"^\W{0,6}(?:\S{1,40} ){0,2}(?:warn(?:ing)?|note|info|hint|tip|notice|debug)\b", re.IGNORECASE)
 # Boxes in which launchers sum up, or advise.
@@ -113,7 +108,7 @@ def _row_of(said: Paragraph, *, loud: bool, at_end: bool) -> RuleRow | None:
         return row_of(found)
     if row is not None and row.explains > SUMMARY:
         return row if row.explains > DEATH else None
-    return BY_ID["said-error"] if (_LOUD.search(said.text) or said.level in BAD_LEVELS) and at_end else None
+    return BY_ID["said-error"] if (CRIES.search(said.text) or said.level in BAD_LEVELS) and at_end else None
 
 
 def _shown(said: Paragraph, row: RuleRow) -> SeenLine:

@@ -18,6 +18,7 @@ from onbox.triage.reading.match import BAD_LEVELS, BY_ID, QUIET_LEVELS, REMARK_L
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.rows import DEATH
+from onbox.triage.words import TROUBLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,13 +71,6 @@ _OF_A_TOOL = lazy(
 # What a program trips over when it takes itself down.
 _AT_ITS_END = lazy(r"NoneType|__del__|\b(?:clos|clean|shut|tear|exit|unload|releas|disconnect)\w*", re.IGNORECASE)
 _WARNINGS = lazy(r"(?:^|: )warning messages?:\s{0,4}$|^\W{0,4}warnings?\W{0,4}$", re.IGNORECASE)
-_TROUBLE = lazy(
-    r"(?<!\d )\b(?:mismatch\w*|violat\w+|inconsisten\w+|corrupt\w*|abort\w*|fatal|panic\w*|diverged"
-    r"|fail(?:ed|ure|s)?|errors?|exception|cannot|could not|unable to|invalid|illegal|unsupported|not found|no such"
-    r"|denied|refused"
-    r"|unexpected|unrecogni[sz]ed|assert\w*)\b(?!\s{0,8}[:=]?\s{0,4}\d)",
-    re.IGNORECASE,
-)
 _POINTS_ELSEWHERE = lazy(
     r"\bsee (?:the )?(?:previous|above|root cause|stack trace|log)|root cause above", re.IGNORECASE
 )
@@ -223,7 +217,7 @@ def _without_warnings(tail: Iterable[SeenLine]) -> tuple[SeenLine, ...]:
 def _is_new_trouble(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
     """Whether a line names a trouble in words that the log has not used before."""
     form = "".join(filter(str.isalpha, line.text))
-    return bool(_TROUBLE.search(line.text)) and all(
+    return bool(TROUBLE.search(line.text)) and all(
         form != "".join(filter(str.isalpha, other.text)) for other in tail if other is not line
     )
 

@@ -106,6 +106,7 @@ def _reported(verdict: Verdict, scene: RunScene | None) -> Reported:
     )
     if scene is not None:
         told = told._replace(repeated=scene.repeated.times >= scene.limits.repeat_count, home=scene.look.home)
+        told = told._replace(rechecked=scene.look.rechecked)
         if isinstance(scene.look.failure, Unseen):
             return told._replace(failure_class=UNKNOWN_CLASS)
     failure = scene.failure if scene is not None else None

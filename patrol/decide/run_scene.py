@@ -220,12 +220,10 @@ class RunScene(BoxScene):
         found = [(f"stage {one.stage}", one.stage, one.seconds, one.expected_seconds) for one in look.finished]
         ended = observed(look.ended_age_seconds)
         if observed(look.done) is not None and ended is not None:
-            began, since_launch = self.attempt_age_seconds, observed(look.began_age_seconds)
+            began = self.attempt_age_seconds
             if not look.managed and began is not None:
                 found.append(("it", "", began - ended, observed(look.expected_seconds)))
-            whole = whole_seconds(
-                look.stage_results, look.stages_total, None if since_launch is None else since_launch - ended
-            )
+            whole = whole_seconds(look.stage_results, look.stages_total, look.took_seconds)
             if whole is not None and (expected := observed(look.whole_expected_seconds)):
                 found.append(("the whole run", "", whole, expected))
         timed = [(what, took, declared or self._usual_seconds(stage)) for what, stage, took, declared in found]

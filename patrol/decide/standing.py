@@ -41,7 +41,7 @@ class Reported(NamedTuple):
     rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
     failure_class: "" where it has not failed. retry_allowed: the marker's own word; None: the class table decides.
     repeated: whether an earlier attempt ended in the same way. cells_failed, cells_skipped: of a sweep.
-    home: what a pull brought here of it.
+    rechecked: the stage at which it ended was judged again. home: what a pull brought here of it.
     """
 
     run: str
@@ -56,6 +56,7 @@ class Reported(NamedTuple):
     repeated: bool = False
     cells_failed: bool = False
     cells_skipped: bool = False
+    rechecked: bool = False
     home: Home | None = None
 
 
@@ -71,6 +72,8 @@ def standing_of(told: Reported) -> Standing:
     signs |= signs_of_failure(told.failure_class, told.retry_allowed)
     if told.repeated and told.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
+    if told.rechecked:
+        signs.add(Sign.RECHECKED)
     if told.cells_skipped:
         signs.add(Sign.CELLS_SKIPPED)
     elif told.cells_failed:

@@ -51,6 +51,15 @@ def remarks(verdict: Verdict, look: RunLook | None) -> list[str]:
     return list(filter(None, (*parts.first, *parts.rest)))
 
 
+def beside_columns(verdict: Verdict, look: RunLook) -> list[str]:
+    """What the short line says and the columns of the wide one do not, the most important first."""
+    person = _word_of_person(verdict) if verdict.acknowledged_by else ""  # else the rule's words say it
+    if verdict.state is RunState.DONE:
+        return list(filter(None, (*_results(look), person)))
+    limit = _limit(look) if verdict.state in MOVING else ""
+    return list(filter(None, (limit, _attempt(look), person)))
+
+
 def _parts(verdict: Verdict, look: RunLook | None) -> _Said:
     word = _word_of_person(verdict)
     if look is None:
@@ -144,8 +153,8 @@ def took(look: RunLook) -> str:
     count = f"{look.stages_done}/{look.stages_total}" if look.stages_total else ""
     cells = observed(look.cells)
     count = counts_of_cells(cells) if cells is not None else count
-    began, ended = observed(look.began_age_seconds), observed(look.ended_age_seconds)
-    took = "" if began is None or ended is None or began < ended else f"in {format_duration(began - ended)}"
+    seconds = look.took_seconds
+    took = "" if seconds is None else f"in {format_duration(seconds)}"
     return " ".join(filter(None, (count, took))) or _where(look, moves=False)
 
 

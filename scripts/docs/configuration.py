@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 HEADER = """\
 # Every key of onbox.toml
 
-Rendered from `onbox/config/` by `python scripts/gen_docs.py`. A file to begin with: `onbox init`; with every key and an
+Rendered from `onbox/config/` by `python scripts/gen_docs.py`. `onbox init` writes a first file; with every key and an
 example: `onbox init --full`.
 
 Durations: `"90s"`, `"30m"`, `"12h"`, `"1h30m"`, or a number of seconds. Sizes: `"5GB"` (10^9), `"5GiB"` (2^30), or a
 number of bytes. Relative paths begin at the file's directory; those of a stage at the stage's `cwd`. `*` stands for a
-name of your choice. An unknown key is an error that names its line; so is a wrong value; all errors are told at once.
+name of your choice. An unknown key or a wrong value is an error that names its line; all errors are shown at once.
 """
 
 

@@ -116,7 +116,7 @@ class JobCondition(Noted):
             return None
         self.lost_looks += 1
         how = "its head was restarted" if session != self.session else "somebody removed it there"
-        lost = f"the engine knows {self.asked.job_id} no more ({how})"
+        lost = f"the engine no longer knows {self.asked.job_id} ({how})"
         say = f"{lost}; whether it lives is not known: look at its processes"
         self.tell(say)
         if self.lost_looks < LOOKS_TO_BELIEVE:

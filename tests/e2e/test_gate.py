@@ -112,7 +112,7 @@ def test_a_finished_training_passes_its_gate_after_a_failed_attempt(box: Box) ->
 
 def test_a_failed_gate_is_asked_again_without_running_anything(box: Box) -> None:
     (box.project / "stale.csv").write_text("of last week")
-    stage = "[stages.a]\ncmd = 'echo x >>ran; echo x >best.pt'\nartifacts = "
+    stage = "[stages.a]\ncmd = 'echo x >>ran; echo x >best.pt; echo acc 0.9'\nartifacts = "
     (box.project / "onbox.toml").write_text(stage + "['bets.pt']\n")
     assert box.onbox("chain").returncode == 1
     (box.project / "onbox.toml").write_text(stage + "['best.pt', 'stale.csv']\n")
@@ -122,6 +122,10 @@ def test_a_failed_gate_is_asked_again_without_running_anything(box: Box) -> None
     (box.project / "onbox.toml").write_text(stage + "['best.pt']\n")
     assert box.onbox("chain", "--recheck", "a").returncode == 0
     assert box.markers == ["CHAIN_FAILED", "a_DONE"]
+    assert box.marker("a_DONE")["metric"] == "acc 0.9"
+    status = box.status()
+    assert (status["step"], status["next_command"]) == ("rechecked", f"onbox resume -d {box.state.name}")
+    assert "stage a was judged again and is DONE since" in status["reason"]
     assert box.onbox("chain").returncode == 0
     assert box.ran == ["x"]
     assert "has no failed attempt to judge again: done" in box.onbox("chain", "--recheck", "a").stderr
@@ -133,6 +137,8 @@ def test_a_disk_gate_refuses_before_anything_starts(box: Box) -> None:
     assert result.returncode == 3
     assert not (box.project / "ran").exists()
     assert "900.0 PB" in box.marker("CHAIN_FAILED")["reason"]
+    assert f"run {box.state.name}: REFUSED" in box.onbox("status").stdout.replace(f" ({box.status()['run_id']})", "")
+    assert "REFUSED" in box.onbox("runs").stdout
     assert "a_FAILED" not in box.markers
 
 

@@ -49,6 +49,41 @@ def test_a_wrong_key_is_told_with_its_line(box: Box, program: str, word: str) ->
     assert "line 5: triage[0].regex: is missing" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("onbox", ["status"]),
+        ("onbox", ["sweep", "status"]),
+        ("onbox", ["chain"]),
+        ("patrol", ["tick"]),
+        ("sentinels", ["wait", "train"]),
+        ("handbook", ["build"]),
+    ],
+)
+def test_a_file_that_is_no_toml_is_told_by_every_program(box: Box, program: str, words: list[str]) -> None:
+    config = box.project / "onbox.toml"
+    config.write_text("[stages.train]\ncmd = 'true'\nartifacts = ['a'\nenv = 'a secret value'\n")
+    done = box.run_program([sys.executable, "-m", program, *words, "-c", os.fspath(config)])
+    assert done.returncode == 78, done.stderr
+    assert "line 4: Unclosed array; seen: env\n" in done.stderr
+    assert str(config) in done.stderr
+    assert "onbox check" in done.stderr
+    assert ("as frozen: onbox status, logs, stop, resume" in done.stderr) == (words[-1] != "status")  # no run here
+    assert "start one:" not in done.stderr
+    assert "secret value" not in done.stderr
+
+
+def test_a_run_is_looked_at_beside_a_broken_file(box: Box) -> None:
+    config = box.project / "onbox.toml"
+    config.write_text("[stages.train]\ncmd = 'true'\n")
+    assert box.onbox("chain").returncode == 0
+    config.write_text("[stages.train\n")
+    done = box.onbox("status")
+    assert (done.returncode, "DONE" in done.stdout) == (0, True), done.stdout
+    assert "line 1: " in done.stderr
+    assert "what was frozen at its start; all errors: onbox check" in done.stderr
+
+
 def test_an_edited_file_is_shown_beside_what_runs(box: Box) -> None:
     config = box.project / "onbox.toml"
     config.write_text(f'[stages.train]\ncmd = "{LONG}"\n')

@@ -67,6 +67,7 @@ def test_a_chain_took_all_the_time_since_it_was_launched(box: Box) -> None:
     end = box.events("chain_done")[0]
     since = (parse_utc(end["ended_at"]) or 0.0) - (parse_utc(began) or 0.0)
     assert 0 < since - 0.01 <= end["duration_seconds"]
+    assert box.status()["elapsed_seconds"] == end["duration_seconds"], "status says no time of its own"
 
 
 def test_a_failed_stage_tells_how_far_it_came(box: Box) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.box import Box
+from tests.box import Box, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,6 +109,24 @@ def test_a_failed_stage_counts_by_a_persons_word(box: Box) -> None:
     assert (marker["exit_code"], marker["accepted_by"]) == (1, event["accepted_by"])
     assert "exit_code: 1" in marker["in_spite_of"]
     assert event["in_spite_of"] == marker["in_spite_of"]
+
+
+def test_an_accepted_stage_keeps_its_result_and_since_when(box: Box) -> None:
+    words = ["train=echo 'step 3/3 loss 0.1'; echo 'acc 0.9'; exit 1"]
+    assert box.onbox("chain", *words).returncode == 1
+    assert box.onbox("chain", *words, "--accept-done", "train").returncode == 0
+    assert "train · 3/3 loss 0.1 · acc 0.9" in box.onbox("status").stdout
+    assert box.events("chain_done")[0]["progress"]["text"] == "train 3/3 loss 0.1 · acc 0.9"
+
+
+def test_a_stage_that_was_stopped_and_accepted_says_since_when_it_is_done(box: Box) -> None:
+    words = ["train=echo begins >>ran; sleep 600"]
+    assert box.onbox("chain", "-d", "--launch-check", "0", *words).returncode == 0
+    wait_until(lambda: box.ran, "the stage at work")
+    assert box.onbox("stop", "--now").returncode == 0
+    assert box.onbox("chain", *words, "--accept-done", "train").returncode == 0
+    since = box.marker("train_DONE")["accepted_at"]
+    assert f"DONE since {since}, but of another command" in box.onbox("chain", "train=true").stderr
 
 
 def test_what_never_ran_cannot_be_accepted(box: Box) -> None:

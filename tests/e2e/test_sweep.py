@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.system.clock import parse_utc
 from tests.box import REPOSITORY, Box, is_running, wait_until
 
 if TYPE_CHECKING:
@@ -62,8 +63,28 @@ def test_a_failing_cell_does_not_end_the_sweep_and_the_end_names_it(box: Box) ->
     status = box.onbox("sweep", "status").stdout
     assert "onbox logs --run sweep" in status
     assert "then: onbox sweep retry-failed sweep" in status
-    assert "each of its cells has a series of its own" in box.onbox("series").stderr
+    assert "each of its cells has a series of its own: onbox series CELL" in box.onbox("series").stderr
     assert "failed ones only `onbox sweep retry-failed`" in box.onbox("resume", "--dry-run").stdout
+
+
+def test_a_cells_log_is_read_by_the_name_that_the_table_gives_it(box: Box) -> None:
+    command = "echo step 1/4 of {n}; echo 'RuntimeError: CUDA error: out of memory'; test {n} = 2"
+    assert box.onbox("sweep", "n=1,2", "--", command).returncode == 1
+    assert "logs     onbox logs CELL --run sweep" in box.onbox("sweep", "status").stdout
+    assert box.onbox("logs", "n=1").stdout.startswith("step 1/4 of 1\n")
+    assert box.onbox("logs", "n=1", "--stage", "run", "--run", "sweep").stdout.startswith("step 1/4 of 1\n")
+    assert "of a sweep: onbox sweep status sweep" in box.onbox("check").stdout
+    assert box.onbox("progress", "n=1").stdout.startswith("~1/4")
+    assert box.onbox("triage", "n=1").stdout.startswith("cuda_oom: dead")
+    assert box.onbox("series", "n=1").returncode == 0
+    for words, says in (
+        (("logs", "n=3"), "no cell 'n=3' of sweep sweep has begun; its cells: onbox sweep table sweep"),
+        (("logs", "n=1", "--stage", "x"), "no stage 'x' in this run; there are: run"),
+        (("triage",), "sweep is a sweep: name a cell, or a log"),
+        (("progress", "n=3"), "no log n=3, and no cell of a sweep"),
+    ):
+        refused = box.onbox(*words)
+        assert (refused.returncode, says in refused.stderr) == (64, True), refused.stderr
 
 
 def test_failed_cells_run_again_and_only_they(box: Box) -> None:
@@ -73,12 +94,32 @@ def test_failed_cells_run_again_and_only_they(box: Box) -> None:
     assert box.onbox("sweep", "retry-failed").returncode == 0
     assert box.ran == ["1", "2", "3", "2"]
     assert box.markers == ["CHAIN_DONE", "SWEEP_DONE"]
+    first, second = box.events("chain_started")
+    took = box.events("chain_done")[0]["duration_seconds"]
+    between = (parse_utc(second["at"]) or 0.0) - (parse_utc(first["at"]) or 0.0)
+    assert took > between > 0, "it took all its launches together"
     assert box.onbox(*words).returncode == 0
     assert box.ran == ["1", "2", "3", "2"]
 
 
+def test_an_adopted_cell_took_all_the_time_since_its_start(box: Box) -> None:
+    start_slow(box)
+    box.kill_runner()
+    assert box.onbox("sweep", "resume", "-d").returncode == 0
+    wait_until(lambda: len(box.events("cell_adopted")) == 2, "both cells to be adopted")
+    finish(box)
+    started, ended = (
+        {record["n"]: record for record in reversed(box.events(name))} for name in ("cell_started", "cell_ended")
+    )
+    for record in box.events("cell_adopted"):
+        before = (parse_utc(record["at"]) or 0.0) - (parse_utc(started[record["n"]]["at"]) or 0.0)
+        assert 0 < before < ended[record["n"]]["seconds"] + 0.1
+
+
 def test_the_same_command_after_kill_9_goes_on_and_runs_no_cell_twice(box: Box) -> None:
     start_slow(box)
+    assert box.onbox("stats").stdout.startswith("this session; 2 cells of sweep sweep are at work: onbox stats CELL")
+    assert box.onbox("stats", "n=1").stdout.startswith("n=1/run · ")
     box.kill_runner()
     (box.project / "go").touch()
     again = box.onbox("sweep", "-j", "2", "n=1..4", "--", SLOW)

@@ -43,6 +43,19 @@ def test_a_verdict_is_printed(box: Box) -> None:
     assert "line 2: OSError" in done.stdout
 
 
+def test_without_a_path_it_is_the_log_of_the_run(box: Box) -> None:
+    (box.project / "onbox.toml").write_text("[progress]\nmax = 5155\n")
+    failed = box.onbox("chain", "a=echo step 7", "b=echo step 8 of it; echo 'OSError: [Errno 28] No space'; exit 1")
+    assert failed.returncode == 1
+    told = box.onbox("triage")
+    assert told.stdout.startswith("disk_full: dead, terminal")
+    assert told.stderr == f"onbox: the log is {box.state}/logs/b.1.log\n"
+    assert "No space" not in box.onbox("triage", "--stage", "a").stdout
+    assert json.loads(box.onbox("progress", "--stage", "a", "--json").stdout)["current"] == 7
+    assert box.onbox("progress").stderr.endswith("/logs/b.1.log\n")
+    assert "there are: a, b" in box.onbox("triage", "--stage", "c").stderr
+
+
 def test_json_has_exactly_its_keys(box: Box) -> None:
     (box.project / "x.log").write_text(NO_SPACE)
     verdict = json.loads(box.onbox("triage", "x.log", "--json", "--inodes-free", "0", "--disk-free", "5GB").stdout)

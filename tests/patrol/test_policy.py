@@ -55,7 +55,7 @@ def test_severity_message_and_remedy_are_changed() -> None:
     finding = decided(STALLED, policy(change)).finding
     assert finding.severity is Severity.WARNING
     assert finding.remedy == "Call me."
-    assert finding.say.startswith("gpu1/digits: it lives, and every signal is old")
+    assert finding.say.startswith("gpu1/digits: alive, but every signal is old")
     assert finding.say.endswith("{!}")
 
 

@@ -13,6 +13,7 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.boxes import BoxSettings
 from onbox.model.screen import columns as columns_of
+from onbox.runs.journal import StageResult
 from patrol.commands.tick import SaidOnce, ShowAs, _lines
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run, explain_run
 from patrol.decide.time_left import with_time_left
@@ -97,12 +98,22 @@ def columns(text: str) -> list[str]:
     ],
 )
 def test_the_columns_are_the_same_every_time(look: RunLook) -> None:
-    assert columns(shown(look)) == ["loss", "mem", "disk", "gpu", "log", "rule"]
+    assert columns(shown(look))[:6] == ["loss", "mem", "disk", "gpu", "log", "rule"]
+
+
+def test_the_wide_line_says_all_that_the_short_one_does() -> None:
+    result = StageResult("train", 100.0, 5155.0, 5155, 0.41, metric="acc 0.967")
+    over = shown(done(stage_results=(result,), stages_total=2, told_seconds=36_720.0))
+    assert f"{CLOCK} gpu1/digits DONE 2/2 in 10h12m · loss" in over
+    assert over.endswith("· train 5155/5155 loss 0.41 · acc 0.967")
+    assert shown(run(attempt=3, timeout_seconds=4000.0, stage_began_age_seconds=3700.0)).endswith(
+        "· timeout in 5m00s · attempt 3"
+    )
 
 
 def test_the_reason_comes_first_where_it_is_bad() -> None:
     text = shown(run(log=log(9000.0), artifacts=Absent("none")))
-    assert text.startswith(f"{CLOCK} gpu1/digits STALLED it lives, and every signal is old")
+    assert text.startswith(f"{CLOCK} gpu1/digits STALLED alive, but every signal is old")
 
 
 def test_a_flag_of_the_box_is_said_beside_a_healthy_run() -> None:

@@ -143,7 +143,7 @@ RUNNING_CASES: tuple[Case, ...] = (
     Case("CHAIN_DONE is there, the runner still delivers notices", "ending", OK, RunState.RUNNING, "finished needs both: no process and the marker", done(runner_alive=True, ended_age_seconds=5.0)),
     Case("done long ago, a process still holds the GPU", "lingering", WARNING, RunState.RUNNING, "it costs money", done(stage_alive=True, ended_age_seconds=1200.0)),
     Case("the process table could not be read", "could-not-look", UNKNOWN, RunState.UNKNOWN, NO_EVIDENCE, run(runner_alive=HUNG, stage_alive=HUNG)),
-    Case("the runner could not be looked for, its stage was seen alive", "healthy", OK, RunState.RUNNING, "a living stage is positive proof", run(runner_alive=HUNG)),
+    Case("the runner could not be looked for, its stage was seen alive", "healthy", OK, RunState.RUNNING, "a live stage is positive proof", run(runner_alive=HUNG)),
     Case("old memory says dead, the look says alive", "healthy", OK, RunState.RUNNING, "the box wins over any memory", run(), before=before(gone_ticks=5, rule="interrupted", known_state="interrupted")),
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.replay import replay
 from onbox.chain.state.slots import land_marker, reserve_slot
 from onbox.chain.state.stage_evidence import look_at_stage
-from onbox.chain.state.stage_records import about_success, shown_command
+from onbox.chain.state.stage_records import about_success, last_metric, shown_command
 from onbox.contract.events import Event, parse_events, render_event
 from onbox.model.manifest import folder_of
 from onbox.named_tuple import NamedTuple
@@ -68,7 +68,7 @@ def recheck(paths: RunPaths, head: Mapping[str, Any], frozen: FrozenStage) -> Re
     at, failed = utc_text(wall()), known.started or {}
     data = {key: failed[key] for key in _KEPT if failed.get(key) is not None}
     data["cmd"] = shown_command(stage.cmd)
-    data |= {**about_success(verdict), "rechecked_at": at}
+    data |= {**about_success(verdict), **last_metric(failed), "rechecked_at": at}
     _land(paths, stage.name, known.attempts, data)
     return Rechecked((), data)
 

@@ -39,7 +39,7 @@ from onbox.contract.states import RunState
 from onbox.model.detect import detect_from_dict
 from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import result_words, whole_seconds
-from onbox.system.clock import monotonic, parse_utc, utc_text, wall
+from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain, remove_file
 from onbox.system.journal import Journal, read_lines
 from onbox.system.process import Identity, boot_id, look_up
@@ -244,7 +244,7 @@ class Runner:
     def _close_chain(self, end: ChainEnd, duration_seconds: float) -> None:
         """Journal the end, land its marker (a stop leaves none: the chain is not over), show it."""
         paths, head = self.ctx.paths, self.ctx.head
-        took_seconds = self._seconds_since_launch(duration_seconds)
+        took_seconds = self.history.facts.seconds_since_launch(duration_seconds, wall())
         data: dict[str, Any] = {
             "run_id": head.run_id,
             "stage": CHAIN,
@@ -275,11 +275,6 @@ class Runner:
             land_marker(paths.slot(CHAIN), paths.failed(CHAIN), data)
         self.ctx.recorder.show(state=end.state.value, stage=end.stage, reason=end.reason or None, outcome=end.event)
         remove_file(paths.stop_request)
-
-    def _seconds_since_launch(self, own_seconds: float) -> float:
-        """Since the chain was first launched: a runner that took over has seen only the rest of it."""
-        began = parse_utc(self.history.facts.began_at or "")
-        return own_seconds if began is None else max(own_seconds, wall() - began)
 
 
 def _changes(head: RunHead, launch: int) -> dict[str, Any]:

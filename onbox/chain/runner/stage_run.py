@@ -10,11 +10,12 @@ from onbox.chain.artifacts.on_disk import StopAsked, picture
 from onbox.chain.command.command_files import SCRIPTS
 from onbox.chain.command.environment import attempt_assignment
 from onbox.chain.gates.ask_success_gate import GateAnswer, ask_gate, ended_from_record, picture_of_added
-from onbox.chain.gates.success_gate import FOUND, Ended, GateFinding, haste_warning, judge, signal_of
+from onbox.chain.gates.success_gate import Ended, GateFinding, haste_warning, judge, signal_of
 from onbox.chain.observe.detect_watch import DetectedAttempt
 from onbox.chain.observe.resume_pairs import ResumePairs
 from onbox.chain.observe.tracker_watch import WatchedAttempt
 from onbox.chain.runner.attempt_monitor import LEFTOVER_GRACE_SECONDS, watch_attempt
+from onbox.chain.runner.retry import backoff_seconds, may_retry
 from onbox.chain.runner.start_attempt import Prepared, adopt_attempt, go, prepare_attempt
 from onbox.chain.runner.wait_for import AskedToStop, Awaited, Never, Patience
 from onbox.chain.state.plan import Action, StageEvidence, plan_stage
@@ -36,7 +37,6 @@ from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.system.files import remove_file
 from onbox.system.process import end_tree
 from onbox.system.time_limit import TooLong
-from onbox.triage.classes import may_repeat
 
 if TYPE_CHECKING:
     from onbox.chain.observe.post_mortem import Cause
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from onbox.contract.runfile import FrozenStage
     from onbox.model.manifest import WaitFor
 
-BACKOFF_LIMIT_SECONDS = 3600.0
 TRACKED_SECONDS = 1.0  # no tracker is begun and told in less
 _NO_GATES = Gates()
 
@@ -314,10 +313,9 @@ class StageRun:
         cause = blame_changed_script(cause, findings)
         self.failure_class = cause.failure_class
         self.reason = "; ".join(map(str, findings))
-        retry = self.stage.retry
-        may_retry = cause.failure_class in retry.classes and may_repeat(cause.failure_class, own_word=True)
-        if may_retry and ended.cause not in FOUND and self.known.retries < retry.max:
-            self.ledger.note_retry(ended, cause, self.reason, self._backoff_seconds(self.known.retries))
+        retry, retries = self.stage.retry, self.known.retries
+        if may_retry(retry, cause.failure_class, ended.cause, retries):
+            self.ledger.note_retry(ended, cause, self.reason, backoff_seconds(retry, retries))
             return self._back_off()
         self.ledger.fail(number, ended, findings, cause)
         return StageLeaves.FAILED
@@ -335,11 +333,8 @@ class StageRun:
         log, rows = self.ctx.paths.log(self.stage.name, number), self.ctx.head.data.get("triage") or ()
         return examine(log, ended, gates, kills, rows, self.folder)
 
-    def _backoff_seconds(self, retries: int) -> float:
-        return min(self.stage.retry.backoff_seconds * 2.0 ** min(retries, 30), BACKOFF_LIMIT_SECONDS)
-
     def _back_off(self) -> StageLeaves | Again:
-        delay = self._backoff_seconds(self.known.retries - 1)
+        delay = backoff_seconds(self.stage.retry, self.known.retries - 1)
         what = f"retry {self.known.retries} of {self.stage.retry.max} in {delay:g} s"
         if not self._patience.pause(delay, what, self.known.attempts):
             return StageLeaves.STOPPED

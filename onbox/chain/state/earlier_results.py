@@ -9,7 +9,7 @@ from onbox.chain.artifacts.presence import find_results, lost_results
 from onbox.chain.state.plan import Action, plan_stage
 from onbox.chain.state.slots import read_marker
 from onbox.chain.state.stage_evidence import look_at_stage
-from onbox.chain.state.stage_records import about_files
+from onbox.chain.state.stage_records import about_files, last_metric
 from onbox.contract.events import Event, render_event
 from onbox.contract.markers import Invalid, Marker, render_marker
 from onbox.contract.paths import CHAIN
@@ -175,7 +175,7 @@ def carry_out(place: ResultsPlace, stages: Sequence[FrozenStage], wishes: Result
             remove_file(paths.done(name))
         else:
             data = _accepted(place, frozen, history, str(record["at"]))
-            record |= {key: data[key] for key in ("accepted_by", "in_spite_of") if key in data}
+            record |= {key: data[key] for key in _OF_ACCEPTED if key in data}
             journal.append(render_event(record))
             remove_file(paths.failed(name))
             replace_file(paths.done(name), render_marker(data))
@@ -183,6 +183,7 @@ def carry_out(place: ResultsPlace, stages: Sequence[FrozenStage], wishes: Result
     journal.close()
 
 
+_OF_ACCEPTED = ("accepted_by", "in_spite_of", "duration_seconds", "progress", "metric")
 _OF_FAILURE = (
     "cmd",
     "cwd",
@@ -210,6 +211,7 @@ def _accepted(place: ResultsPlace, frozen: FrozenStage, history: History, at: st
         data |= {key: seen[key] for key in _OF_FAILURE if seen.get(key) is not None}
         reason = seen.get("reason") or known.last
         data |= {"in_spite_of": safe_line(reason, 300)} if reason else {}
+        data |= {"ended_at": seen.get("ended_at") or at, **last_metric(seen)}
     data.pop("code", None)  # what was accepted is the result, whatever code it is of
     data |= {"fingerprint": frozen.fingerprint, "accepted_at": at, "accepted_by": user_name(os.getuid())}
     return {**data, **_what_is_there(place, stage)}

@@ -15,7 +15,7 @@ from onbox.system.files import read_tail
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from onbox.chain.artifacts.on_disk import FoundFile
     from onbox.chain.gates.ask_success_gate import GateAnswer
@@ -91,8 +91,7 @@ class StageLedger:
         if self.ctx.progress.has_looked:
             data["progress"] = progress_of_success(self.ctx.progress.look(moves=False))
         data |= about_success(verdict)
-        metric = metric_in(self._last_line(number) or "")
-        data |= {"metric": metric} if metric else {}
+        data |= last_metric({"last_line": self._last_line(number)})
         # Flushed together with what comes next (the next start or the chain's end), before any of it is announced: the
         # marker itself is flushed here, and the plan takes it as proof should the power fail in between.
         self.note(self._ended(number, ended), {"event": Event.STAGE_DONE, **data}, sync=False)
@@ -181,6 +180,12 @@ def progress_of_success(progress: dict[str, Any] | None) -> dict[str, Any] | Non
     if progress is None or progress.get("current") != 0 or not progress.get("exact_max"):
         return progress
     return {key: value for key, value in progress.items() if key not in ("text", "current", "exact_max")}
+
+
+def last_metric(ended: Mapping[str, Any]) -> dict[str, str]:
+    """The result that an attempt's last line tells, for its DONE; ended: has that line, as a FAILED marker does."""
+    metric = metric_in(str(ended.get("last_line") or ""))
+    return {"metric": metric} if metric else {}
 
 
 def shown_command(cmd: str | Sequence[str]) -> str | list[str]:

@@ -13,7 +13,8 @@ from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
-from onbox.project import Project, find_config, load_project, read_toml
+from onbox.outside import safe_text
+from onbox.project import BrokenConfig, Project, find_config, load_project, read_toml
 from onbox.system.process import find_tree
 
 if TYPE_CHECKING:
@@ -37,33 +38,31 @@ SHOWN_PIDS = 20
 def load_project_to_read(config_option: str | None) -> Project:
     """As `load_project`, for commands that look at or end a run that exists: a broken file must not keep them from it.
 
-    Then only the state directory is taken from the file, if it can be, and the rest of its errors is a note.
+    Then only the state directory is taken from the file, if it can be, and its errors are a note.
     """
     try:
         return load_project(config_option)
-    except Trouble as trouble:
-        path = os.path.abspath(config_option) if config_option else find_config(os.getcwd())
-        if path is None or not os.path.isfile(path):
-            raise
-        project = _project_despite(path, trouble)
-        if run_names(project.state_dir):
-            note = f"{path} has errors (`onbox stages` names them); a run goes by its frozen definition"
-            print(f"onbox: note: {note}", file=sys.stderr)
+    except BrokenConfig as broken:
+        project = project_despite(broken)
+        frozen = "a run goes by what was frozen at its start; " if run_names(project.state_dir) else ""
+        note = f"{broken.path}: {broken.first}\n  {frozen}all errors: onbox check"
+        print(f"onbox: note: {safe_text(note)}", file=sys.stderr)
         return project
 
 
-def _project_despite(path: str, trouble: Trouble) -> Project:
-    folder = os.path.dirname(path)
+def project_despite(broken: BrokenConfig) -> Project:
+    """What can be known of a project whose file is broken: where it is, and its state directory."""
+    folder = os.path.dirname(broken.path)
     try:
-        run = read_toml(path).get("run", {})
-    except Trouble:
+        run = read_toml(broken.path).get("run", {})
+    except BrokenConfig:
         run = {}
     kept = {key: run[key] for key in ("name", "state_dir") if isinstance(run, dict) and isinstance(run.get(key), str)}
     try:
         config = parse_config({"run": kept}, default_name=run_name_from(os.path.basename(folder)))
     except ConfigErrors:
-        raise trouble from None
-    return Project(folder, None, config)
+        raise broken from None
+    return Project(folder, None, config, broken=broken)
 
 
 def existing_run(project: Project, run: str | None) -> RunPaths:
@@ -81,14 +80,22 @@ def _find_run(project: Project, run: str | None, *, any_name: bool) -> RunPaths:
         return project.paths(known[0])
     _refuse_removed_state(paths)
     if not known:
-        raise Trouble(Exit.USAGE, f"no run in {project.state_dir} yet; start one: {how_to_start(project)}")
+        raise no_run_yet(project)
     name = os.path.basename(paths.root)
     raise Trouble(Exit.USAGE, f"no run {name!r} in {project.state_dir}; there are: {', '.join(known)}")
 
 
-def how_to_start(project: Project) -> str:
-    """The command that starts a first run: of the stages that onbox.toml has, or of one that is named."""
-    return "onbox chain" if project.config.stages else "onbox chain 'train=python train.py'"
+def no_run_yet(project: Project) -> Trouble:
+    """With the command that starts a first: of the stages that onbox.toml has, or of one that is named."""
+    start = "onbox chain" if project.config.stages else "onbox chain 'train=python train.py'"
+    return none_yet(project, f"no run in {project.state_dir} yet", start)
+
+
+def none_yet(project: Project, none: str, start: str) -> Trouble:
+    """What is not there, and how it is started; where onbox.toml is broken, that this comes first."""
+    if project.broken:
+        return Trouble(Exit.CONFIG, f"{none}; to start one, correct {project.broken.path} first")
+    return Trouble(Exit.USAGE, f"{none}; start one: {start}")
 
 
 def run_to_act_on(project: Project, run: str | None) -> RunPaths:

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Unseen, observed
+from onbox.model.screen import hanging
 from onbox.model.units import format_duration, format_size
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
 
 
+LABEL = 11  # columns
+
+
 class StatsLine(NamedTuple):
     """One resource in words. full_percent: of what must not become full; None: it is not known, or has no end."""
 
@@ -33,8 +37,10 @@ class StatsLine(NamedTuple):
 
 def render_picture(picture: Picture) -> str:
     """All lines, one resource each; several for disks and GPUs."""
-    lines = [f"  {line.label:<9}{line.text}" for line in picture_lines(picture)]
-    return printable_lines([picture_head(picture), *lines])
+    lines = hanging("", safe_line(picture_head(picture)), LABEL)
+    for line in picture_lines(picture):
+        lines += hanging(f"  {line.label:<9}", safe_line(line.text), LABEL)
+    return "\n".join(lines)
 
 
 def picture_head(picture: Picture) -> str:
@@ -55,10 +61,6 @@ def picture_lines(picture: Picture) -> list[StatsLine]:
     lines += _lines("gpu", picture.gpus, _gpu_lines)
     lines += _lines("tree", snapshot.tree, lambda tree: [_tree_text(tree)])
     return [*lines, StatsLine("host", _host_text(picture))]
-
-
-def printable_lines(lines: list[str]) -> str:
-    return "\n".join(safe_line(line) for line in lines)
 
 
 def _lines(name: str, value: Maybe[Any], texts: Any, full: Any = lambda _: ()) -> list[StatsLine]:

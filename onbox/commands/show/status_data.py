@@ -16,6 +16,7 @@ from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_marker
 from onbox.commands.engine.view import engine_failure, job_line, jobs_data
 from onbox.contract.events import Event
+from onbox.contract.json_text import as_number
 from onbox.contract.markers import Marker
 from onbox.contract.states import RunState, StageState
 from onbox.model.manifest import folder_of
@@ -23,7 +24,7 @@ from onbox.model.tracker import identity_from_record
 from onbox.model.units import format_duration
 from onbox.notify.queue.queue_status import summary, survey
 from onbox.outside import safe_line
-from onbox.runs.journal import result_of
+from onbox.runs.journal import rechecked_words, result_of
 from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
 from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.triage.classes import about_stall, may_repeat
@@ -43,6 +44,8 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
     """The status as JSON-ready data; the text form shows a part of it. found: the run's jobs; None: it has none."""
     head = view.head
     reason = (view.end or {}).get("reason") or None
+    if view.rechecked:
+        reason = rechecked_words(view.rechecked)
     missing = _missing_results(paths, view)
     log = log_look(paths, view)
     now = ProgressNow(head.data.get("progress") or {})
@@ -96,13 +99,14 @@ def _progress_now(now: ProgressNow, view: RunView, log: Mapping[str, Any] | None
 
 
 def _times(view: RunView) -> dict[str, Any]:
-    """Since when it runs, or how long it ran, all launches together."""
-    began, ended = parse_utc(view.began_at or ""), parse_utc(str((view.end or {}).get("ended_at") or ""))
-    until = ended if ended is not None else wall()
+    """Since when it runs, or how long it ran by its own word, all launches together."""
+    began, end = parse_utc(view.began_at or ""), view.end or {}
+    took = as_number(end.get("duration_seconds")) if end.get("ended_at") else None
+    took = max(0.0, wall() - began) if took is None and began is not None else took
     return {
         "began_at": view.began_at,
-        "ended_at": (view.end or {}).get("ended_at"),
-        "elapsed_seconds": None if began is None else round(max(0.0, until - began), 1),
+        "ended_at": end.get("ended_at"),
+        "elapsed_seconds": None if took is None else round(took, 3),
         "launches": view.launches,
     }
 
@@ -283,6 +287,8 @@ def _step(
     signs = {Sign.RESULTS_MISSING} if missing else set()
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
         signs.add(Sign.GATE_REFUSED)
+    if view.rechecked:
+        signs.add(Sign.RECHECKED)
     signs |= signs_of_failure(str((failure or {}).get("failure_class") or ""))
     if view.repeated.times >= REPEATED and view.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)

@@ -24,6 +24,7 @@ from onbox.model.units import format_duration, format_size
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.journal import StageResult, result_words
+from onbox.runs.state import shown_state
 from onbox.series.point import finite
 from onbox.terminal import palette
 from onbox.terminal.columns import Column, ColumnCell, fitted, head_of, row_of
@@ -60,7 +61,7 @@ def print_status(
     console = console_of(stream)
     state = str(data["state"])
     head = Text(head_line(data, wide=False), palette.STRONG)
-    head.highlight_words([state.upper()], palette.of_state(state))
+    head.highlight_words([shown_state(data)], palette.of_state(state))
     console.print(head)
     wrong = [(label, Text(text, LOUD.get(label, ""))) for label, text, _ in what_is_wrong(data)]
     if wrong:
@@ -81,7 +82,7 @@ def print_runs(stream: TextIO, rows: Sequence[Mapping[str, Any]], indent: str = 
     console = console_of(stream)
     for data in rows:
         line = Text(clip(indent + run_line(data), console.width), no_wrap=True, overflow="ellipsis")
-        line.highlight_words([str(data["state"]).upper()], palette.of_state(str(data["state"])))
+        line.highlight_words([shown_state(data)], palette.of_state(str(data["state"])))
         console.print(line)
 
 

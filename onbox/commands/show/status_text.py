@@ -15,6 +15,7 @@ from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.model.units import format_duration, format_size
 from onbox.outside import safe_line
 from onbox.runs.journal import StageResult, result_words
+from onbox.runs.state import shown_state
 from onbox.system.clock import parse_utc, wall
 from onbox.triage.evidence import NO_PROOF_RULES
 
@@ -47,9 +48,9 @@ def render_status(view: RunView, data: dict[str, Any], *, wide: bool = False) ->
 def run_line(data: Mapping[str, Any], *, wide: bool = False) -> str:
     """One run in one line of 80 columns: `digits RUNNING 1/2 train ~4600/5155 (89%) eta 1h12m · for 3h12m`."""
     if data.get("kind") == "sweep":
-        return joined([f"{data['run']:<14} {data['state'].upper():<11} {safe_line(data['text'])}"])
+        return joined([f"{data['run']:<14} {shown_state(data):<11} {safe_line(data['text'])}"])
     done = sum(1 for stage in data["stages"] if stage["state"] == StageState.DONE.value)
-    head = f"{data['run']:<14} {data['state'].upper():<11} {done}/{len(data['stages'])}"
+    head = f"{data['run']:<14} {shown_state(data):<11} {done}/{len(data['stages'])}"
     at_work = next((stage for stage in data["stages"] if stage["name"] == data.get("stage")), None)
     progress = data.get("progress") if isinstance(data.get("progress"), dict) else {}
     parts = [
@@ -82,13 +83,13 @@ def head_line(data: Mapping[str, Any], *, wide: bool) -> str:
     took = data.get("elapsed_seconds")
     over = data["state"] not in (RunState.RUNNING.value, RunState.STALLED.value, RunState.DEGRADED.value)
     parts = [
-        f"run {data['run']} ({data['run_id']}): {data['state'].upper()}",
+        f"run {data['run']} ({data['run_id']}): {shown_state(data)}",
         f"{done}/{total} stages done",
         "" if took is None else f"{'in' if over else 'for'} {format_duration(took)}",
         f"launch {data['launches']}" if (data.get("launches") or 0) > 1 else "",
     ]
     if not wide and len(joined(parts, 1 << 16)) > WIDTH:
-        parts[0] = f"run {data['run']}: {data['state'].upper()}"
+        parts[0] = f"run {data['run']}: {shown_state(data)}"
     return " · ".join(filter(None, parts)) if wide else joined(parts)
 
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from onbox.chain.lock.run_owner import refuse_foreign_run
-from onbox.commands.shared.project import load_project_to_read, run_names
+from onbox.commands.shared.project import load_project_to_read, none_yet, run_names
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import DamagedRunfile
 from onbox.errors import Trouble
@@ -29,12 +29,9 @@ def sweep_paths(args: Options, *, act: bool = False) -> RunPaths:
         names = sweep_names(project)
         if given is not None or len(names) != 1:
             what = f"no sweep {os.path.basename(paths.root)!r} in {project.state_dir}"
-            there = (
-                f"; there are: {', '.join(names)}"
-                if names
-                else "; start one: onbox sweep 'seed=0..4' -- COMMAND {seed}"
-            )
-            raise Trouble(Exit.USAGE, what + there)
+            if names:
+                raise Trouble(Exit.USAGE, f"{what}; there are: {', '.join(names)}")
+            raise none_yet(project, what, "onbox sweep 'seed=0..4' -- COMMAND {seed}")
         paths = project.paths(names[0])
     if act:
         refuse_foreign_run(paths)

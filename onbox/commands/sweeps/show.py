@@ -16,6 +16,7 @@ from onbox.commands.sweeps.options import common, sweep_argument
 from onbox.contract.exits import Exit
 from onbox.model.screen import SEPARATOR, joined, labelled, whole
 from onbox.outside import safe_line
+from onbox.runs.state import shown_state
 from onbox.sweep.look import SweepView, look_at_sweep
 from onbox.sweep.results import ResultsTable, read_table
 from onbox.sweep.state.frozen_sweep import read_definition
@@ -46,13 +47,11 @@ def show_status_at(args: Options, paths: RunPaths) -> int:
 
 def _text(view: SweepView) -> str:
     data = view.data
-    lines = [
-        joined([f"sweep {data['run']} ({data['run_id']}): {data['state'].upper()}", *data["text"].split(SEPARATOR)])
-    ]
+    lines = [joined([f"sweep {data['run']} ({data['run_id']}): {shown_state(data)}", *data["text"].split(SEPARATOR)])]
     for label, text in _prose(data):
         lines += labelled(label, safe_line(text)) if text else []
     lines += (
-        whole("logs", f"{data['state_dir']}/cells/CELL/logs") if data["running_cells"] or data["failed_cells"] else []
+        whole("logs", f"onbox logs CELL --run {data['run']}") if data["running_cells"] or data["failed_cells"] else []
     )
     lines += whole("markers", data["markers"]) + whole("next", data["next_command"])
     return "\n".join([*lines, *labelled("then", data["then"])])
@@ -78,7 +77,7 @@ def _gpus(cell: dict[str, Any]) -> str:
 @command()
 @sweep_argument
 @click.option("--sort", metavar="METRIC", help='"-accuracy": the largest first (default: [sweep] sort)')
-@click.option("--csv", is_flag=True, help="for a spreadsheet: every number as it is")
+@click.option("--csv", is_flag=True, help="for a spreadsheet: every number in full")
 @click.option("--all", is_flag=True, help="every cell, however many")
 @common
 def run_table(args: Options) -> int:

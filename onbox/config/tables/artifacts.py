@@ -34,8 +34,10 @@ class ArtifactKeys(Keys):
 
     path = OwnKey("One file or folder, by its name.", '"last.npz"')
     glob = OwnKey("Files or folders, by a pattern.", '"epoch_*.npz"')
-    min_count = Key(values.count_from(1), 1, "So many must be there; with glob.", "3", usual="1")
-    min_bytes = Key(values.size, 1, "Each at least so large; of a folder all its files together.", '"1KB"', usual="1")
+    min_count = Key(values.count_from(1), 1, "At least this many must be there; with glob.", "3", usual="1")
+    min_bytes = Key(
+        values.size, 1, "Each must be at least this large; for a folder, all its files together.", '"1KB"', usual="1"
+    )
 
 
 class CheckpointsKeys(Keys):
@@ -43,7 +45,7 @@ class CheckpointsKeys(Keys):
 
     kind = Key(values.one_of(PRESETS, "a kind of checkpoint"), "", "Their layout.", '"hf"', wanted=", ".join(PRESETS))
     path = OwnKey("Where they lie.", '"ckpt"', usual="as artifacts or gates.checkpoints say")
-    min_count = Key(values.count_from(1), 1, "So many whole ones must be there.", "1", usual="1")
+    min_count = Key(values.count_from(1), 1, "At least this many whole ones must be there.", "1", usual="1")
 
 
 class Preset(NamedTuple):

@@ -42,34 +42,43 @@ class WatchKeys(Keys):
     )
     name = Key(values.run_name, "watched", "What it is called.", '"watched"', usual='"watched"')
     log = Key(values.text, None, "Its log.", '"train.log"')
-    process = Key(values.text, None, "A pattern of its process's command line, as for pgrep -f.", '"train.py"')
+    process = Key(values.text, None, "A pattern that its command line matches, as for pgrep -f.", '"train.py"')
     session = Key(values.text, None, "The tmux or screen session that it runs in.", '"train"')
     artifacts = ListKey(values.text, "Its files.", '["ckpt/*.npz"]', usual="none")
-    done_regex = Key(values.regex, None, "It is done: a line of its log.", '"^finished"')
-    done_file = Key(values.text, None, "It is done: a file.", '"DONE"')
-    done_count = Key(values.count_from(1), None, "It is done: so many of its artifacts.", "10")
+    done_regex = Key(values.regex, None, "It is done when a line of its log matches.", '"^finished"')
+    done_file = Key(values.text, None, "It is done when this file is there.", '"DONE"')
+    done_count = Key(values.count_from(1), None, "It is done when this many of its artifacts are there.", "10")
     resume = Key(
-        values.text, None, "The line that starts it again on the box: shown where it is dead, never run.", '"sh go.sh"'
+        values.text,
+        None,
+        "The command line that starts it again on the box: shown when it is dead, never run.",
+        '"sh go.sh"',
     )
     stall_after = Key(
-        values.positive_duration, None, "Quiet for so long is stalled.", '"30m"', usual="as the thresholds say"
+        values.positive_duration,
+        None,
+        "Stalled after being quiet for this long.",
+        '"30m"',
+        usual="as the thresholds say",
     )
     expected = Key(values.positive_duration, None, "How long it should take.", '"6h"', usual="not known")
     stop_at = OwnKey("As `stop_at` of the box, for this run.", "{ step = 4000 }", usual="that of the box")
     job = OwnKey("A job of a cluster, by its id.", "")
-    resubmit = OwnKey('Only for recover = "resume" on a cluster: the command, run here, that submits the job anew.', "")
+    resubmit = OwnKey(
+        'Only for recover = "resume" on a cluster: the command, run here, that submits the job again.', ""
+    )
 
 
 class BoxKeys(Keys):
     """[boxes.*]."""
 
     HEADER = "[boxes.gpu1]"
-    HELP = "For the local side: where runs live, and how to look at them."
+    HELP = "For the local side: where the runs are, and how to look at them."
     host = Key(values.host, "", "The host: an alias of ~/.ssh/config.", '"gpu1"', usual="the box's name")
     project = Key(values.text, None, "The project directory on the box.", '"/root/@NAME@"')
     projects = ListKey(
         values.text,
-        "Several of them, instead of `project`: each is looked at as BOX-DIRECTORY, and `patrol tick BOX` is all of them.",
+        "Several of them, instead of `project`: each becomes BOX-DIRECTORY, and `patrol tick BOX` means all of them.",
         "",  # it excludes `project`
         usual="none",
     )
@@ -90,14 +99,14 @@ class BoxKeys(Keys):
     state_dir = Key(
         values.text,
         None,
-        "Where its runs lie, below the project unless absolute.",
+        "Where its runs are, below the project unless absolute.",
         '".onbox"',
         usual="as [run] state_dir",
     )
-    owner = Key(values.text, None, "Who answers for its runs.", '"Ada"', usual="not named")
+    owner = Key(values.text, None, "Who is responsible for its runs.", '"Ada"', usual="not named")
     clocks = ListKey(
         values.text,
-        "What ends or costs by itself there; the handbook shows it.",
+        "What ends or costs money by itself there; the handbook shows it.",
         '["released on Friday 18:00 UTC", "a stopped box still bills its disk"]',
         wanted='a list such as ["released on Friday at 18:00 UTC"]',
         usual="none",
@@ -112,18 +121,18 @@ class BoxKeys(Keys):
     )
     results = ListKey(
         values.text,
-        "Small files there that are shown as they are, once a run is done.",
+        "Small files on the box that are shown as they are, once a run is done.",
         '["results/*.csv"]',
         usual="none",
     )
     price = Key(
         billing.price,
         None,
-        "What it costs, by the hour or day: every tick says what was spent, and what it costs while nothing runs there.",
+        "What it costs, per hour or day: every tick shows what was spent, and what it costs while nothing runs there.",
         '"2.10 USD/h"',
         usual="not known",
     )
-    started = Key(values.local_time, None, "Since when it is rented.", '"2027-01-01 08:00"', usual="not known")
+    started = Key(values.local_time, None, "When the rental began.", '"2027-01-01 08:00"', usual="not known")
     budget = Key(billing.amount, None, "You are told once when so much was spent.", '"50 USD"', usual="you are not")
     idle_budget = Key(
         billing.amount,
@@ -135,7 +144,7 @@ class BoxKeys(Keys):
     provider = Key(
         values.text,
         None,
-        "Whose it is, for `patrol teardown-check`: one of its profiles, or the path of your own.",
+        "The provider, for `patrol teardown-check`: one of its profiles, or the path of your own.",
         '"generic"',
         usual='"generic"',
     )
@@ -146,8 +155,8 @@ class BoxKeys(Keys):
         usual="it goes on",
     )
     watch = OwnKey("Runs that onbox did not start: see below.", "")
-    address = OwnKey("Of a cluster only: where it answers.", "")
-    token = OwnKey("Of a cluster only: its token.", "")
+    address = OwnKey("For a cluster only: its address.", "")
+    token = OwnKey("For a cluster only: its token.", "")
 
 
 def read_boxes(file: Table) -> tuple[BoxSettings, ...]:

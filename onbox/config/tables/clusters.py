@@ -52,7 +52,11 @@ class WatchedJobKeys(Keys):
         "",
     )
     stall_after = Key(
-        values.positive_duration, None, "Quiet for so long is stalled.", '"30m"', usual="as the thresholds say"
+        values.positive_duration,
+        None,
+        "Stalled after being quiet for this long.",
+        '"30m"',
+        usual="as the thresholds say",
     )
     expected = Key(values.positive_duration, None, "How long it should take.", '"6h"', usual="not known")
 

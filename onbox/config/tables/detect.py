@@ -39,55 +39,63 @@ class DetectKeys(Keys):
         "What the runner looks for in a run while it runs, at every sample (docs/series.md). A reading is one value that the"
         " log shows. It tells, and stops nothing by itself."
     )
-    slow_percent = Key(_share, _USUAL.slow_percent, "So far below its own median speed is slow.", "25", usual="25")
-    slow_readings = Key(values.count_from(1), _USUAL.slow_readings, "For so many readings in a row.", "5", usual="5")
-    loss_percent = Key(_above_zero, _USUAL.loss_percent, "So far above its trend the loss has risen.", "50", usual="50")
-    loss_readings = Key(values.count_from(1), _USUAL.loss_readings, "For so many readings in a row.", "10", usual="10")
+    slow_percent = Key(_share, _USUAL.slow_percent, "Slow is this far below its own median speed.", "25", usual="25")
+    slow_readings = Key(values.count_from(1), _USUAL.slow_readings, "For this many readings in a row.", "5", usual="5")
+    loss_percent = Key(
+        _above_zero, _USUAL.loss_percent, "The loss has risen when it is this far above its trend.", "50", usual="50"
+    )
+    loss_readings = Key(
+        values.count_from(1), _USUAL.loss_readings, "For this many readings in a row.", "10", usual="10"
+    )
     grad_norm_factor = Key(
-        _above_zero, _USUAL.grad_norm_factor, "So many times its usual size the gradient explodes.", "10", usual="10"
+        _above_zero,
+        _USUAL.grad_norm_factor,
+        "The gradient explodes at this many times its usual size.",
+        "10",
+        usual="10",
     )
     grad_norm_readings = Key(
-        values.count_from(1), _USUAL.grad_norm_readings, "For so many readings in a row.", "3", usual="3"
+        values.count_from(1), _USUAL.grad_norm_readings, "For this many readings in a row.", "3", usual="3"
     )
     zero_readings = Key(
         values.count_from(2),
         _USUAL.zero_readings,
-        "A loss, grad norm or metric that is exactly 0 in so many readings in a row.",
+        "A loss, grad norm or metric is exactly 0 in this many readings in a row.",
         "5",
         usual="5",
     )
     resume_loss_difference = Key(
         _above_zero,
         _USUAL.resume_loss_difference,
-        "After a resume the loss may differ by so much from that of the same step in the attempt before.",
+        "After a resume the loss may differ by this much from the same step in the attempt before.",
         "0.002",
         usual="0.002",
     )
     resume_loss_percent = Key(
         _above_zero,
         _USUAL.resume_loss_percent,
-        "Behind the last step of the attempt before it may lie so far above that attempt's trend.",
+        "Past the last step of the attempt before, the loss may be this far above that attempt's trend.",
         "1",
         usual="1",
     )
     checkpoint_intervals = Key(
         _above_zero,
         _USUAL.checkpoint_intervals,
-        "No new complete checkpoint for so many of the run's own intervals is late.",
+        "Late when there was no new complete checkpoint for this many of the run's own intervals.",
         "3",
         usual="3",
     )
     rollback_depth = Key(
         values.count_from(0),
         _USUAL.rollback_depth,
-        "At least so many complete checkpoints should be left, once there were as many; 0: any number will do.",
+        "At least this many complete checkpoints should be left, once there were as many; 0: any number will do.",
         "3",
         usual="0",
     )
     buffered_after = Key(
         values.positive_duration,
         _USUAL.buffered_after_seconds,
-        "Artifacts so much younger than the log say that the output is buffered.",
+        "Artifacts this much younger than the log mean that the output is buffered.",
         '"10m"',
         usual='"10m"',
     )
@@ -99,7 +107,7 @@ class DetectKeys(Keys):
         "50",
     )
     on_detect = OwnKey(
-        'What follows, by detector: "tell", "stop" (the stage is ended and fails) or "ignore". Detectors: '
+        'What to do, by detector: "tell" you, "stop" (the stage is ended and fails) or "ignore". Detectors: '
         + ", ".join(NAMES)
         + ".",
         '{ loss-not-finite = "stop" }',

@@ -18,14 +18,14 @@ T = TypeVar("T")
 class GpuKeys(Keys):
     """`gpu` of [gates]."""
 
-    count = Key(values.count_from(1), 1, "At least so many GPUs.", "1", usual="1")
-    max_used_mib = Key(values.count_from(0), None, "With at most so many MiB in use each.", "500", usual="any use")
+    count = Key(values.count_from(1), 1, "At least this many GPUs.", "1", usual="1")
+    max_used_mib = Key(values.count_from(0), None, "Each with at most this many MiB in use.", "500", usual="any use")
 
 
 class CheckpointGateKeys(Keys):
     """`checkpoints` of [gates]."""
 
-    path = Key(values.text, ".", "Where they lie. What lies below it already counts.", '"ckpt"', usual='"."')
+    path = Key(values.text, ".", "Where they are. Files already there count.", '"ckpt"', usual='"."')
     size = Key(values.size, 0, "The size of one checkpoint.", '"4GB"', wanted="the size of one checkpoint, such as 4GB")
     keep = Key(
         values.count_from(1), 1, "How many of them are kept.", "3", wanted="how many checkpoints lie there at once"

@@ -41,17 +41,17 @@ class NotifyKeys(Keys):
     """[notify]."""
 
     HEADER = "[notify]"
-    HELP = "Who is told, and of what. Messages that cannot be delivered are kept and tried again."
+    HELP = "Who gets messages, and about what. Messages that cannot be delivered are kept and retried."
     urls = ListKey(
         values.secret_reference,
-        'Where to: each "env:NAME" or "file:PATH", which hold the URL. The format is known by the URL.',
+        'Where to: each "env:NAME" or "file:PATH", which holds the URL. The format is recognised by the URL.',
         '["env:ONBOX_WEBHOOK"]',
         usual="nowhere",
         secret=True,
     )
     on = ListKey(
         _EVENT,
-        'Of which events; "stage_done", "interrupted" and "stopped" can be added.',
+        'About which events; "stage_done", "interrupted" and "stopped" can be added.',
         "[" + ", ".join(f'"{event}"' for event in DEFAULT_NOTIFY_EVENTS) + "]",
         wanted=_EVENTS_WANTED,
         usual="these",
@@ -75,7 +75,7 @@ class NotifyKeys(Keys):
     give_up = Key(
         values.positive_duration,
         _PACE.give_up_seconds,
-        "A message that could not be delivered for so long is put aside as dead.",
+        "A message that could not be delivered for this long is put aside as dead.",
         '"7d"',
         usual='"7d"',
     )
@@ -99,7 +99,7 @@ class TargetKeys(Keys):
     on = OwnKey("Of which events.", '["stage_failed", "chain_done"]', usual="as in [notify]")
     secret = Key(values.secret_reference, None, "Signs the message.", '"env:TEAM_SECRET"', usual="not signed")
     attach_log = Key(
-        _attachment, 0, "So much of the end of the stage's log goes along, without secrets.", '"4KB"', usual="0"
+        _attachment, 0, "Attach this much of the end of the stage's log, without secrets.", '"4KB"', usual="0"
     )
 
 

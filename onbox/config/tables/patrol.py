@@ -71,9 +71,11 @@ class PatrolKeys(Keys):
         usual='"30s"',
     )
     at_once = Key(
-        values.count_from(1), _USUAL.at_once, "So many boxes are looked at at the same time.", "16", usual="16"
+        values.count_from(1), _USUAL.at_once, "How many boxes are looked at at the same time.", "16", usual="16"
     )
-    per_host = Key(values.count_from(1), _USUAL.per_host, "So many logins are in flight to one host.", "6", usual="6")
+    per_host = Key(
+        values.count_from(1), _USUAL.per_host, "How many logins to one host may be in progress.", "6", usual="6"
+    )
     multiplex = Key(
         values.flag,
         _USUAL.multiplex,
@@ -98,21 +100,21 @@ class PatrolKeys(Keys):
     report = Key(
         _page_path,
         None,
-        "A page with plots of every run, made anew after each look (`patrol report`; needs `onbox[report]`).",
+        "A page with charts of every run, rewritten after each look (`patrol report`; needs `onbox[report]`).",
         '"report.html"',
         usual="none",
     )
     restarts_per_day = Key(
         values.count_from(0),
         _USUAL.restarts_per_day,
-        'How often a day a run may be resumed where recover = "resume".',
+        'How often a day a run may be resumed, with recover = "resume".',
         "3",
         usual="3",
     )
     alerts_per_day = Key(
         values.count_from(1),
         _USUAL.alerts_per_day,
-        "How often a day one trouble of one run is told.",
+        "How many messages a day about one problem of one run.",
         "6",
         usual="6",
     )
@@ -124,7 +126,7 @@ class PatrolKeys(Keys):
         usual='"08:00"',
     )
     thresholds = OwnKey(
-        "Numbers of the decision table; docs/patrol-rules.md names them all.", "{ disk_free_warning_percent = 10 }"
+        "Numbers of the decision table; docs/patrol-rules.md lists them all.", "{ disk_free_warning_percent = 10 }"
     )
     rules = OwnKey("Changes of its rules.", '[{ name = "gpu-idle", enabled = false }]')
 

@@ -45,7 +45,7 @@ class RayKeys(Keys):
     project = Key(
         values.text,
         None,
-        "The project directory there, where the cluster does not see this disk.",
+        "The project directory there, if the cluster does not see this disk.",
         '"/mnt/shared/@NAME@"',
     )
     onbox = Key(values.text, None, "The onbox command there.", '"onbox"', usual='"onbox"')

@@ -61,14 +61,14 @@ class LogbookKeys(Keys):
     git = Key(
         values.one_of(GIT_WAYS, "a way"),
         _LOGBOOK.git,
-        'What happens with new entries: "never" anything, "commit" (that file alone, never what you staged), or "push".',
+        'What git does with new entries: "never" anything, "commit" (only that file, never what you staged), or "push".',
         '"never"',
         usual='"never"',
     )
     remind = Key(
         values.positive_duration,
         _LOGBOOK.remind_seconds,
-        "You are reminded of a live run without an entry by hand for so long.",
+        "You are reminded of a live run that had no entry by hand for this long.",
         '"24h"',
         usual='"24h"',
     )
@@ -82,14 +82,14 @@ class ContractKeys(Keys):
         "What a run that must be accounted for promises before its launch; it heads the record. `handbook contract` says "
         "what is missing."
     )
-    dri = Key(values.text, "", "Who answers for it.", '"ann"')
-    goal = Key(values.text, "", "What it is to reach.", '"a loss below 2.1 at step 100000"')
+    dri = Key(values.text, "", "Who is responsible for it.", '"ann"')
+    goal = Key(values.text, "", "What it should reach.", '"a loss below 2.1 at step 100000"')
     stop = Key(
-        values.text, "", "When it is to be stopped.", '"loss above 4 for an hour; a second loss of the same node"'
+        values.text, "", "When it should be stopped.", '"loss above 4 for an hour; a second loss of the same node"'
     )
     issue = Key(values.text, "", "Its issue.", '"https://example.com/issues/1"')
     tracker = Key(values.text, "", "Its run at a tracker.", '"wandb lab/digits/run-1, resume=allow"')
-    output_root = Key(values.text, "", "Where its output lies.", '"/mnt/shared/digits"')
+    output_root = Key(values.text, "", "Where its output is.", '"/mnt/shared/digits"')
     initialize_from = Key(values.text, "", "What it was started from.", '"/mnt/shared/base/step-4000"', usual="nothing")
     final_step = Key(values.count_from(1), None, "The last step of the whole training.", "100000")
     retention = Key(

@@ -90,14 +90,14 @@ class SlurmKeys(Keys):
     """[slurm]."""
 
     HEADER = "[slurm]"
-    HELP = "Slurm, which runs the stages where [run] backend says so."
+    HELP = "Slurm runs the stages if [run] backend says so."
     sbatch = OwnKey(
         "Options of every stage's sbatch, as in a stage.", '{ account = "lab", time = "12:00:00" }', usual="none"
     )
     lead = Key(
         values.duration,
         None,
-        'How long before its time limit a job is told; with requeue = true it then goes back into the queue. "0s": never.',
+        'How long before its time limit a job gets a signal; with requeue = true it then goes back into the queue. "0s": never.',
         '"2m"',
         usual="grace and a minute",
     )

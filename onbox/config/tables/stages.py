@@ -29,13 +29,13 @@ RETRY_MAX = 1  # where there is a retry table without `max`
 class RetryKeys(Keys):
     """`retry` of a stage."""
 
-    HELP = "Start a stage again unchanged. What can only fail again (host_oom, divergence, ...) is refused."
-    max = Key(values.count_from(0), RETRY_MAX, "At most so many times.", "2", usual="1")
+    HELP = "Start a stage again unchanged. Classes that can only fail again (host_oom, divergence, ...) are refused."
+    max = Key(values.count_from(0), RETRY_MAX, "At most this many times.", "2", usual="1")
     classes = OwnKey("Only after failures of these classes.", '["preempted", "network_blip"]', usual="required")
     backoff = Key(
         values.duration,
         Retry().backoff_seconds,
-        "Wait so long before; twice as long each time.",
+        "Wait this long before; twice as long each time.",
         '"60s"',
         usual='"60s"',
     )
@@ -69,7 +69,11 @@ class StageKeys(Keys):
         usual="detected",
     )
     timeout = Key(
-        values.positive_duration, None, "After so long the stage is stopped and has failed.", '"12h"', usual="no limit"
+        values.positive_duration,
+        None,
+        "After this long the stage is stopped and has failed.",
+        '"12h"',
+        usual="no limit",
     )
     stall_after = Key(
         values.duration_or_never,
@@ -123,7 +127,7 @@ class StageKeys(Keys):
     finite_loss = Key(
         values.weight,
         WARN,
-        'A last loss of nan or inf: true warns beside DONE, false says nothing, "refuse": the stage has failed.',
+        'If the last loss is nan or inf: true warns beside DONE, false ignores it, "refuse" makes the stage fail.',
         '"refuse"',
         usual="true",
     )

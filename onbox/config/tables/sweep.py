@@ -81,17 +81,17 @@ class SweepKeys(Keys):
         '"queue.txt"',
     )
     grid = OwnKey(
-        "Instead of or beside `cells`: every combination of these is a cell.",
+        "Instead of or in addition to `cells`: every combination of these is a cell.",
         '{ lr = ["1e-3", "1e-4"], seed = "0..4" }',
     )
     jobs = Key(values.count_from(1), None, "How many cells run at once.", "2", usual="one; with gpus as many as fit")
     gpus = Key(values.count_from(0), 0, "How many free GPUs each cell gets for itself.", "1", usual="none of its own")
     max_failures = Key(values.count_from(0), None, "The sweep ends when more cells have failed.", "20", usual="never")
     same_failures = Key(
-        _times, SAME_FAILURES, "It ends when so many in a row failed in the same way; false: never.", "10", usual="10"
+        _times, SAME_FAILURES, "It ends when this many in a row failed in the same way; false: never.", "10", usual="10"
     )
     metrics = OwnKey(
-        'The numbers that a cell leaves: its JSON file, such as "runs/{cell}/metrics.json", or what its log says.',
+        'The numbers of a cell: its JSON file, such as "runs/{cell}/metrics.json", or a line of its log.',
         '{ regex = "accuracy (?P<accuracy>[0-9.]+)" }',
     )
     sort = Key(
@@ -104,7 +104,7 @@ class SweepKeys(Keys):
     gate_wait = Key(
         values.duration,
         SweepSettings().gate_wait_seconds,
-        "How long a cell waits for room, memory or a card before the sweep ends.",
+        "How long a cell waits for disk space, memory or a GPU before the sweep ends.",
         '"7d"',
         usual='"7d"',
     )
@@ -116,7 +116,7 @@ class SweepMetricsKeys(Keys):
     regex = Key(
         values.regex,
         None,
-        "Of the last line of the last stage's log that matches: each named group is a metric.",
+        "Matched against the last stage's log; each named group of the last matching line is a metric.",
         '"accuracy (?P<accuracy>[0-9.]+)"',
         wanted="a regular expression with a named group for each metric",
     )

@@ -35,7 +35,7 @@ class TrackerKeys(Keys):
     """[tracker]."""
 
     HEADER = "[tracker]"
-    HELP = "The run at an experiment tracker that is meant: whatever differs is told at once."
+    HELP = "The run that should be used at an experiment tracker: you get a message at once if anything differs."
     kind = Key(values.one_of(KINDS, "a tracker"), None, "The tracker: " + " or ".join(KINDS) + ".", '"wandb"')
     entity = Key(values.text, None, "Its user or team.", '"lab"')
     project = Key(values.text, None, "Its project.", '"@NAME@"')

@@ -24,10 +24,13 @@ class VerifyKeys(Keys):
     """[[verify]]."""
 
     HEADER = "[[verify]]"
-    HELP = "A command of your own that loads a file which `patrol pull` brought home. The first that fits is taken."
+    HELP = "Your own command that loads a file which `patrol pull` copied. The first that matches is used."
     files = Key(values.text, "", "A pattern of its name or path.", '"*.h5"', wanted="a pattern of files")
     command = Key(
-        _command, "", "Gets the file's path as its last word, and ends with 0 if it is sound.", '"python check_h5.py"'
+        _command,
+        "",
+        "Gets the file's path as its last argument, and ends with 0 if the file is sound.",
+        '"python check_h5.py"',
     )
 
 

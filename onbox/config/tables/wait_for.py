@@ -24,9 +24,15 @@ class WaitForKeys(Keys):
     regex = Key(values.regex, None, "The line, as a regular expression; required with log.", '"^listening"')
     fail_regex = Key(values.regex, None, "A line that means it will never come.", '"^Traceback"', usual="none")
     stall_after = Key(
-        values.positive_duration, None, "A log that is quiet for so long: it will never come.", '"30m"', usual="never"
+        values.positive_duration,
+        None,
+        "When the log is quiet for this long, the line will never come.",
+        '"30m"',
+        usual="never",
     )
-    pid = Key(values.count_from(1), None, "A process: its end is waited for; beside file or log: it must live.", "4711")
+    pid = Key(
+        values.count_from(1), None, "Wait for the end of this process; beside file or log: it must be alive.", "4711"
+    )
     timeout = Key(
         values.positive_duration, WAIT_TIMEOUT_SECONDS, "After so long the stage has failed.", '"7d"', usual='"7d"'
     )

@@ -51,7 +51,7 @@ class SweepEnd:
         is_done = event == Event.CHAIN_DONE
         stage = {**data, "event": Event.STAGE_DONE if is_done else Event.STAGE_FAILED, "stage": SWEEP}
         stage["attempt"] = self._attempt
-        chain = {**data, "event": event, "stage": CHAIN, "attempt": self._sweep.history.launches}
+        chain = self._chain_data(data, event)
         chain |= {} if is_done else {"outcome": event, "stopped_at": SWEEP}
         self._recorder.note(stage, chain)
         paths = self._sweep.paths
@@ -71,10 +71,16 @@ class SweepEnd:
         event, state = Event.CHAIN_STOPPED, RunState.STOPPED
         if not asked:
             event, state = Event.CHAIN_INTERRUPTED, RunState.INTERRUPTED
-        chain = {**data, "event": event, "stage": CHAIN, "attempt": sweep.history.launches, "stopped_at": SWEEP}
+        chain = {**self._chain_data(data, event), "stopped_at": SWEEP}
         self._recorder.note(stage, chain)
         self._finish(state, event, data["reason"])
         return Exit.STOPPED
+
+    def _chain_data(self, data: dict[str, Any], event: str) -> dict[str, Any]:
+        """Of the whole run, where data is of this launch."""
+        history = self._sweep.history
+        took = history.facts.seconds_since_launch(data["duration_seconds"], wall())
+        return {**data, "event": event, "stage": CHAIN, "attempt": history.launches, "duration_seconds": round(took, 3)}
 
     def _finish(self, state: RunState, event: str, reason: str) -> None:
         shown = progress_of(self._sweep.board, 0, self._sweep.settings, None)

@@ -10,7 +10,8 @@ from onbox.triage import meaning
 from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
 from onbox.triage.reading.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
-from onbox.triage.rules.rows import ASKED, BUG, DEATH, SUMMARY, RuleRow, compiled
+from onbox.triage.rules.demands import MEANT as ASKS_FOR_SETTING
+from onbox.triage.rules.rows import ASKED, BUG, DEATH, REASON, SUMMARY, RuleRow, compiled
 from onbox.triage.rules.table import ROWS
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ PROGRESS_MAY_SAY = (
 )  # words of progress lines too
 # Rows that say only that something failed: what the sentence names says more.
 VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level", "solver-failed")
+OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")  # a program's own
 _OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
+_DEMANDING = ("exception", "said-error", "defect")  # what may tell its reader to choose otherwise
+_BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what a library of ranks tells of its own box
+_OF_PROGRAMS = ("ValueError", "TypeError", "KeyError", "AssertionError", "NotImplementedError")  # never a scheduler's
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
 _SHARED_MEMORY = lazy(
@@ -91,6 +96,7 @@ _BROKEN = lazy(
     r"|(?:greater|larger|longer) than (?:the )?file|(?:beyond|past) (?:the )?end of file",
     re.IGNORECASE,
 )
+_SAVED_FILE = lazy(r"\.(?:ckpt|pth?|safetensors|distcp|gguf)\b|checkpoint|\bmodel state", re.IGNORECASE)
 _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
 _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool], str], ...] = (
@@ -233,17 +239,27 @@ def _is_quoted(row: RuleRow, text: str) -> bool:
 def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
     """The class of which a sentence speaks, where the row itself says only that something failed."""
     name = named[0].rsplit(".", 1)[-1] if named else ""
+    sentence = named[1] if named else said
+    if row.id in _DAMAGED and row.failure_class == "data_error" and _SAVED_FILE.search(sentence):
+        return BY_ID["checkpoint-damaged"]
+    if row.explains == REASON and name in _OF_PROGRAMS:  # which speaks of a setting for such an end
+        row = BY_ID["exception"]
     is_vague = row.id in VAGUE_ROWS or (row.id == "defect" and name in _SPEAKING)
     is_setting = row.id in ("bad-setting", "solver-failed")
     is_count = row.id == "launcher"
-    if not (is_vague or is_setting or is_count):
+    is_peer = row.id == "collective"
+    if not (is_vague or is_setting or is_count or is_peer):
         return row
-    enough = meaning.CLEAR if is_setting or is_count else meaning.SURE
-    found = meaning.meaning_of(named[1] if named else said, name, enough=enough)
+    enough = meaning.SURE if is_vague else meaning.CLEAR
+    found = meaning.meaning_of(sentence, name, enough=enough)
+    if found is None and row.id in _DEMANDING and meaning.speaks_of_setting(sentence, named_only=row.id == "defect"):
+        return ASKS_FOR_SETTING
     if found is None or (row.id == "bad-setting" and found.failure_class not in _OF_THE_BOX):
         return row
     if is_count and found.failure_class == "nccl_or_distributed":
         return row  # which rank ended is all that it says
+    if is_peer and (found.rivals or found.failure_class not in _BELOW_PEERS):
+        return row
     return meaning.row_of(found)
 
 

@@ -15,25 +15,10 @@ from onbox.logs.model.lines import LogMessage, blocks, hosted, message, pieces, 
 from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_explicit
 from onbox.regex import lazy
 from onbox.triage.reading import signs
-from onbox.triage.reading.match import (
-    BAD_LEVELS,
-    BY_ID,
-    PROGRESS_MAY_SAY,
-    REMARK_LEVELS,
-    TRACKER,
-    by_meaning,
-    by_words,
-    holds_a_word,
-    in_context,
-    match_row,
-    progress_of,
-    severity,
-)
+from onbox.triage.reading.faults import Faults, late_fault, mark_handled
+from onbox.triage.reading.match import BAD_LEVELS, REMARK_LEVELS, holds_a_word, progress_of
 from onbox.triage.reading.mounts import MountTables
-from onbox.triage.reading.open_traces import OpenTraces
-from onbox.triage.reading.record import PROVEN, WEAK, Fault, LogAttempt, Record, SeenLine
-from onbox.triage.reading.tracebacks import IGNORED, exception_of
-from onbox.triage.rules.rows import DEATH
+from onbox.triage.reading.record import LogAttempt, Record, SeenLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,14 +33,12 @@ FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
-FAULTS_KEPT = 400
 LOOP_LINES = 4  # alike, before they are a loop
 SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
 EARLY = 300  # first lines of progress that are kept beside the newest
 TAIL = 80  # last lines that are kept
 HEAD = 200  # lines in which a run's beginning is learned
 USER_LINE_LIMIT = 1000
-HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
 _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
 _SECONDS_PER_STEP = lazy(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
 _HASHES = lazy(rb"\b(?:0x)?(?=[a-f-]{0,40}\d)[0-9a-f-]{4,200}\b")
@@ -73,8 +56,7 @@ class Scanner:
         self.close_looks = 0
         self.recent: deque[tuple[int, bytes, int]] = deque(maxlen=500)
         self.skipped: dict[bytes, tuple[int, bytes, int]] = {}
-        self.traces = OpenTraces()
-        self.awaited: tuple[Fault, str] | None = None  # a fault that its writer's next line says more of
+        self.faults = Faults()
         self.previous = b""
         self.previous_progress = b""
         self.first_progress = b""
@@ -113,7 +95,7 @@ class Scanner:
             self.attempt.informed += look & INFORMS > 0
             if look & LOST:
                 self._note_loss(number, line)
-            if look & CLOSE or self.traces or self.awaited is not None:
+            if look & CLOSE or self.faults.is_open:
                 self._look_closely(number, line, form, look)
             if line:
                 self.previous = line
@@ -159,7 +141,7 @@ class Scanner:
                 self._begin(SeenLine(number, readable(line)), explicit=True)
         elif is_step:
             beginning.take_counts(readable(line))
-        elif not (self.attempt.progress or self.attempt.faults or self.traces or b"raceback" in form):
+        elif not (self.attempt.progress or self.attempt.faults or self.faults.traces or b"raceback" in form):
             beginning.take_head(form)
 
     def _begin(self, at: SeenLine, *, explicit: bool) -> None:
@@ -177,8 +159,8 @@ class Scanner:
 
     def _leap(self) -> None:
         """Lines were left out: what comes next goes on with nothing of what was before."""
-        self.awaited, self.previous, self.first_progress = None, b"", b""
-        self.traces.clear()
+        self.previous, self.first_progress = b"", b""
+        self.faults.leap()
 
     def _note_end(self, numbered: list[tuple[int, bytes]]) -> None:
         """The last line that says something; a rule or a frame stands in for it only where there is no other."""
@@ -223,7 +205,7 @@ class Scanner:
         return look
 
     def _look_closely(self, number: int, line: bytes, form: bytes, look: int) -> None:
-        if look & CLOSE and not self.traces:
+        if look & CLOSE and not self.faults.traces:
             if len(self.looks) > MANY_FORMS:
                 form = _HASHES.sub(b"", line).translate(None, _DELETED)
             count = self.looks[form] = self.looks.get(form, 0) + 1
@@ -241,19 +223,21 @@ class Scanner:
         if not text.strip():
             return
         said = hosted(text, readable(self.previous[:200]))
-        if self.awaited is not None:
-            self._follow_up(number, text, said)
+        self.faults.follow_up(self.attempt, number, text, said)
         if said.text[:1] != "{" and self._take_trace_line(number, said, look):  # JSON: a traceback is in one field
             return
         if said.text.lstrip().startswith("warnings.warn("):  # the code of the warning that was shown right before
             if self.attempt.faults and self.attempt.faults[-1].trace is not None:
-                self._mark_handled(number)
+                mark_handled(self.attempt, number)
             return
-        if not self._note_signs(number, text, said):
-            self._note_fault(number, text, said, look)
+        if self._note_signs(number, text, said):
+            return
+        previous, is_progress = readable(self.previous), bool(look & PROGRESS)
+        if self.faults.note(self.attempt, number, text, said, previous, is_progress=is_progress):
+            self.deadly = True
 
     def _take_trace_line(self, number: int, said: LogMessage, look: int) -> bool:
-        if not self.traces.take(number, said, readable(self.previous), self.attempt.progress):
+        if not self.faults.traces.take(number, said, readable(self.previous), self.attempt.progress):
             return False
         if look & PROGRESS and self.last_progress is not None and self.last_progress[0] == number:
             self._take_progress_back()  # source code that would print progress is none
@@ -307,79 +291,6 @@ class Scanner:
             del attempt.overflows[:-50]
             attempt.overflow_line = SeenLine(number, text)
 
-    # -- faults
-
-    def _note_fault(self, number: int, text: str, said: LogMessage, look: int) -> None:
-        source = self.traces.source_of(said)
-        trace = self.traces.by_source.get(source)
-        named = exception_of(said.text, in_trace=trace is not None and bool(trace.frames))
-        if trace is not None and named and not said.text.endswith(" raised:"):  # the reason comes next
-            del self.traces.by_source[source]
-        handled = signs.is_handled(text) and not named
-        if handled and not IGNORED.search(said.text):  # Python: "Exception ignored in" speaks of what comes next
-            self._mark_handled(number)
-        row = match_row(
-            signs.told(said.text).strip(), signs.told(text), sure=named is not None or said.level in BAD_LEVELS
-        )
-        if row is None and named and (trace or "." in named[0]):
-            row = BY_ID["exception"]
-        if row is None and said.level in BAD_LEVELS and not handled and not TRACKER.match(text):
-            row = by_words(said.text)
-        if row is None:
-            return
-        row = by_meaning(in_context(row, named, trace), said.text, named)
-        if look & PROGRESS and row.id in PROGRESS_MAY_SAY and not named:
-            return
-        sure = severity(row, said, text, named, trace)
-        if named and trace is None and IGNORED.search(readable(self.previous)):
-            sure = WEAK  # Python tells of it and goes on
-        fault = Fault(row, number, text, sure, self.attempt.progress, trace if named else None, handled, said.source)
-        fault = fault._replace(informed_before=self.attempt.informed)
-        self._keep(fault)
-        goes_on = text.rstrip().endswith(":") and row.id in (*HEADLINES, "exception")
-        if goes_on or (fault.trace is not None and fault.trace.warned):
-            self.awaited = (fault, said.source)
-
-    def _follow_up(self, number: int, text: str, said: LogMessage) -> None:
-        """The line after a headline ("Fatal error:") is the reason. The line after a traceback that a warning led in
-        shows whether the writer went on.
-        """
-        assert self.awaited is not None
-        (fault, source), self.awaited = self.awaited, None
-        faults = self.attempt.faults
-        if not faults or faults[-1] is not fault or said.source != source:
-            return
-        if fault.row.id == "exception" and fault.text.rstrip().endswith(":"):
-            row = by_meaning(fault.row, f"{message(fault.text).text} {said.text.strip()}", None)
-            faults[-1] = fault._replace(row=row)
-        elif fault.trace is not None:
-            if said.level is not None and said.level not in BAD_LEVELS:
-                faults[-1] = fault._replace(handled=True)
-        elif match_row(said.text.strip(), text, sure=True) is None:
-            faults[-1] = fault._replace(number=number, text=text)
-
-    def _mark_handled(self, number: int) -> None:
-        """A line that says it goes on may speak of the fault right before it."""
-        faults = self.attempt.faults
-        if faults and number - faults[-1].number <= 3 and (not faults[-1].row.fatal or faults[-1].trace is not None):
-            faults[-1] = faults[-1]._replace(handled=True)
-
-    def _keep(self, fault: Fault) -> None:
-        faults = self.attempt.faults
-        faults.append(fault)
-        ended = fault.trace is not None and fault.trace.ends_program
-        if fault.severity == PROVEN and (ended or fault.row.explains >= DEATH) and not fault.handled:
-            self.deadly = True
-        if len(faults) <= FAULTS_KEPT:
-            return
-        counts: dict[str, int] = {}
-        kept = []
-        for item in faults:  # the first ones of each rule since the last progress, and the latest of all
-            counts[item.row.id] = counts.get(item.row.id, 0) + 1
-            if counts[item.row.id] <= 8 or item.progress_before >= self.attempt.progress - 3:
-                kept.append(item)
-        self.attempt.faults = kept[: FAULTS_KEPT // 2] + kept[FAULTS_KEPT // 2 :][-FAULTS_KEPT // 4 :]
-
     # -- the end
 
     def record(self) -> Record:
@@ -391,7 +302,7 @@ class Scanner:
         attempt.lines = self.lines - (attempt.started.number if attempt.started else 0)
         if self.last_progress is not None and attempt.progress:
             attempt.last_progress = SeenLine(self.last_progress[0], readable(self.last_progress[1]))
-        attempt.open_trace = self.traces.unfinished()
+        attempt.open_trace = self.faults.traces.unfinished()
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
         last = SeenLine(self.last[0], readable(self.last[1])) if self.last else None
         tail = tuple(SeenLine(number, readable(line)) for number, line in self.tail)
@@ -411,16 +322,10 @@ class Scanner:
 
     def _look_back(self, number: int, line: bytes, progress: int) -> None:
         """The last line of a flood, looked at after all: it is put where it belongs."""
-        text = readable(line)
-        said = message(text)
-        row = match_row(said.text.strip(), text)
-        if row is None or signs.is_handled(text):
-            return
-        if self.known.get(line.translate(None, _DELETED), 0) & PROGRESS and row.id in PROGRESS_MAY_SAY:
-            return
-        named = exception_of(said.text, in_trace=False)
-        fault = Fault(row, number, text, severity(row, said, text, named, None), progress)
-        self.attempt.faults = sorted([*self.attempt.faults, fault], key=lambda item: item.number)
+        is_progress = bool(self.known.get(line.translate(None, _DELETED), 0) & PROGRESS)
+        fault = late_fault(number, readable(line), progress, is_progress=is_progress)
+        if fault is not None:
+            self.attempt.faults = sorted([*self.attempt.faults, fault], key=lambda item: item.number)
 
 
 def _number(text: str) -> float | None:

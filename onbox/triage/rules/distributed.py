@@ -22,12 +22,14 @@ RAY: tuple[RuleRow, ...] = (
         "ray_node_died",
         DEATH + 5,
         "actordied|lost connection|actorunavailable|workercrashed|objectlost|objectreconstruction|actor died"
-        "|worker died|worker crashed|gcs|objectfetch|the actor",
+        "|worker died|worker crashed|gcs|objectfetch|the actor|ray ",
         r"(?:RayActor|ActorDied|ActorUnavailable|WorkerCrashed|ObjectLost|ObjectReconstructionFailed\w{0,24}"
         r"|ObjectFetchTimedOut|LocalRayletDied)(?:Error)?\b|the actor (?:died|is dead)"
         r"|worker died (?:unexpectedly)?"
         r"|failed to connect to gcs|gcs (?:server )?(?:is )?(?:unavailable|down|died)"
-        r"|lost connection to the (?:ray )?head",
+        r"|lost connection to the (?:ray )?head"
+        r"|(?:could not|cannot|unable to|failed to) (?:find|reach|connect to) .{0,24}\bray (?:instance|cluster"
+        r"|head|address)",
         "Ray",
         "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
     ),

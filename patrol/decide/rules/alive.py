@@ -41,13 +41,13 @@ def _flaps(scene: RunScene) -> bool:
     return flap_percent(scene.was_ill) > limit
 
 
-ALIVE = If("a process of it lives", lambda s: s.alive)
-RUNNER_GONE = If("its runner is gone, its stage lives", lambda s: s.presence is Presence.ORPHAN)
+ALIVE = If("one of its processes is alive", lambda s: s.alive)
+RUNNER_GONE = If("its runner is gone, its stage is alive", lambda s: s.presence is Presence.ORPHAN)
 ALL_OLD = If("every signal was seen, and all are older than stall_after", lambda s: s.all_signals_old)
 NOT_ALL_OLD = If("a signal is young, or was not seen", lambda s: not s.all_signals_old)
 NOT_AT_WORK = If("the box's own monitor does not say that it is at work", lambda s: not _quiet_but_at_work(s))
 JUST_STARTED = If(
-    "its attempt is younger than start_grace, and its living runner does not call it stalled",
+    "its attempt is younger than start_grace, and its live runner does not call it stalled",
     lambda s: (
         s.attempt_age_seconds is not None
         and s.attempt_age_seconds <= s.limits.start_grace_seconds
@@ -55,7 +55,7 @@ JUST_STARTED = If(
     ),
 )
 WAITS = If(
-    "its living runner says what it waits for",
+    "its live runner says what it waits for",
     lambda s: observed(s.look.waiting_for) is not None and s.presence is Presence.ALIVE,
 )
 LOST_LOSS = If(
@@ -69,7 +69,7 @@ SLOW = If(
 RETRIED = If("its stage was retried `retries` times or more", lambda s: s.look.retries >= s.limits.retries_count)
 FLAPS = If("it changed between well and ill too often", _flaps)
 HEARTBEAT_STALE = If("its heartbeat is older than two of its cadences", lambda s: s.heartbeat_stale)
-RUNNER_LIVES = If("its runner lives", lambda s: observed(s.look.runner_alive) is True)
+RUNNER_LIVES = If("its runner is alive", lambda s: observed(s.look.runner_alive) is True)
 UNDECLARED = If("no process is declared to look for", lambda s: s.presence is Presence.UNDECLARED)
 LOG_FRESH = If(
     "a signal is younger than stall_after", lambda s: any(age <= s.stall_seconds for age in s.signal_ages.values())
@@ -111,7 +111,9 @@ def _say_slow(scene: RunScene) -> str:
 
 def _say_stalled(scene: RunScene) -> str:
     busy = f"; a GPU shows {scene.gpu_percent}%, which is not progress" if (scene.gpu_percent or 0) > 50 else ""
-    return f"it lives, and every signal is old: {signals(scene)} (limit {ago(scene.stall_seconds)}){busy}; {how_far(scene)}"
+    return (
+        f"alive, but every signal is old: {signals(scene)} (limit {ago(scene.stall_seconds)}){busy}; {how_far(scene)}"
+    )
 
 
 def _engine_troubles(scene: RunScene) -> str:
@@ -120,17 +122,17 @@ def _engine_troubles(scene: RunScene) -> str:
 
 HEARTBEAT = Row(
     "heartbeat-stale", Severity.WARNING, RunState.RUNNING, (RUNNER_LIVES, NO_OUTCOME, HEARTBEAT_STALE),
-    lambda s: f"the monitor on the box is silent for {ago(s.heartbeat_age)} (limit {ago(s.heartbeat_limit_seconds)}); of the run: {else_known(s)}",
+    lambda s: f"the monitor on the box has been silent for {ago(s.heartbeat_age)} (limit {ago(s.heartbeat_limit_seconds)}); of the run: {else_known(s)}",
     "a stale monitor is told apart from an unhealthy run: more than two cadences",
-    remedy=lambda s: "Look whether the runner hangs or its disk is full; the stage is not touched by it.",
+    remedy=lambda s: "See whether the runner hangs or its disk is full; the stage itself is not affected.",
     command=status_command,
 )  # fmt: skip
 
 RUNNER_IS_GONE = Row(
     "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE, NOT_DONE),
-    lambda s: f"its runner is gone, stage {word(observed(s.look.stage) or '?', 40)} lives on; {how_far(s)}",
+    lambda s: f"its runner is gone, stage {word(observed(s.look.stage) or '?', 40)} goes on; {how_far(s)}",
     "the stage is well; a resume takes it over alive, so that the chain goes on after it",
-    remedy=lambda s: "Resume: it takes over the living stage and starts nothing twice.", command=status_command,
+    remedy=lambda s: "Resume: it takes over the live stage and starts nothing twice.", command=status_command,
     resume=lambda s: s.look.managed,
 )  # fmt: skip
 
@@ -138,14 +140,14 @@ RUNNER_IS_GONE = Row(
 LIVING: tuple[Row, ...] = (
     Row(
         "ending", Severity.OK, RunState.RUNNING, (DONE, ALIVE, If("the proof is younger than linger", lambda s: not LINGERS.holds(s))),
-        lambda s: f"its proof of success is there, its processes are not all gone yet ({quote(observed(s.look.done) or '', 60)})",
-        "a marker with a living process is not finished; a runner needs a moment to deliver its notices",
+        lambda s: f"its proof of success is there, but some of its processes are still alive ({quote(observed(s.look.done) or '', 60)})",
+        "a run with a marker and a live process is not finished; a runner needs a moment to deliver its notices",
     ),
     Row(
         "lingering", Severity.WARNING, RunState.RUNNING, (DONE, ALIVE, LINGERS),
-        lambda s: f"proof of success since {ago(observed(s.look.ended_age_seconds))}, but a process lives on and may hold the GPU",
-        "what is paid for by the hour should not be held by what is finished",
-        remedy=lambda s: "See what the process still does; end it by its own id if it is only left over.", command=status_command,
+        lambda s: f"proof of success since {ago(observed(s.look.ended_age_seconds))}, but a process is still alive and may hold the GPU",
+        "a finished process should not hold what is paid for by the hour",
+        remedy=lambda s: "See what the process still does; if it is only a leftover, end it by its pid.", command=status_command,
     ),
     Row(
         "waiting", Severity.OK, RunState.RUNNING, (ALIVE, WAITS, NOT_DONE),
@@ -160,8 +162,8 @@ LIVING: tuple[Row, ...] = (
     ),
     Row(
         "stop-point", Severity.WARNING, RunState.RUNNING, (ALIVE, STOP_REACHED, NOT_ALL_OLD),
-        lambda s: f"reached the stopping point that was set ({s.stop_reached}), and runs on; {how_far(s)}",
-        "the person who set it wants to know; the patrol stops nothing, but its watch may end here",
+        lambda s: f"reached the stopping point that was set ({s.stop_reached}), and is still running; {how_far(s)}",
+        "the person who set it wants to know; the patrol stops nothing, but it may stop watching here",
         remedy=lambda s: "Stop it, or take `stop_at` out of onbox.toml.", command=status_command,
     ),
     Row(
@@ -179,7 +181,7 @@ LIVING: tuple[Row, ...] = (
         "quiet", Severity.WARNING, RunState.DEGRADED, (ALIVE, ALL_OLD),
         lambda s: f"{signals(s)}, but the box's own monitor sees it at work; {how_far(s)}",
         "a long evaluation prints nothing; the monitor on the box also sees CPU time",
-        remedy=lambda s: "Look at its log; raise `stall_after` if such pauses belong to it.", command=log_command,
+        remedy=lambda s: "Look at its log; raise `stall_after` if such pauses are normal for it.", command=log_command,
     ),
     RUNNER_IS_GONE,
     Row(
@@ -192,7 +194,7 @@ LIVING: tuple[Row, ...] = (
         "engine-degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, ENGINE_TROUBLES, STANDS),
         lambda s: f"{_engine_troubles(s)}; {how_far(s)}",
         "the job's own state is RUNNING all the while that a node is dead or its tasks wait for what the cluster lacks",
-        remedy=lambda s: "Look whether it still moves; what the cluster lacks a person gives it, nothing is changed from here.",
+        remedy=lambda s: "See whether it still moves; a person must give the cluster what it lacks, nothing is changed from here.",
         command=log_command,
     ),
     Row(
@@ -205,28 +207,28 @@ LIVING: tuple[Row, ...] = (
         "flapping", Severity.WARNING, RunState.DEGRADED, (ALIVE, FLAPS),
         lambda s: f"changed between well and ill in {flap_percent(s.was_ill):.0f}% of the last ticks (weighted)",
         "the 21-sample weighted window that Nagios uses; one message instead of one per change",
-        remedy=lambda s: "See its history for what changes; the thresholds may be too close.",
+        remedy=lambda s: "See its history for what changes; the thresholds may be too tight.",
         command=lambda s: here("patrol", "history", f"{s.box.box}/{s.look.run}"),
     ),
     HEARTBEAT,
     Row(
         "signals-unseen", Severity.UNKNOWN, RunState.RUNNING,
         (ALIVE, If("none of its signals could be looked at", lambda s: bool(s.unseen_signals) and not s.signal_ages)),
-        lambda s: f"it lives; whether it moves is not known: could not look at {', '.join(s.unseen_signals)}",
+        lambda s: f"it is alive; whether it makes progress is not known: could not look at {', '.join(s.unseen_signals)}",
         "without a signal that was seen, alive says nothing about progress",
         remedy=lambda s: "Look yourself; a hung mount is the usual cause.", command=status_command,
     ),
     Row(
         "unconfirmed", Severity.OK, RunState.RUNNING, (ALIVE, ONLY_ENGINE),
         lambda s: f"running, unconfirmed: {quote(s.engine.says, 100) if s.engine else ''}; nothing else of it was seen to move",
-        "an engine says RUNNING from the placing of a job to its end, also of one that hangs",
-        remedy=lambda s: "The next look tells whether its log moves; look at its log or its tracker meanwhile.",
+        "an engine says RUNNING from a job's placement to its end, even if it hangs",
+        remedy=lambda s: "The next look shows whether its log moves; until then look at its log or its tracker.",
         command=log_command,
     ),
     Row(
         "healthy", Severity.OK, RunState.RUNNING, (ALIVE,),
         how_far,
-        "it lives, and no rule above has anything against it",
+        "it is alive, and no rule above found anything wrong",
     ),
     Row(
         "moving", Severity.OK, RunState.RUNNING, (UNDECLARED, LOG_FRESH),
@@ -242,13 +244,13 @@ LIVING: tuple[Row, ...] = (
     ),
     Row(
         "pending", Severity.OK, RunState.PENDING, (NO_PROCESS, NO_OUTCOME, NOT_DONE),
-        lambda s: "nothing of it has begun yet",
+        lambda s: "it has not started yet",
         "no attempt, no log, no process: there is nothing that could have died",
     ),
     Row(
         "unclear", Severity.UNKNOWN, RunState.UNKNOWN, (),
         lambda s: f"no rule fits what was seen; {else_known(s)}",
-        "the explicit default: an honest no",
+        "the default: nothing certain is known",
         remedy=lambda s: "Look yourself.", command=status_command,
     ),
 )  # fmt: skip

@@ -53,7 +53,7 @@ LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
         "runs-unseen", Severity.UNKNOWN, RunState.UNKNOWN,
         (IfLink("the box answered, but its runs could not be looked at", lambda s: s.reason == "runs-unseen"),),
-        lambda s: f"the box answers, its runs could not be looked at: {quote(s.detail)}",
+        lambda s: f"the box answers, but its runs could not be looked at: {quote(s.detail)}",
         "a project on a hung mount is not an empty project",
         remedy=lambda s: "Look at the project's directory on the box: a hung mount, a changed path, missing rights.",
         command=lambda s: here("patrol", "check", s.box),
@@ -61,9 +61,9 @@ LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
         "vanished", Severity.WARNING, RunState.UNKNOWN,
         (IfLink("the box answered, and no longer has this run", lambda s: s.reason == "run-absent"),),
-        lambda s: "its directory is not there any more",
+        lambda s: "its directory is gone",
         "somebody removed or moved it, or the disk is another one; what became of it is not known",
-        remedy=lambda s: "If that was meant, acknowledge it; else look for the volume.",
+        remedy=lambda s: "If that was intended, acknowledge it; otherwise look for the volume.",
         command=lambda s: here("patrol", "check", s.box),
     ),
     LinkRow(
@@ -94,7 +94,7 @@ def _above(scene: BoxScene, percent: float) -> str:
 
 def _say_full(scene: BoxScene) -> str:
     full = scene.soonest_full
-    return f"{full.what} of {word(full.mount, 40)} full in {ago(full.seconds)} if it goes on so" if full else ""
+    return f"{full.what} of {word(full.mount, 40)} full in {ago(full.seconds)} at this rate" if full else ""
 
 
 def _fills_within(scene: BoxScene, seconds: float) -> bool:
@@ -217,7 +217,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
         "oom-kill", Severity.WARNING, None,
         (If("the group's oom_kill count grew, or without a count the kernel wrote that the whole box ran out of memory",
             lambda s: s.new_oom_kills > 0 or _whole_box_killed(s)),),
-        lambda s: (f"{s.new_oom_kills} processes killed for memory since the last look" if s.new_oom_kills else "the kernel killed for memory") + "".join(f"; {line}" for line in _oom_lines(s)[:1]),
+        lambda s: (f"{s.new_oom_kills} processes killed by the OOM killer since the last look" if s.new_oom_kills else "the OOM killer was at work") + "".join(f"; {line}" for line in _oom_lines(s)[:1]),
         "the counter is the authority, as a difference within one boot; the kernel's log is every neighbour's, too",
         remedy=lambda s: "Fewer workers or more memory (look at the cgroup's limit, not the host's).",
     ),
@@ -225,7 +225,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
         "oom-elsewhere", Severity.OK, None,
         (If("the kernel wrote of a kill for memory", lambda s: bool(_oom_lines(s))),
          If("nothing shows that it was in this group", lambda s: not s.new_oom_kills and not _whole_box_killed(s))),
-        lambda s: f"the kernel killed for memory, by nothing seen here: {_oom_lines(s)[0]}",
+        lambda s: f"an OOM kill, but nothing shows that it was here: {_oom_lines(s)[0]}",
         "another container's kill, or one from before the first look, is not news of this run",
     ),
     Flag(
@@ -262,8 +262,8 @@ BOX_FLAGS: tuple[Flag, ...] = (
         "gpu-fault-before", Severity.WARNING, None,
         (If("at the first look the kernel's log holds an Xid of the last two cadences", lambda s: bool(_earlier_xids(s))),),
         lambda s: f"before the first look: {_earlier_xids(s)}",
-        "nobody saw it come, and the run may have begun after it; a later look tells what is new",
-        remedy=lambda s: "Compare with the run's start; nvidia-smi tells how the GPU is now.",
+        "nobody saw when it came, and the run may have begun later; a later look shows what is new",
+        remedy=lambda s: "Compare with the run's start; nvidia-smi shows how the GPU is now.",
         command=lambda s: s.way.there(("nvidia-smi",)),
     ),
     Flag(
@@ -292,8 +292,8 @@ BOX_FLAGS: tuple[Flag, ...] = (
         "budget-spent", Severity.WARNING, None,
         (If("it cost budget or more since it was rented", lambda s: s.cost is not None and s.cost.over_budget),),
         lambda s: f"{cost_words(s.cost)}, and its budget is {s.cost.billing.budget:g} {s.cost.billing.price.currency}" if s.cost else "",
-        "who set a budget wants to be told when it is reached",
-        remedy=lambda s: "Decide whether it is to go on; a higher `budget` says so.",
+        "whoever set a budget wants to know when it is reached",
+        remedy=lambda s: "Decide whether it should go on; if so, raise `budget`.",
         command=lambda s: here("patrol", "teardown-check", s.box.box),
     ),
     Flag(
@@ -306,8 +306,8 @@ BOX_FLAGS: tuple[Flag, ...] = (
     Flag(
         "patrol-stale", Severity.WARNING, None,
         (If("the patrol itself was silent for more than two cadences", lambda s: s.silent_seconds > s.limits.cadences_count * s.limits.cadence_seconds),),
-        lambda s: f"the patrol itself had not looked for {ago(s.silent_seconds)} (cadence {ago(s.limits.cadence_seconds)})",
-        "the monitor's own gap is told, and never taken for a run's",
+        lambda s: f"the patrol itself had not looked for {ago(s.silent_seconds)} (it should every {ago(s.limits.cadence_seconds)})",
+        "a gap of the monitor is reported as its own, never as a run's",
         remedy=lambda s: "Was this machine asleep? See that its cron runs.",
         command=lambda s: here("patrol", "status"),
     ),
@@ -315,9 +315,9 @@ BOX_FLAGS: tuple[Flag, ...] = (
         "runs-left-out", Severity.WARNING, None,
         (If("the project holds more runs than one look takes", lambda s: s.box.runs_left_out > 0),
          If("all that were looked at are open", lambda s: all(observed(run.outcome) is None for run in observed(s.box.runs) or ()))),
-        lambda s: f"{s.box.runs_left_out} further runs of the project were not looked at, and may live: only the newest are",
-        "which of many runs live cannot be told without a look at each",
-        remedy=lambda s: "Give them projects of their own, or move the folders of old runs away.",
+        lambda s: f"{s.box.runs_left_out} further runs of the project were not looked at, and may be alive: only the newest are",
+        "which of many runs are alive cannot be known without a look at each",
+        remedy=lambda s: "Give them separate projects, or move the folders of old runs away.",
     ),
     Flag(
         "section-unseen", Severity.WARNING, None,

@@ -203,7 +203,7 @@ def _resume_remedy(scene: RunScene) -> str:
         return "Find out what ended it, then start it again yourself."
     if observed(scene.look.keeps_checkpoints):
         return "Resume: its stage starts again and finds what it has written so far, its newest checkpoint too."
-    return "Resume: its stage starts again; it declares no files, so what it goes on from only its command knows."
+    return "Resume: its stage starts again; it declares no files, so only its command knows what it continues from."
 
 
 def _say_dead(scene: RunScene) -> str:
@@ -251,7 +251,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "capacity-long", Severity.WARNING, RunState.PENDING, (QUEUED, NOT_ALIVE, OPEN_OR_REQUEUED, NOT_DONE, WAITS_LONG),
         lambda s: f"{_queue_words(s)}; for more than {ago(s.limits.capacity_after_seconds)}",
-        "a queue is not a failure, but what waits for long may be asking for what nobody gives back",
+        "a queue is not a failure, but a job that waits for long may ask for what nobody gives back",
         remedy=lambda s: "See whether the cluster has what it asks for; a smaller or another request may start sooner.",
         command=status_command,
     ),
@@ -263,7 +263,7 @@ ENDED: tuple[Row, ...] = (
     ),
     Row(
         "done-acknowledged", Severity.OK, RunState.DONE, (DONE, NO_PROCESS_OR_UNDECLARED, ACKNOWLEDGED),
-        lambda s: "finished, and a person knows it",
+        lambda s: "finished, and a person acknowledged it",
         "kept apart from done so that the patrol may remove itself only when somebody knows",
     ),
     Row(
@@ -345,8 +345,8 @@ ENDED: tuple[Row, ...] = (
     ),
     Row(
         "stopped-at-point", Severity.OK, RunState.STOPPED, (NO_PROCESS, NO_OUTCOME, NOT_DONE, BEGAN, STOP_REACHED),
-        lambda s: f"no process any more, behind the stopping point that was set ({s.stop_reached}); {how_far(s)}",
-        "who set a stopping point did not want more: nothing is resumed behind it",
+        lambda s: f"no process any more, past the stopping point that was set ({s.stop_reached}); {how_far(s)}",
+        "whoever set a stopping point did not want more: nothing is resumed past it",
     ),
     Row(
         "ended-unproven", Severity.WARNING, RunState.UNKNOWN, (NO_PROCESS, NO_OUTCOME, NOT_DONE, WATCHED, SHOWS_END),

@@ -98,7 +98,7 @@ TRACKER_FLAGS: tuple[Row, ...] = (
          If("its tracker says failed, crashed or killed",
             lambda s: (t := view.current(s)) is not None
             and (run := observed(view.best(t)[0])) is not None and run.state in ("failed", "crashed", "killed"))),
-        lambda s: f"{_opinion(s)}, yet a process of it lives",
+        lambda s: f"{_opinion(s)}, yet one of its processes is alive",
         "the tracker lost its connection, or its own process died: metrics are being lost",
         remedy=lambda s: "Look whether the tracker's own process lives; its state lags behind by minutes.", command=log_command,
     ),

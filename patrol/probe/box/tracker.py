@@ -68,7 +68,7 @@ p_trackio() {
 )
 
 _TROUBLE: dict[int | None, Absent | Unseen] = {
-    20: Absent("its directory is not there any more"),
+    20: Absent("its directory is gone"),
     21: Unseen("no permission to read its files"),
     23: Unseen("the box's `stat` does not work"),
     24: Absent("nothing of it was written to the disk yet"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.json_text import as_object, as_whole
+from onbox.contract.json_text import as_number, as_object, as_whole
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.paths import SWEEP
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.outside import safe_line
+from onbox.runs.journal import rechecked_words
 from onbox.triage.classes import may_repeat
 from patrol.memory.run_manifest import DeclaredStage, Manifest
 from patrol.probe import log_memory
@@ -37,8 +38,10 @@ def end_of(raw: RawRun, facts: JournalFacts, manifest: Manifest, clock: float) -
     fields: dict[str, Any] = {}
     if end is not None:
         fields["outcome"] = end["event"]
-        fields["reason"] = safe_line(end.get("reason") or "", TEXT_LIMIT)
+        reason = rechecked_words(facts.rechecked) if facts.rechecked else end.get("reason")
+        fields |= {"reason": safe_line(reason or "", TEXT_LIMIT), "rechecked": bool(facts.rechecked)}
         fields["ended_age_seconds"] = age_of(end.get("ended_at") or end.get("at"), clock, "not ended")
+        fields["told_seconds"] = as_number(end.get("duration_seconds"))
     elif not raw.journal[2]:
         fields["outcome"] = Unseen("the journal could not be read") if raw.done_count else Absent("the run is open")
     marker = parse_marker(raw.files["markers/CHAIN_DONE"]) if "markers/CHAIN_DONE" in raw.files else None

@@ -23,7 +23,8 @@ def picture(**changes: Any) -> Picture:
 
 
 def line(name: str, shown: Picture) -> str:
-    return next(row for row in render_picture(shown).splitlines() if row.strip().startswith(name))
+    unfolded = render_picture(shown).replace("\n" + " " * 11, " ")
+    return next(row for row in unfolded.splitlines() if row.strip().startswith(name))
 
 
 def test_inodes_that_run_out_are_told_with_the_time_left() -> None:
@@ -33,6 +34,13 @@ def test_inodes_that_run_out_are_told_with_the_time_left() -> None:
     assert trend["inodes_full_in_seconds"] == pytest.approx(1800, rel=0.01)
     shown = picture()._replace(trends={"/data": trend})
     assert "inodes full in 30m" in line("disk", shown)
+
+
+def test_it_fits_a_terminal_of_80_columns() -> None:
+    why = Unseen("a reason that is as long as reasons are where a kernel has no such file for this container at all")
+    rows = render_picture(picture(memory=why, pids=why)).splitlines()
+    assert max(map(len, rows)) <= 80
+    assert "could not look: a reason" in line("memory", picture(memory=why))
 
 
 def test_a_disk_without_inodes_has_no_trend_of_them() -> None:

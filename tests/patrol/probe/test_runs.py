@@ -108,6 +108,7 @@ def test_an_ended_run_says_how(box: LocalBox, project: Box) -> None:
     done = look(box, project)
     assert (done.outcome, done.runner_alive, done.stage_alive, done.stages_done) == ("chain_done", False, False, 1)
     assert done.done == f"CHAIN_DONE of {done.run_id}"
+    assert done.took_seconds == project.status()["elapsed_seconds"]
     project.onbox("chain", "--redo", "train", "train=echo Traceback; no-such-program")
     failed = look(box, project)
     assert (failed.outcome, failed.done) == ("chain_failed", Absent("no CHAIN_DONE"))

@@ -1,0 +1,141 @@
+"""The faults of an attempt, as its lines are read: found, said more of by the next line, set aside. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.triage.reading import signs
+from onbox.triage.reading.match import (
+    BAD_LEVELS,
+    BY_ID,
+    PROGRESS_MAY_SAY,
+    TRACKER,
+    by_meaning,
+    by_words,
+    in_context,
+    match_row,
+    severity,
+)
+from onbox.triage.reading.open_traces import OpenTraces
+from onbox.triage.reading.record import PROVEN, WEAK, Fault
+from onbox.triage.reading.tracebacks import IGNORED, exception_of
+from onbox.triage.rules.rows import DEATH
+
+if TYPE_CHECKING:
+    from onbox.logs.model.lines import LogMessage
+    from onbox.triage.reading.record import LogAttempt
+
+FAULTS_KEPT = 400
+ALIKE_KEPT = 8  # of one rule, the first ones
+HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
+
+
+class Faults:
+    """Takes lines, and adds what they tell to an attempt's faults. traces: the tracebacks that are open. awaited: a
+    fault that its writer's next line says more of, and who that is.
+    """
+
+    def __init__(self) -> None:
+        self.traces = OpenTraces()
+        self.awaited: tuple[Fault, str] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next line may belong to what was said before."""
+        return bool(self.traces) or self.awaited is not None
+
+    def leap(self) -> None:
+        """Lines were left out."""
+        self.awaited = None
+        self.traces.clear()
+
+    def note(
+        self, attempt: LogAttempt, number: int, text: str, said: LogMessage, previous: str, *, is_progress: bool
+    ) -> bool:
+        """Add the fault that a line tells of, if it does; whether it is a death. previous: the line before."""
+        source = self.traces.source_of(said)
+        trace = self.traces.by_source.get(source)
+        named = exception_of(said.text, in_trace=trace is not None and bool(trace.frames))
+        if trace is not None and named and not said.text.endswith(" raised:"):  # the reason comes next
+            del self.traces.by_source[source]
+        handled = signs.is_handled(text) and not named
+        if handled and not IGNORED.search(said.text):  # Python: "Exception ignored in" speaks of what comes next
+            mark_handled(attempt, number)
+        row = match_row(
+            signs.told(said.text).strip(), signs.told(text), sure=named is not None or said.level in BAD_LEVELS
+        )
+        if row is None and named and (trace or "." in named[0]):
+            row = BY_ID["exception"]
+        if row is None and said.level in BAD_LEVELS and not handled and not TRACKER.match(text):
+            row = by_words(said.text)
+        if row is None:
+            return False
+        row = by_meaning(in_context(row, named, trace), said.text, named)
+        if is_progress and row.id in PROGRESS_MAY_SAY and not named:
+            return False
+        sure = severity(row, said, text, named, trace)
+        if named and trace is None and IGNORED.search(previous):
+            sure = WEAK  # Python tells of it and goes on
+        fault = Fault(row, number, text, sure, attempt.progress, trace if named else None, handled, said.source)
+        fault = fault._replace(informed_before=attempt.informed)
+        _keep(fault, attempt)
+        goes_on = text.rstrip().endswith(":") and row.id in (*HEADLINES, "exception")
+        if goes_on or (fault.trace is not None and fault.trace.warned):
+            self.awaited = (fault, said.source)
+        return _is_death(fault)
+
+    def follow_up(self, attempt: LogAttempt, number: int, text: str, said: LogMessage) -> None:
+        """The line after a headline ("Fatal error:") is the reason. The line after a traceback that a warning led in
+        shows whether the writer went on.
+        """
+        if self.awaited is None:
+            return
+        (fault, source), self.awaited = self.awaited, None
+        faults = attempt.faults
+        if not faults or faults[-1] is not fault or said.source != source:
+            return
+        if fault.row.id == "exception" and fault.text.rstrip().endswith(":"):
+            row = by_meaning(fault.row, f"{message(fault.text).text} {said.text.strip()}", None)
+            faults[-1] = fault._replace(row=row)
+        elif fault.trace is not None:
+            if said.level is not None and said.level not in BAD_LEVELS:
+                faults[-1] = fault._replace(handled=True)
+        elif match_row(said.text.strip(), text, sure=True) is None:
+            faults[-1] = fault._replace(number=number, text=text)
+
+
+def late_fault(number: int, text: str, progress: int, *, is_progress: bool) -> Fault | None:
+    """The fault that the last line of a flood tells of, looked at after all. progress: lines of it before."""
+    said = message(text)
+    row = match_row(said.text.strip(), text)
+    if row is None or signs.is_handled(text) or (is_progress and row.id in PROGRESS_MAY_SAY):
+        return None
+    named = exception_of(said.text, in_trace=False)
+    return Fault(row, number, text, severity(row, said, text, named, None), progress)
+
+
+def mark_handled(attempt: LogAttempt, number: int) -> None:
+    """A line that says it goes on may speak of the fault right before it."""
+    faults = attempt.faults
+    if faults and number - faults[-1].number <= 3 and (not faults[-1].row.fatal or faults[-1].trace is not None):
+        faults[-1] = faults[-1]._replace(handled=True)
+
+
+def _is_death(fault: Fault) -> bool:
+    ended = fault.trace is not None and fault.trace.ends_program
+    return fault.severity == PROVEN and (ended or fault.row.explains >= DEATH) and not fault.handled
+
+
+def _keep(fault: Fault, attempt: LogAttempt) -> None:
+    faults = attempt.faults
+    faults.append(fault)
+    if len(faults) <= FAULTS_KEPT:
+        return
+    counts: dict[str, int] = {}
+    kept = []
+    for item in faults:  # the first ones of each rule since the last progress, and the latest of all
+        counts[item.row.id] = counts.get(item.row.id, 0) + 1
+        if counts[item.row.id] <= ALIKE_KEPT or item.progress_before >= attempt.progress - 3:
+            kept.append(item)
+    attempt.faults = kept[: FAULTS_KEPT // 2] + kept[FAULTS_KEPT // 2 :][-FAULTS_KEPT // 4 :]

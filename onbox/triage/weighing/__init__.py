@@ -1,0 +1,1 @@
+"""What counts of what was read, and which of it explains the end. Pure."""

@@ -1,0 +1,150 @@
+"""From what a log holds to the one fault that explains the rest. Pure."""
+
+from __future__ import annotations
+
+from onbox.logs.model.lines import message
+from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
+from onbox.triage.around import told_around
+from onbox.triage.complaints import complaint
+from onbox.triage.last_words import are_no_words, last_words, reason_before, told_after
+from onbox.triage.layers import explained_by
+from onbox.triage.reading.match import BY_ID, OWN_WORDS
+from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
+from onbox.triage.reading.series import lost_figures, series_fault
+from onbox.triage.rules.rows import CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
+from onbox.triage.stacks import last_stack
+from onbox.triage.weighing.grounds import SURVIVED_PROVEN, Scene, closes_with_result, counts
+from onbox.triage.weighing.shown import to_show
+
+LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
+SCALE_FLOOR = 1e-4
+SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
+_RAISED_AGAIN = lazy(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d|\braised:\s*$|\(\d+ sub-exceptions?\)\s*$")
+_MAY_BE_NUMBERS = (*OWN_WORDS, "crash-signal", "aborted", "fortran", "launcher", "other-languages", "solver-failed")
+UNFINISHED = RuleRow("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
+
+
+class Decision(NamedTuple):
+    """cause: the fault that explains the rest, None if the run has none. others: what else was found and counts, in the
+    order of the log. attempt: the one that was judged. weak: the cause rests on remarks alone. lost: the cause is a
+    lost loss in a run that may still go on.
+    """
+
+    cause: Fault | None
+    others: tuple[Fault, ...]
+    attempt: LogAttempt
+    weak: bool = False
+    lost: bool = False
+
+
+def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Decision:
+    """The fault that explains how the run ended. dead, well, exited_zero: as in `grounds.Scene`."""
+    attempt = judged_attempt(record)
+    scene = Scene(record, attempt, dead, well, exited_zero)
+    cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
+    live = [fault for fault in (*attempt.faults, *((cut,) if cut else ())) if counts(fault, scene)]
+    lost = _lost(attempt) or series_fault(attempt)
+    sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
+    if not sure and attempt is record.attempts[-1] and not are_no_words(attempt, record.tail):
+        words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead))
+        words = words or last_stack(attempt, record.tail)
+        words = None if words and closes_with_result(words, scene) else words
+        live, sure = (live, sure) if words is None else ([*live, words], [words])
+    if not sure and not dead:
+        return Decision(to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
+    told = [
+        fault
+        for fault in live
+        if not (sure and fault.handled and fault.severity == WEAK and fault.row.explains < CAUSE - 2)
+    ]
+    ranked = sorted([*told, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
+    if not ranked:
+        return Decision(None, (), attempt)
+    below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
+    if below is None:
+        below = _told_beside(ranked[0], complaint(attempt, record.tail, dead=dead), live) or told_after(
+            ranked[0], record.tail
+        )
+    if below is None and ranked[0].row.id in _MAY_BE_NUMBERS:
+        below = lost_figures(record.tail, ranked[0])
+    if below is None:
+        below = told_around(ranked[0], attempt, record.tail)
+    cause = _over(below, ranked[0]) if below else to_show(ranked[0], live, attempt)
+    others = _others(cause, live)
+    return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
+
+
+GOES_ON_FOR = 3  # lines: so far does the message of an exception reach
+_SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level")
+
+
+def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault | None:
+    """What says more than a bare death, or than an exception whose message goes on there."""
+    if cause.row.explains <= DEATH and cause.trace is None:
+        return said if said is not None and said.row.explains > DEATH else None
+    if cause.row.id not in _SAYS_LITTLE:
+        return None
+    if said is not None and said.row.explains >= CONFIG and cause.trace is None:
+        return said
+    near = (fault for fault in live if 0 < fault.number - cause.number <= GOES_ON_FOR)
+    return next((fault for fault in near if fault.row.explains >= CONFIG), None)
+
+
+def _concrete(words: Fault | None, said: Fault | None) -> Fault | None:
+    """Of the last line and the last paragraph, the one that says more."""
+    if words is None or said is None:
+        return words or said
+    return said if said.row.explains > words.row.explains else words
+
+
+def _over(remark: Fault, error: Fault) -> Fault:
+    """A remark that explains an error, with the error's traceback."""
+    return remark._replace(severity=LOGGED, trace=error.trace, ended=message(error.text).text)
+
+
+def judged_attempt(record: Record) -> LogAttempt:
+    """The last attempt; the one before, if the last has shown nothing of its own."""
+    last = record.attempts[-1]
+    if len(record.attempts) > 1 and not last.has_own_fate:
+        before = record.attempts[0]
+        if any(fault.severity > WEAK for fault in before.faults):
+            before.faults.extend(last.faults)
+            return before
+    return last
+
+
+def _score(fault: Fault) -> float:
+    """How well a fault explains the end: what it names, less the doubt about whether it mattered."""
+    doubt = {PROVEN: 0, LOGGED: 15, WEAK: 42}[fault.severity]
+    return fault.row.explains - doubt - (SECOND_HAND if _RAISED_AGAIN.search(fault.text) else 0)
+
+
+def _lost(attempt: LogAttempt) -> Fault | None:
+    """The loss is no number any more, or the loss scale fell to nothing."""
+    row = BY_ID["not-finite"]
+    if attempt.lost is not None:
+        is_last = attempt.last_progress is None or attempt.lost.number >= attempt.last_progress.number
+        if attempt.lost_lines >= LOST_LINES or is_last:
+            return Fault(row, attempt.lost.number, attempt.lost.text, PROVEN, attempt.progress)
+    if len(attempt.overflows) >= 5 and attempt.overflows[-1] <= SCALE_FLOOR and attempt.overflow_line is not None:
+        return Fault(row, attempt.overflow_line.number, attempt.overflow_line.text, PROVEN, attempt.progress)
+    return None
+
+
+def _unfinished(attempt: LogAttempt) -> Fault | None:
+    """The traceback that the log ends in, or whose exception another writer wrote over."""
+    trace = attempt.open_trace
+    if trace is None:
+        return None
+    return Fault(UNFINISHED, trace.latest, trace.last_line, PROVEN, trace.progress, trace)
+
+
+def _others(cause: Fault, live: list[Fault]) -> tuple[Fault, ...]:
+    seen = {cause.row.failure_class}
+    others = []
+    for fault in sorted(live, key=lambda item: (-_score(item), item.number)):
+        if fault.row.failure_class not in seen and fault.severity > WEAK and fault.row.explains > SUMMARY:
+            seen.add(fault.row.failure_class)
+            others.append(fault)
+    return tuple(others[:5])

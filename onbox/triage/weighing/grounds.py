@@ -1,0 +1,227 @@
+"""Whether a fault counts: did it end the run, or did the run go on, or finish, in spite of it? Pure.
+
+Two tables decide, each by its first row that holds: what settles it at once, and else how many life signs of its writer
+a fault of its kind is outlived by.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
+from onbox.triage.reading import signs
+from onbox.triage.reading.record import PROVEN, WEAK
+from onbox.triage.reading.tracebacks import SHUTDOWN
+from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY
+from onbox.triage.weighing.claims import is_meant, outlives_success
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onbox.triage.reading.record import Fault, LogAttempt, Record
+
+SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other ranks and flushed bars still show one or two
+SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that one needs a cause near it
+SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkpoint only
+SURVIVED_BEFORE = 2  # times
+GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
+NEARLY_ASKED = 5
+INFORMED = 3  # lines in which a logger tells what the program does next
+LAST_LINES = {"error-line": 3, "said-error": 12}  # rows so vague that they count in so many last lines only
+_SAVED_IN_LAST = 3  # lines
+_MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
+_ENDS_PROGRAM = ("fortran", "fortran-read", "other-languages")  # the runtime of a language that ends what it tells of
+_IMPORTS = lazy(r"(?:import|from) \w")
+_INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
+
+
+class Scene(NamedTuple):
+    """Where a fault stands. dead: other evidence says that the process ended badly, so that remarks count too. well: it
+    says that the process ended with 0, so that noise at shutdown does not count. exited_zero: so it did, whatever the
+    gates say: no exception ended it.
+    """
+
+    record: Record
+    attempt: LogAttempt
+    dead: bool
+    well: bool
+    exited_zero: bool
+
+    @property
+    def end(self) -> int:
+        return self.record.last_line.number if self.record.last_line else 0
+
+
+class Ground(NamedTuple):
+    """counts: whether a fault of which this holds ended the run."""
+
+    counts: bool
+    what: str
+    holds: Callable[[Fault, Scene], bool]
+
+
+class Patience(NamedTuple):
+    """signs: so many life signs of its writer behind it, and the run has outlived it."""
+
+    signs: int
+    what: str
+    holds: Callable[[Fault, Scene], bool]
+
+
+def counts(fault: Fault, scene: Scene) -> bool:
+    """Whether a fault may be what the run ended with."""
+    for ground in GROUNDS:
+        if ground.holds(fault, scene):
+            return ground.counts
+    least = next(row.signs for row in PATIENCE if row.holds(fault, scene))
+    return scene.attempt.signs_after(fault) < least
+
+
+def _is_vague_and_far(fault: Fault, scene: Scene) -> bool:
+    return fault.number <= scene.end - LAST_LINES.get(fault.row.id, scene.end + 1)
+
+
+def _follows_a_death(fault: Fault, scene: Scene) -> bool:
+    """Whether a file is missing that a program was to write which had been killed right before."""
+    if fault.row.id != "no-such-file" or fault.trace is not None:
+        return False
+    return any(
+        other.severity == PROVEN
+        and SUMMARY < other.row.explains <= DEATH
+        and 0 < fault.number - other.number <= _MISSED_BY
+        and scene.attempt.signs_after(other) == 0
+        for other in scene.attempt.faults
+    )
+
+
+def closes_with_result(fault: Fault, scene: Scene) -> bool:
+    """Whether a bare complaint was followed by a result that was saved as the last thing of all."""
+    if scene.dead or fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE:
+        return False
+    if fault.row.explains <= ASKED + NEARLY_ASKED:  # who is asked to end saves what it has
+        return False
+    saved = scene.attempt.saved
+    if saved is None or signs.MIDWAY.search(saved.text):
+        return False
+    return saved.number > max(fault.number, scene.end - _SAVED_IN_LAST)
+
+
+def _is_worked_on(fault: Fault, scene: Scene) -> bool:
+    """Whether the program did more after a bare complaint, which may have been a helper's or a tool's."""
+    if scene.dead or fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE:
+        return False
+    if fault.row.explains <= ASKED and fault.row.id != "connection-lost":  # the others tell of a process that is gone
+        return False
+    return scene.attempt.informed - fault.informed_before >= INFORMED
+
+
+def _is_habit(fault: Fault, scene: Scene) -> bool:
+    """Whether the same was raised at the same place before, and each time the run went on: so does it now."""
+    frame = fault.trace.user_frame if fault.trace else None
+    if frame is None:
+        return False
+    alike = [
+        other
+        for other in scene.attempt.faults
+        if other.number < fault.number and other.trace and other.row is fault.row and other.trace.user_frame == frame
+    ]
+    return len(alike) >= SURVIVED_BEFORE and all(scene.attempt.signs_after(other) for other in alike)
+
+
+def _was_overtaken(fault: Fault, scene: Scene) -> bool:
+    """Whether what follows a program's last exception is only what had waited in the buffer of its standard output."""
+    attempt, trace = scene.attempt, fault.trace
+    if scene.exited_zero:
+        return False
+    if trace is None and fault.row.id in _ENDS_PROGRAM and attempt.progress > fault.progress_before:
+        return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
+    if trace is None and fault.row.explains >= CAUSE and fault.severity > WEAK and not fault.handled:
+        end = attempt.last_progress.number if attempt.last_progress else 0
+        if end < fault.number:
+            return False
+        died = any(other.number > end and 0 < other.row.explains <= DEATH for other in attempt.faults)
+        return died and attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
+    if trace is None or not trace.ends_program or fault.severity < PROVEN or fault.handled or attempt.reached_end:
+        return False
+    if _IMPORTS.match(trace.code[-1] if trace.code else ""):
+        return False  # nothing has been printed before its imports
+    if any(other.number > fault.number and other.severity == PROVEN for other in attempt.faults if not other.trace):
+        return False  # the shell or the scheduler has spoken since
+    return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=trace.cut)
+
+
+def _ends_in_death(fault: Fault, scene: Scene) -> bool:
+    """Whether a launcher or a shell speaks of a death after the last progress."""
+    return any(
+        other.severity > WEAK
+        and other.row.explains <= DEATH
+        and other.number > fault.number
+        and scene.attempt.progress - other.progress_before <= 1
+        for other in scene.attempt.faults
+    )
+
+
+def _was_before_success(fault: Fault, scene: Scene) -> bool:
+    success = scene.attempt.success
+    return success is not None and fault.number < success.number
+
+
+def _came_after_the_work(fault: Fault, scene: Scene) -> bool:
+    attempt = scene.attempt
+    went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
+    return attempt.success is not None and attempt.signs_after(fault) <= 1 and not went_on
+
+
+def _names_no_reason(fault: Fault, scene: Scene) -> bool:
+    """Whether a fault after the work was done names neither a reason nor a defect, or is a part of Python's own end."""
+    if scene.well or fault.severity < PROVEN:
+        return True
+    if fault.trace is not None and (fault.trace.ignored or fault.trace.mentions(SHUTDOWN, last=4)):
+        return True
+    return fault.row.explains < BUG
+
+
+def _ends_its_helpers(fault: Fault, scene: Scene) -> bool:
+    return fault.severity < PROVEN and (scene.well or (scene.attempt.reached_end and fault.row.explains <= ASKED))
+
+
+def _is_uncaught(fault: Fault) -> bool:
+    return fault.severity == PROVEN and not fault.handled
+
+
+def _asks_to_end(fault: Fault) -> bool:
+    near = abs(fault.row.explains - ASKED) <= NEARLY_ASKED
+    return fault.severity > WEAK and bool(fault.progress_before) and near
+
+
+GROUNDS: tuple[Ground, ...] = (
+    Ground(False, "its end was announced: who has done its work ends its helpers",
+           lambda f, s: s.attempt.reached_end and is_meant(f, s.record.tail)),
+    Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
+    Ground(False, "a file is missing that a dead program was to write", _follows_a_death),
+    Ground(False, "words so vague count in the last lines only", _is_vague_and_far),
+    Ground(True, "what follows it had waited in a full buffer", _was_overtaken),
+    Ground(True, "a word of success follows, from one who was stopped or has lost what it made",
+           lambda f, s: _was_before_success(f, s) and outlives_success(f, s.attempt)),
+    Ground(False, "a word of success follows", _was_before_success),
+    Ground(False, "a bare complaint, and loggers tell what the program does next", _is_worked_on),
+    Ground(False, "the work was done, and it names no reason",
+           lambda f, s: _came_after_the_work(f, s) and _names_no_reason(f, s)),
+    Ground(True, "the work was done, and it names a reason", _came_after_the_work),
+    Ground(False, "who has done its work, or ended with 0, ends its helpers", _ends_its_helpers),
+    Ground(True, "the loss is still no number",
+           lambda f, s: f.row.explains == DIVERGED and f.severity > WEAK and s.attempt.lost is not None),
+)  # fmt: skip
+
+PATIENCE: tuple[Patience, ...] = (
+    Patience(SURVIVED_DEATH, "nobody caught it, and the log ends with a death",
+             lambda f, s: _is_uncaught(f) and _ends_in_death(f, s)),
+    Patience(1, "nobody caught it, as several times before", lambda f, s: _is_uncaught(f) and _is_habit(f, s)),
+    Patience(SURVIVED_PROVEN, "nobody caught it: other ranks and bars show a step more", lambda f, _: _is_uncaught(f)),
+    Patience(SURVIVED_PROVEN, "an interrupt: who is asked to end finishes its step",
+             lambda f, _: f.severity > WEAK and not f.handled and bool(_INTERRUPT.search(f.text))),
+    Patience(SURVIVED_ASKED, "a signal, which may have asked for a checkpoint only", lambda f, _: _asks_to_end(f)),
+    Patience(SURVIVED_PROVEN, "a remark, where the process is known to have ended badly", lambda _, s: s.dead),
+    Patience(1, "a remark, or an error that somebody wrote down", lambda *_: True),
+)  # fmt: skip

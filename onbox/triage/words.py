@@ -1,0 +1,31 @@
+"""Words of trouble, by how loud they are: a table for all who ask whether a line complains. Pure.
+
+Each step holds the one before it. The loudest need nothing else; a hint means something only beside an error.
+"""
+
+from __future__ import annotations
+
+import re
+
+from onbox.regex import lazy
+
+_LOUD = r"errors?|fatal|exception|failed|abort\w*"
+_TROUBLE = (
+    rf"{_LOUD}|fail(?:ure|s)?|mismatch\w*|violat\w+|inconsisten\w+|corrupt\w*|panic\w*|diverged|cannot|could not"
+    r"|unable to|invalid|illegal|unsupported|not found|no such|denied|refused|unexpected|unrecogni[sz]ed|assert\w*"
+)
+_HINT = (
+    rf"{_TROUBLE}|fail\w*|can't|couldn't|unable|unknown|missing|exceed\w*|no|bad|expected|undefined|undeclared|killed"
+    r"|syntax|incompatible|\w*converge\w*|diverg\w*|nan|not|out of|too|truncated|caused by|does(?:n't| not)"
+    r"|did(?:n't| not)|duplicate|overflow|lost|stopp\w*|unresponsive|insufficient|sick"
+)
+# Written so that nobody overlooks it.
+CRIES = lazy(
+    r"\b(?:ERR|ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b(?! 0\b)|[Ff]atal error"
+    r"|\bError [A-Za-z]|(?<!\d )\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)"
+    r"|[Ee]rror\s?[:(]"
+    r"|^npm (?:error|ERR!)"
+)
+LOUD = lazy(rf"\b(?:{_LOUD})\b|^e:|err!", re.IGNORECASE)
+TROUBLE = lazy(rf"(?<!\d )\b(?:{_TROUBLE})\b(?!\s{{0,8}}[:=]?\s{{0,4}}\d)", re.IGNORECASE)  # not a count of it
+HINT = lazy(rf"\b(?:{_HINT})\b", re.IGNORECASE)
