@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 NEARLY = 0.995  # of a bar that was not drawn again at its end
+MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
 HEADING_LINES = 2  # from the heading of an epoch to its bar
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving"})
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
@@ -39,6 +40,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
         progress = progress._replace(finished=True)
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
+    if progress.finished and ending.fails:
+        return progress._replace(finished=False)
     return progress
 
 
@@ -80,7 +83,7 @@ def _may_be_over(progress: Progress) -> bool:
     if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max and not complete:
         return False
     if progress.current is None or progress.exact_max is None:
-        return progress.percent is None or progress.percent >= 99
+        return progress.percent is None or progress.percent >= MOST_PERCENT
     return progress.current + 1 >= progress.exact_max
 
 
@@ -245,12 +248,10 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return True  # a bar that was full at once, and epochs went on: it comes with each of them
     if counter.maximum is None:
         return counter.unit == "batch"
-    if counter.made and not counter.advances and counter.seen >= max(LOOKS, epoch.advances):
-        return True  # a bar that is drawn anew for each epoch, and was only ever seen at its beginning
     if counter.crossed:
         return False
-    if counter.made and whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured:
-        return True  # a bar that came when the epochs were under way
+    if counter.made and _comes_with_each(counter, epoch, whole=whole):
+        return True
     if counter.unit in INNER_UNITS or (whole and _begins_right_behind(counter, epoch)):
         return True
     if counter.elapsed is not None and epoch.elapsed is not None and counter.elapsed < 0.9 * epoch.elapsed:
@@ -263,6 +264,14 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
             or (not counter.made and counter.maximum >= LARGE)
         )
     return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _comes_with_each(counter: Counter, epoch: Counter, *, whole: bool) -> bool:
+    """Whether a bar is drawn anew for each epoch: it was only ever seen at its beginning, or came when epochs were
+    under way.
+    """
+    stands = not counter.advances and counter.seen >= max(LOOKS, epoch.advances)
+    return stands or (whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured)
 
 
 def _begins_right_behind(counter: Counter, epoch: Counter) -> bool:

@@ -38,6 +38,10 @@ _CLOSING = lazy(
     r"|\bfinal values? used\b|\b(?:\w{3,12}ed) successfully"
     r"|\biterations were performed\b|\bmuxing overhead|^\W*model (?:was |has been )?trained\W*$"
     r"|\b\d\d\s?% (?:ci|hdi|hpd|confidence|credible)\b|^\W*(?:n_eff|ess|r[_ -]?hat|divergences)\b"
+    rf"|^\W*(?:time|duration):\s{{1,12}}(?:{_DURATION})\W*$|^\W*ran all\b|^\W*everything\b.{{0,20}}\bok\b"
+    r"|^\W*[\d,]{1,20} [a-z]{3,20} (?:written|processed|saved|copied|converted|exported|generated)\b"
+    r"|\b(?:conclu[ií]d[oa]s?|finalizad[oa]|terminad[oa]|completad[oa]|terminée?|abgeschlossen|beendet|completat[oa]"
+    r"|заверш\w{1,6}|закончен\w?)\b"
     r"|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
 )
 _FAILS = lazy(
@@ -50,6 +54,7 @@ _MIDWAY = lazy(
 )
 
 
+_FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal)\b(?! tests?\b)")
 _ALL_DONE = lazy(r"(?i)^\W*\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b")
 
 
@@ -80,6 +85,12 @@ class ClosingLines:
     def lines_behind(self) -> int:
         """How many lines stand behind the last one that shows any counter."""
         return len(self._lines) - self._counted
+
+    @property
+    def fails(self) -> bool:
+        """Whether one of the last lines, behind the last counter, says that something failed."""
+        last = self._lines[self._counted :][-LAST_LINES:]
+        return any(_FAILED.search(message(line).text) for line in last)
 
     def tells_all_done(self, maximum: int) -> bool:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""

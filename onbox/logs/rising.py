@@ -25,9 +25,7 @@ MOST = 1_000_000_000  # a larger number is a time
 _NUMBER = lazy(r"[-+]?(?:\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)(?![\w.])", re.IGNORECASE)
 _FREE = lazy(r"(?:^|[\s=(\[|,;#:])$")  # before a count
 _NAMES = lazy(r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$")
-_RESULT = lazy(
-    r"(?i)(?<![a-z])(?:average|avg|mean|total|scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"
-)
+_RESULT = lazy(r"(?i)(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])")
 
 
 class _Cell(NamedTuple):
@@ -51,12 +49,7 @@ def _count(rows: Sequence[dict[str, _Cell]]) -> int | None:
         alike = _alike(rows, name)
         if len(alike) < ROWS or _NAMES.search(name) or not _is_even([row[name] for row in alike]):
             continue
-        others = [
-            [row[other] for row in alike if other in row]
-            for other, cell in alike[-1].items()
-            if other != name and (not cell.whole or other[-1:] in _NAMED_BY)
-        ]
-        if any(len(column) == len(alike) and _is_measure(column) for column in others):
+        if any(_is_measure(other, alike) for other in alike[-2] if other != name):
             return int(rows[-1][name].value)
     return None
 
@@ -86,10 +79,14 @@ def _same(values: Iterable[float]) -> bool:
     return len(set(values)) == 1
 
 
-def _is_measure(column: Sequence[_Cell]) -> bool:
-    """Whether it moves as what is measured does: not by the same each time."""
+def _is_measure(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """Whether a column moves as what is measured does: not by the same each time. One that has a name may stand."""
+    column = [row[name] for row in rows if name in row]
+    broken, named = not all(cell.whole for cell in column), name[-1:] in _NAMED_BY
+    if len(column) < ROWS - 1 or not (broken or named):
+        return False
     steps = [round(after.value - before.value, 9) for before, after in pairwise(column)]
-    return len(set(steps)) > len(steps) // 2
+    return (broken and named) or len(set(steps)) > len(steps) // 2
 
 
 def _cells(line: str) -> dict[str, _Cell]:

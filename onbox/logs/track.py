@@ -331,7 +331,9 @@ class Track:
         known = self.counters.get(sight.key)
         if newest is None or newest.key == sight.key or (known is not None and known.last >= newest.first):
             return sight
-        if newest.maximum != sight.maximum or newest.last < self.line - 1 or sight.current <= newest.current:
+        if newest.maximum != sight.maximum or newest.last < self.line - 1:
+            return sight
+        if sight.current <= newest.current and not 0 == sight.current == newest.current == newest.minimum:
             return sight
         if newest.elapsed is None or sight.elapsed < newest.elapsed or "val" in (newest.kind, sight.kind):
             return sight

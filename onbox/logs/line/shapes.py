@@ -236,6 +236,14 @@ SHAPES: tuple[Shape, ...] = (
         "1200/20000 loss: 0.31",
     ),
     _shape(
+        "running-of",
+        (" + ", ") / "),
+        r"\((?P<current>\d{1,12}) \+ \d{1,9}\) / (?P<max>\d{1,12})(?![\w.])",
+        "what is done and what is under way, of how many",
+        "Spark's console",
+        "[Stage 0:==============>   (45 + 2) / 48]",
+    ),
+    _shape(
         "done-of",
         (),
         r"(?P<label>(?:processed|processing|completed|done|finished|generated|generating|progress|solved|written|wrote"
@@ -268,7 +276,7 @@ COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|number|num|idx|index|id(?=\s?[=:])|count|seen|done"
     r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
-    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[(\"'#]{{1,4}}{_GAP})?"
+    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
     rf"(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
     rf"(?:{_GAP}{_OF}{_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )

@@ -22,6 +22,8 @@ def rows(form: str) -> bytes:
         ("{n:10d} {v:16.8f}", 8),
         ("FIRE: {n:4d} 21:37:38 {v:12.6f}", 8),
         ("I0000 00:00:1.2 13383 a.cc:421] Merged: freq={v:.0f} merges={n100} piece=le", 800),
+        ("after cycle={n} avg(utility)={v} avg(num_wins)=0.5", 8),
+        ("[{n} Closest: 'Genetic', Fitness: 1.00]", 8),
         ("{v:.6f} {v:.3f} {n2:12d} {n2:12d}.0", 256),
     ],
 )
@@ -33,7 +35,7 @@ def test_rows_with_a_number_that_goes_on_evenly_beside_a_measure(form: str, curr
 @pytest.mark.parametrize(
     "form",
     [
-        "| {n} | {n2:7d} | conv | (128L, 76L) |", "Average of (BSD68) kernel: ({n}): {v:.2f} dB", "{n}",
+        "| {n} | {n2:7d} | conv | (128L, 76L) |", "PSNR of (BSD68) kernel: ({n}): {v:.2f} dB", "{n}",
         "part {n} of it",        "10.0.0.{n} GET /page/{n} 200 {n100}", "pid {n}  {v:.2f}", "member {n}: {n100}",
     ],
 )  # fmt: skip
@@ -57,6 +59,9 @@ def test_one_pair_of_brackets_holds_the_epoch_and_its_batch() -> None:
         (["current step: 29{e}th step", "batch loss:1.31"], 292, None),
         (["cycle= {e} E= -152.03  delta_E= -9.21e-07"], 2, None),
         (["INFO:tensorflow:[ {e}5000] | gnorm  1.97 lr  0.000226 | loss  5.54"], 25000, None),
+        (["INFO epoch: {{{e}/300}}, step: {{{b}/20}}, loss : {{1.9}}"], 2, 300),
+        (["Max epochs      300. Desired error: 0.01.", "Epochs   {e}0. Current error: 0.00216. Bit fail 24."], 20, 300),
+        (["[Stage 0:=====>     (4{e} + 2) / 48]"], 42, 48),
         (["7905 s | epoch: {e} step: 1335 total_loss: 0.0{b}8 lr: 0.1"], 2, None),
     ],
 )  # fmt: skip
@@ -90,6 +95,16 @@ def test_what_goes_back_while_the_epoch_goes_on_gives_no_maximum() -> None:
     assert read_progress(batches.encode()).exact_max is None
 
 
+def test_a_bar_that_gets_its_name_when_it_has_begun_is_one_bar() -> None:
+    log = "".join(
+        "  0%|  | 0/250 [00:00<?, ?it/s]\n"
+        + "".join(f"Epoch {epoch}:   0%|  | {at}/250 [00:00<00:25, 9.6it/s, loss=0.5]\n" for at in (0, 1, 5))
+        for epoch in range(3)
+    )
+    progress = read_progress(log.encode())
+    assert (progress.current, progress.exact_max, progress.inner_current, progress.inner_max) == (2, None, 5, 250)
+
+
 def test_a_display_that_learns_how_much_there_is() -> None:
     progress = read_progress(b"[/     ]    0/2571   0%\n[=====/] 40594/40594 100%\n\nNumber of inodes 3\n\n\nsize 4\n")
     assert progress[:2] == (40594, 40594)
@@ -113,6 +128,15 @@ def test_a_display_that_learns_how_much_there_is() -> None:
             "Epoch [100/100][5000/5005]  loss: 0.92\nSaving checkpoint at 100 epochs\nEpoch(val) [100][196] acc: 76\n",
             True,
         ),
+        ("epoch 28/40 loss 0.3\nearly stop after 28 epochs (no improvement for 6)\n", True),
+        ("iter 2 loss 0.3\nAuto-stop. Use model at 1th iteration.\n", True),
+        ("epoch 28/40 loss 0.3\nEarly stop counter: 3/6\n", False),
+        ("epoch 28 loss 0.3\nTreinamento concluído com sucesso\n", True),
+        (
+            "using utf-8\n 66.0% done, estimate\n 79.0% done, estimate\n 92.2% done, estimate\n37989 extents written (74 MB)\n",
+            True,
+        ),
+        ("part 4/5\npart 5/5\n[FAILED] 403 from bucket\n", False),
         ("Epoch [100/100][4000/5005]  loss: 0.92\n", False),
     ],
 )
