@@ -256,7 +256,7 @@ def details(
             last = f"; the run: {verdict.last_known}" if verdict.last_known else ""
             lines += labelled("cause", clean(finding.say + last, 300), width=width)
             lines += labelled("since", _since(verdict, now), width=width)
-            lines += _proof_lines(look, wide=wide)
+            lines += _proof_lines(look, wide=wide) if finding.rule != "put-right" else []  # of what is over
         else:
             word = "note" if finding.severity is Severity.OK else finding.severity.name.lower()
             lines += labelled(word, f"{finding.rule}: {clean(finding.say, 300)}", width=width)

@@ -203,6 +203,7 @@ _OF_RULE: dict[str, Callable[[RunLook], str]] = {
     "gone": lambda _: "gone? the next look decides",
     "gate-refused": lambda look: quote(look.reason) or "a gate refused",
     "ended-unproven": lambda _: "ended, success unproven",
+    "put-right": lambda _: "dealt with; a resume goes on",
     "could-not-look": lambda _: "could not look",
     "stopped": lambda look: quote(look.reason) or "stopped on request",
 }

@@ -368,8 +368,19 @@ def test_of_failed_cells_the_way_on_is_told_and_no_resume() -> None:
 def test_after_each_failed_cell_was_skipped_the_resume_of_the_sweep_is_next() -> None:
     looked = dead(outcome="chain_failed", failure=failure("config_error", stage="SWEEP"), failed_were_skipped=True)
     verdict = decided(looked)
-    assert verdict.step == "cells-skipped"
+    assert (verdict.step, verdict.finding.rule, verdict.may_resume) == ("cells-skipped", "put-right", False)
     assert "onbox sweep resume digits" in verdict.finding.command
+    said = "\n".join([line(verdict, looked, NOW), *details(verdict, looked, NOW)])
+    assert "config_error" not in said
+    assert "proof" not in said
+    assert "each cell that failed was skipped since" in said
+
+
+def test_of_a_stage_that_was_judged_again_the_resume_is_next() -> None:
+    looked = dead(outcome="chain_failed", reason="stage a was judged again and is DONE since", rechecked=True)
+    verdict = decided(looked)
+    assert (verdict.step, verdict.finding.rule, verdict.may_resume) == ("rechecked", "put-right", False)
+    assert "stage a was judged again" in " ".join(details(verdict, looked, NOW))
 
 
 def test_a_sweep_is_one_line_of_its_cells() -> None:

@@ -10,7 +10,8 @@ from onbox.triage import meaning
 from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
 from onbox.triage.reading.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
-from onbox.triage.rules.demands import MEANT as ASKS_FOR_SETTING
+from onbox.triage.rules.demands import MEANT, MEANT_IN_LINE
+from onbox.triage.rules.names import class_of_name
 from onbox.triage.rules.rows import ASKED, BUG, DEATH, REASON, SUMMARY, RuleRow, compiled
 from onbox.triage.rules.table import ROWS
 
@@ -33,7 +34,7 @@ PROGRESS_MAY_SAY = (
     "aborted",
 )  # words of progress lines too
 # Rows that say only that something failed: what the sentence names says more.
-VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level", "solver-failed")
+VAGUE_ROWS = ("exception", "said-error", "error-line", MEANT_IN_LINE.id, "fatal-level", "solver-failed")
 OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")  # a program's own
 _OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
 _DEMANDING = ("exception", "said-error", "defect")  # what may tell its reader to choose otherwise
@@ -252,8 +253,13 @@ def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRo
         return row
     enough = meaning.SURE if is_vague else meaning.CLEAR
     found = meaning.meaning_of(sentence, name, enough=enough)
-    if found is None and row.id in _DEMANDING and meaning.speaks_of_setting(sentence, named_only=row.id == "defect"):
-        return ASKS_FOR_SETTING
+    if found is None and row.id in _DEMANDING and meaning.speaks_of_setting(sentence):
+        return MEANT
+    if found is None and row.id == "error-line" and meaning.speaks_of_setting(sentence):
+        return MEANT_IN_LINE
+    if found is None and row.id == "exception":
+        told = None if name in meaning.ANY_NAME else class_of_name(name)
+        return meaning.ROWS[told] if told else row
     if found is None or (row.id == "bad-setting" and found.failure_class not in _OF_THE_BOX):
         return row
     if is_count and found.failure_class == "nccl_or_distributed":

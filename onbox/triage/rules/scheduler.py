@@ -49,7 +49,7 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|(?-i:\bPREEMPTED\b|\bNODE_FAIL\b)|state[ :=]+(?:PREEMPTED|NODE_FAIL)|(?:job|node|vm"
         r"|instance|worker|machine|task|pod|this)\b.{0,50}(?:\b(?:is|was|being|been|will be"
         r"|gets?) )(?:\w{1,40} )?(?:preempted|evicted|reclaimed|drained)|\b(?:is|was|were|being|been|got"
-        r"|gets)(?: \w{1,40})? preempted|\bTERM_PREEMPT"
+        r"|gets)(?: \w{1,40})? preempted(?!,? or\b)|\bTERM_PREEMPT"
         r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim|preempt"
         r"|shutdown|shutting)|(?:preempt\w{0,24}|eviction|termination|interruption|reclaim"
         r")\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
