@@ -133,7 +133,7 @@ def test_a_display_that_learns_how_much_there_is() -> None:
         ("epoch 28/40 loss 0.3\nEarly stop counter: 3/6\n", False),
         ("epoch 28 loss 0.3\nTreinamento concluído com sucesso\n", True),
         (
-            "using utf-8\n 66.0% done, estimate\n 79.0% done, estimate\n 92.2% done, estimate\n37989 extents written (74 MB)\n",
+            "using utf-8\n 79.0% done, at\n 92.2% done, at\n37989 extents written (74 MB)\n",
             True,
         ),
         ("part 4/5\npart 5/5\n[FAILED] 403 from bucket\n", False),
