@@ -36,7 +36,14 @@ SIGKILL, SIGINT = 9, 2
 NO_ROOM_BYTES = 1 << 16  # free: less than a buffer's worth of log
 CLOSE_RIVAL = 5  # of what a fault explains
 _BY_SENTENCE = frozenset(
-    {"bad-setting", "no-such-file", "archive-damaged", "solver-failed", *(row.id for row in SENTENCES.values())}
+    {
+        "bad-setting",
+        "asks-for-setting",
+        "no-such-file",
+        "archive-damaged",
+        "solver-failed",
+        *(row.id for row in SENTENCES.values()),
+    }
 )
 _ANY_CAUSE = lazy(r"\bAssertionError\b\s{0,8}$|NoneType|\.so\b")
 NOTHING = Evidence()

@@ -11,272 +11,14 @@ import re
 
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
+from onbox.triage.rules.demands import asks_for_setting
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, PEER, RuleRow, compiled
+from onbox.triage.rules.themes import THEMES, Theme
 
 TEXT_LIMIT = 400
 ENOUGH = 2  # words: one thing and one trouble
 CLEAR = 4  # words that need no other sign
 SURE = 3  # words of a sentence that is not an exception of the program's own
-
-
-class Theme(NamedTuple):
-    """things, troubles: what the sentences of a class are about, and what is wrong then; regular expressions of whole
-    words (`_words`). weight: for how much more the class counts where both are named, because its words are rare
-    elsewhere. sayings: phrases that name both at once.
-    """
-
-    failure_class: str
-    things: str
-    troubles: str
-    weight: int = 0
-    sayings: str = "(?!)"
-
-
-_BROKEN = (
-    r"corrupt\w*|damag\w+|broken|truncat\w+|mismatch\w*|do(?:es)? not match|did not match"
-    r"|incomplete|integrity|inconsistent|checksum|crc(?:32c?)?|digest|magic|malformed|unreadable"
-    r"|(?:could not|cannot|unable to|failed to) read|end of file|unexpected eof"
-    r"|unparsable|could not parse|cannot parse|failed to parse|parse error|parsing|unexpected end"
-    r"|premature|short read|expected .{0,40}(?:but|got|found|received|read|has|have|is|are)"
-    r"|(?:got|found|received|read) .{0,30}expected|bad|invalid|not valid|garbage|zero bytes|0 bytes|empty"
-    r"|unpickling|invalid argument|header|footer|out of range|not (?:readable|a valid|a zip)"
-    r"|not an? (?:\w+ ){1,2}(?:image|file|archive|database|stream)|deserializ\w*"
-    r"|(?:found|have|has|had|got|read) .{0,60}but .{0,60}(?:has|have|had|expected|found)"
-    r"|did not have|too (?:short|long|few|many)"
-    r"|decod\w+|undecodable"
-)
-_GONE = (
-    r"(?:fail(?:ed|s)? to|could not|cannot|unable to) (?:find|locate|open)"
-    r"|missing|not found|not there|absent|gone|lost|does not exist|do not exist|no such|there is no|nowhere"
-)
-_LACKING = (
-    r"out of|exhaust\w*|exceed\w*|insufficient|not enough|too (?:large|big|little|small|low)|limit|fail\w*"
-    r"|cannot|could not|unable|no room|ran out|runs? out|full|short of|over(?:run|flow)\w*|pressure"
-    r"|no (?:more )?free|needs? .{0,40}(?:but|only)"
-)
-_CARDS = (
-    r"gpus?|cuda|vram|rocm|hip|xpus?|hpus?|npus?|habana|gaudi|synapse|synstatus|ascend|neuron|opencl|sycl|metal"
-    r"|vulkan|accelerators?|graphics cards?"
-    r"|nvidia|device memory|kv cache|gfx\w+|sm_\d+"
-)
-_SAVED = (
-    r"checkpoints?|ckpts?|weights?|snapshots?|state dict|optimi[sz]er state"
-    r"|model (?:file|proto|state|archive)|saved model|savedmodel|restor\w+|resum\w+|tokenizer\.model"
-    r"|pretrained|tensors?|params?|step \d+|epoch \d+"
-    r"|\S+\.(?:pt|pth|ckpt|safetensors|gguf|msgpack|orbax|h5|keras|pb|onnx|npz|model|distcp|pkl)|ocdbt"
-    r"|tensorstore|modelproto"
-)
-THEMES: tuple[Theme, ...] = (
-    Theme(
-        "network_blip",
-        r"brokers?|servers?|hosts?|endpoints?|services?|api|gateway|proxy|dns|sockets?|connect\w*|network"
-        r"|remote|upstream|tracker|registry|mirror|hub|bucket|https?|urls?|grpc|amqps?|redis|kafka|rabbitmq"
-        r"|mqtt|s3|gs|ssh|rsync|scp|sftp|client|tcp|request|response"
-        r"|download|upload|tries|retries|handshake|tls|ssl",
-        r"unavailable|unreachable|refused|reset|time[ds]? ?out|timeout|lost|giving up|gave up|given up"
-        r"|disconnect\w*|broken pipe|closed|(?<!shut )(?<!shutting )(?<!going )down|no (?:answer|response|route|reply)"
-        r"|not (?:respond\w*|reachable|answer\w*)"
-        r"|(?:could not|cannot|failed to|unable to) (?:reach|connect|resolve|fetch|download|contact)"
-        r"|overloaded|throttl\w+|rate limit\w*|too many requests|50[0234]|fail(?:ed|ure|s)?|exhausted|retry limit",
-        sayings=r"no (?:\w+ )?(?:brokers?|servers?|hosts?|endpoints?|upstreams?) (?:are |is )?available"
-        r"|context deadline exceeded|request (?:exceeded|timed out)|dial tcp|(?:unknown|no such) host|no route to host"
-        r"|network is (?:unreachable|down)|name or service not known|(?:could not|cannot) resolve (?:host\w*|address)"
-        r"|all (?:\w+ ){1,3}(?:are |is )?(?:unresponsive|unreachable)|connection (?:refused|timed out|reset)",
-    ),
-    Theme(
-        "auth_error",
-        r"credentials?|tokens?|api keys?|secrets?|logins?|passwords?|passphrase|auth\w*|roles?|identity"
-        r"|licen[sc](?:es?|ed)|hostid|access|iam|signature|account|vault|certificate|kerberos|tickets?|scope"
-        r"|subscription"
-        r"|seats?|users|permission",
-        r"expired|refus\w+|den(?:y|ied)|reject\w+|revoked|forbidden|not allowed|may not|unauthori[sz]ed"
-        r"|unauthenticated|not authori[sz]ed|invalid|no valid|not valid|not logged|required|wrong|incorrect"
-        r"|(?:licen[sc]e|host ?id) mismatch|checkout failed|no .{0,24}(?:seats|licen[sc]es?)"
-        r"|maximum number of (?:users|seats)"
-        r"|missing|insufficient scope|40[13]",
-        1,
-    ),
-    Theme(
-        "permission_error",
-        r"permissions?|write|writ\w+|owner\w*|read ?only|mode|directory|folder|path|mount",
-        r"denied|not permitted|may not|not writable|unwritable|read ?only file ?system|not owned"
-        r"|owned by (?:root|another)",
-    ),
-    Theme(
-        "disk_full",
-        r"disks?|space(?! (?:on|in|for) (?!device|disk|/))|volumes?|storage|file ?systems?|partitions?|scratch"
-        r"|bytes free|free bytes|mount",
-        r"full|no (?:\w+ )?(?:left|free)|not enough|insufficient|ran out|out of|exhaust\w*"
-        r"|needs? .{0,40}(?:but|only)|too little|low|used up|100 ?%",
-        1,
-    ),
-    Theme(
-        "quota_exceeded",
-        r"quotas?",
-        r"exceed\w*|reached|exhaust\w*|over|full|hit|used up",
-        2,
-    ),
-    Theme(
-        "inode_exhausted",
-        r"inodes?",
-        rf"{_LACKING}|no .{{0,20}}left|used up",
-        3,
-    ),
-    Theme(
-        "shm_too_small",
-        r"shm|shared memory|/dev/shm",
-        rf"{_LACKING}",
-        3,
-    ),
-    Theme(
-        "tpu_hbm_oom",
-        r"hbm|tpu memory|(?<!h_)vmem",
-        rf"{_LACKING}",
-        3,
-    ),
-    Theme(
-        "cuda_oom",
-        rf"{_CARDS}",
-        r"out of (?:\w+ )?memory|oom"
-        r"|memory .{0,30}(?:exhaust\w*|insufficient|exceed\w*|too (?:large|small|low))"
-        r"|not enough (?:\w+ )?memory|alloc\w* .{0,30}fail\w*|fail\w* .{0,30}alloc\w*"
-        r"|insufficient (?:\w+ )?memory",
-        2,
-    ),
-    Theme(
-        "host_oom",
-        r"memory|ram|heap|rss|mallocs?|alloc\w*|swap|mmap|oom",
-        rf"{_LACKING}|killed|kill|cannot allocate|oom",
-    ),
-    Theme(
-        "checkpoint_corrupt",
-        _SAVED,
-        rf"{_BROKEN}|{_GONE}|cannot (?:be )?(?:read|load|restor)\w*|fail\w* to (?:read|load|restor)\w*",
-    ),
-    Theme(
-        "data_error",
-        r"data ?sets?|data|samples?|records?|rows?|columns?|shards?|examples?|labels?|images?|csv|jsonl?"
-        r"|manifest|features?|corpus|files?|objects?|entries|topology|geometry|mesh|coordinates|genome|line \d+"
-        r"|reads?|fastq|fasta|bam|vcf|netcdf|hdf5?|grib|attributes?|fields?"
-        r"|index(?:es)?|indices|databases?|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
-        r"|arrow|tfrecord|inputs?|schema|vocab\w*"
-        r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb"
-        r"|xml)",
-        rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|nan|non numeric|incompatible|unsupported|ambiguous"
-        r"|0 (?:samples?|rows|records|images|files)\b|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images"
-        r"|files|labels|utterances|documents|sequences"
-        r"|columns?)",
-        sayings=r"(?:integrity|verification|checksum|digest|hash|crc) (?:check )?(?:failed|failure|mismatch)"
-        r"|(?:blob|block|chunk|pack|hash|digest|id) \w{0,16} ?does not match|want(?:ed)? \S{1,80},? (?:but )?got \S+",
-    ),
-    Theme(
-        "config_error",
-        r"config\w*|settings?|options?|flags?|arguments?|parameters?|param|hyper ?param\w*|yaml|toml|ini|keys?"
-        r"|fields?|environment variables?|env vars?|environments?|modules?|partitions?|queue"
-        r"|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*|dependenc\w+|requirements?|solving|requested"
-        r"|specified|chosen|slots?|package|style"
-        r"|namelists?|keywords?|input (?:line|file|section)|encoders?|decoders?|codecs?|filters?"
-        r"|micro ?batch\w*|usage|schedule|\-\-[a-z][\w-]+|(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)",
-        r"invalid|unknown|missing|not found|could not find|required|must|should be|not allowed"
-        r"|unsupported|conflict\w*|incompatible"
-        r"|not set|unset|undefined|not recogni[sz]ed|unrecogni[sz]ed|illegal|divisible|mutually|either|neither"
-        r"|only|cannot be|not (?:a )?valid|misconfigur\w+|contradict\w*|not defined|not supported|exactly one"
-        r"|at least one of|expected one of|compulsory|mandatory|unsatisfi\w+|nothing provides|could not solve"
-        r"|not enabled|not enough|is needed|are needed|not part of|too (?:small|short|long)|bad|syntax error"
-        r"|not equal to|refers to",
-        sayings=r"(?:unknown|unrecogni[sz]ed|undefined|unsupported|invalid|illegal|no such|bad)(?: \w+){0,1}"
-        r" (?:options?|commands?|sub ?commands?|keywords?|directives?|parameters?|settings?|fields?|flags?"
-        r"|styles?|encoders?|decoders?|filters?|plugins?|methods?|sections?|switch(?:es)?|functional"
-        r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in"
-        r"|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
-        r"|no rule to make target|is not expected here|invalid choice|a bad value|cannot find module"
-        r"|could not find or load main class|there is no package called|module \S+ (?:is )?not found",
-    ),
-    Theme(
-        "cuda_env",
-        rf"{_CARDS}|drivers?|devices?|cards?|toolkit|nvcc|compute capability|kernels?|sm_?\d\d\d?|cudnn|tensorrt"
-        r"|nccl|librar\w+|rocblas|hipblas\w*|miopen|cublas\w*|backend|runtime|plugin|shared object|\S+\.so[\w.]*"
-        r"|extension|binary|wheel|glibc\w*"
-        r"|instruction set|avx\w*",
-        r"not found|no .{0,48}(?:found|available|detected|visible|present)|found (?:0|no|none)|found only"
-        r"|0 (?:devices|gpus|cards)|needs? at least|requires?|too old|unsupported|not supported|not available"
-        r"|unavailable|insufficient|incompatible|could not (?:load|find|open|initiali[sz]e)"
-        r"|cannot (?:open|load|find|read|use)|no such|failed to (?:load|initiali[sz]e)|mismatch\w*"
-        r"|(?:built|compiled|installed|linked|configured) without|without .{0,30}(?:support|enabled)"
-        r"|not (?:built|compiled|linked)|cpu only|missing|none (?:is|are|was|were) (?:visible|found)"
-        r"|not visible|not installed|no \w+ support|acquire failed|fail\w* to acquire|already acquired|not acquired",
-        1,
-    ),
-    Theme(
-        "gpu_hardware",
-        rf"{_CARDS}|ecc|nvlink|pcie|hbm|cards?|gpu bus|fabric manager",
-        r"fallen off|is lost|uncorrectable|double bit|hung|hang|overheat\w*|thermal|(?:needs|requires) (?:a )?reset"
-        r"|xid|hardware (?:error|fault|failure)|power brake|row remap\w*",
-        3,
-    ),
-    Theme(
-        "nccl_or_distributed",
-        r"ranks?|barriers?|collectives?|all ?reduce|all ?gather|broadcast|rendezvous|process group|peers?|mpi"
-        r"|nccl|gloo|ucx|quorum|communicators?|world size|stragglers?|heartbeats?|coordinator|leader|replicas?"
-        r"|followers?|ring",
-        r"never (?:arriv\w+|came|reached|joined|answered|reported)|time[ds]? ?out|timeout|lost"
-        r"|not (?:respond\w*|arriv\w*|join\w*)|unreachable|disconnect\w*|abort\w*|stuck|dead|gone|missed|left"
-        r"|closed|no (?:answer|response|reply|word)|no \w{1,20} (?:for|since|in) \d+"
-        r"|did not (?:join|arrive|answer|report)|only \d+ of \d+|silent|vanish\w*",
-        1,
-    ),
-    Theme(
-        "preempted",
-        r"instances?|spot|nodes?|vms?|machines?|hosts?|slots?|allocations?|lease|capacity|pods?|preempt\w*|job"
-        r"|reservation|this (?:machine|node|vm)",
-        r"taken (?:back|away)|reclaim\w*|preempt\w*|evict\w*|revoked|going away|maintenance|drain\w*"
-        r"|interruption|will be (?:stopped|shut|terminated)|shut ?down notice|two minute|notice"
-        r"|higher priority|withdrawn",
-        1,
-    ),
-    Theme(
-        "time_limit",
-        r"\d+(?:\.\d+)?\s?h(?:\d{1,2}m)?|time (?:limit|budget)|wall ?time|wall ?clock|(?<!context )deadline"
-        r"|run ?time|allotted time"
-        r"|max\w* (?:duration|hours)|time|hours|minutes",
-        r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used|used up"
-        r"|over (?:the|its) limit|past",
-        sayings=r"command .{0,200} timed out after \d+(?:\.\d+)? (?:seconds|minutes|hours)",
-    ),
-    Theme(
-        "divergence",
-        r"simulation|scf|solver|newton|loss\w*|gradients?|grad ?norm\w*|norm|rewards?|energy|residuals?|weights"
-        r"|activations?|solution"
-        r"|pressure|temperature|objective|training|perplexity|optimi[sz]er|integrator|time ?step|z ?loss"
-        r"|router|entropy|logits|likelihood|coordinates?|particles?|positions?|velocit\w+|forces?|atoms?",
-        r"(?:not|no|never) converg\w+|(?:did not|failed to) converge"
-        r"|nans?|inf(?:inite|inity)?|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"
-        r"|overflow\w*|spik\w+|above .{0,20}(?:for|limit|threshold)|too large|collapsed?|not a number"
-        r"|out of bounds",
-        1,
-        r"(?:not|no|never|fail\w*(?: to)?|without) (?:\w+ ){0,2}converg\w+"
-        r"|convergence (?:\w+ ){0,2}(?:fail\w*|problem\w*|not|lost|was not|has not)|(?:has|have|is|was) diverg\w+"
-        r"|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)|became unstable|blowing up"
-        r"|nan at (?:it\w*|step|t|time)|invalid number in"
-        r"|too many attempts made for this increment|fail\w* to find a solution"
-        r"|(?:newton|nonlinear|nonlinear solver) .{0,20}(?:failed|diverged)|dt.{0,24}dtmin|blew up|blown up"
-        r"|cannot be accomplished|exceeded cfl|cfl (?:condition|limit|number) .{0,24}(?:violated|exceeded)",
-    ),
-    Theme(
-        "port_in_use",
-        r"ports?|address|bind|sockets?|listen\w*",
-        r"(?:fail\w*|cannot|could not|unable) to (?:bind|listen)|failed (?:binding|listening)|cannot bind|in use"
-        r"|taken|occupied|already|busy|bound|held by",
-        2,
-    ),
-    Theme(
-        "user_interrupt",
-        r"user|q pressed|as (?:asked|requested)|on request"
-        r"|ctrl c|operator|keyboard|sigint|by hand|manual\w*|admin\w*|person|owner",
-        r"interrupt\w*|stop\w*|cancel\w*|abort\w*|request\w*|pressed|asked|quit|kill\w*",
-        1,
-    ),
-)
 # Words of Python itself for a slip in the code, whatever they name.
 _SLIP = lazy(
     r"too many values to unpack|not enough values to unpack|index out of range|invalid literal for|object is not"
@@ -296,7 +38,7 @@ _SLIP = lazy(
     re.IGNORECASE,
 )
 # Names that tell nothing: any failure may be raised as one of them.
-_ANY_NAME = frozenset(
+ANY_NAME = frozenset(
     "Exception RuntimeError ValueError OSError IOError SystemError EnvironmentError AssertionError TypeError KeyError"
     " InvalidArgumentError InternalError FailedPreconditionError OutOfRangeError UnknownError"  # of gRPC and TensorFlow
     " Error SystemExit NotImplementedError ImportError".split()
@@ -304,8 +46,26 @@ _ANY_NAME = frozenset(
 _CONTRACTIONS = lazy(r"\b(ca|could|do|does|did|is|was|were|has|wo)n['\u2019]t\b", re.IGNORECASE)
 _CAMEL = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _JOINTS = lazy(r"(?<!\bh)[_-](?=[A-Za-z])")  # but not in h_rt, h_vmem
+# Ways to say the same, which the themes have in one form only.
+_SAME_SAID = (
+    (
+        lazy(
+            r"\b(?:(?:was|were|is|are|am|been) (?:not able|unable)|not able|impossible|did not manage) to\b",
+            re.IGNORECASE,
+        ),
+        "could not",
+    ),
+    (lazy(r"\bcan not\b", re.IGNORECASE), "cannot"),
+    (lazy(r"\b(?:cannot|could not) be (?:found|located)\b", re.IGNORECASE), "not found"),
+    (lazy(r"\b(cannot|could not) be (load|open|read|reach)(?:ed)?\b", re.IGNORECASE), r"\1 \2"),
+    (lazy(r"\b(cannot|could not) be (pars|decod|resolv|restor|creat)ed\b", re.IGNORECASE), r"\1 \2e"),
+)
+# Of two classes that are named alike, the one whose words are rarer: a checkpoint is a file too.
+_GOES_BEFORE = (("checkpoint_corrupt", "data_error"),)
 _BLANKS = lazy(r"\s+")
 _ADDRESS = lazy(r"\b(https?|ftp|s3|gs)://[^\s'\")>]+")  # what it is made of tells nothing
+
+_DIRECTORIES = lazy(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-])")  # of a path: what they are called tells nothing either
 
 # What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
 _NONE_OF_THEM = lazy(
@@ -361,6 +121,13 @@ def is_slip(sentence: str) -> bool:
     return bool(_SLIP.search(sentence))
 
 
+def speaks_of_setting(sentence: str) -> bool:
+    """Whether an error tells its reader what to choose."""
+    if _SLIP.search(sentence):
+        return False
+    return asks_for_setting(_plain(sentence[:TEXT_LIMIT]))
+
+
 def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning | None:
     """What a sentence says, None if it names no thing with its trouble. name: of the exception it is the message of.
     enough: so many words it has to name.
@@ -368,20 +135,28 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
     if _SLIP.search(sentence):
         return None
     last = name.rsplit(".", 1)[-1]
-    own_name = "" if last in _ANY_NAME else _CAMEL.sub(" ", last)
-    sentence = _CONTRACTIONS.sub(_full_form, _ADDRESS.sub(r"\1 url", without_none(sentence[:TEXT_LIMIT])))
+    own_name = "" if last in ANY_NAME else _CAMEL.sub(" ", last)
+    sentence = _plain(_DIRECTORIES.sub("", _ADDRESS.sub(r"\1 url", without_none(sentence[:TEXT_LIMIT]))))
     text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
     scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
     best = max(scores.values())
     if best < (ENOUGH if own_name else enough):
         return None
     leaders = [failure_class for failure_class, score in scores.items() if score == best]
+    leaders = [one for one in leaders if not any(loser == one and winner in leaders for winner, loser in _GOES_BEFORE)]
     return Meaning(leaders[0], tuple(leaders[1:]), best)
 
 
 def without_none(text: str) -> str:
     """A line without the troubles of which it counts none."""
     return _NONE_OF_THEM.sub("", text)
+
+
+def _plain(sentence: str) -> str:
+    sentence = _CONTRACTIONS.sub(_full_form, sentence)
+    for said, same in _SAME_SAID:
+        sentence = said.sub(same, sentence)
+    return sentence
 
 
 def _full_form(found: re.Match[str]) -> str:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 example:
-  patrol explain gpu1/digits    the rules in their order, what each would have needed, and the one that speaks
+  patrol explain gpu1/digits    the rules in order, what each would have needed, and the one that applies
 """
 
 

@@ -87,6 +87,15 @@ def test_a_cells_log_is_read_by_the_name_that_the_table_gives_it(box: Box) -> No
         assert (refused.returncode, says in refused.stderr) == (64, True), refused.stderr
 
 
+def test_a_column_that_no_cell_has_is_told(box: Box) -> None:
+    assert box.onbox("sweep", "n=2,1", "--", "test {n}").returncode == 0
+    wrong = box.onbox("sweep", "table", "--sort", "-acuracy")
+    assert (wrong.returncode, len(wrong.stdout.splitlines())) == (0, 3)
+    assert "no cell has 'acuracy', so nothing is sorted; there are: n, seconds" in wrong.stderr
+    right = box.onbox("sweep", "table", "--sort", "n")
+    assert (right.stderr, right.stdout.splitlines()[1].split()[1]) == ("", "1")
+
+
 def test_failed_cells_run_again_and_only_they(box: Box) -> None:
     words = ("sweep", "n=1..3", "--", "echo {n} >>ran; test {n} != 2 || test -e good")
     assert box.onbox(*words).returncode == 1
@@ -100,6 +109,20 @@ def test_failed_cells_run_again_and_only_they(box: Box) -> None:
     assert took > between > 0, "it took all its launches together"
     assert box.onbox(*words).returncode == 0
     assert box.ran == ["1", "2", "3", "2"]
+
+
+def test_an_adopted_cell_took_all_the_time_since_its_start(box: Box) -> None:
+    start_slow(box)
+    box.kill_runner()
+    assert box.onbox("sweep", "resume", "-d").returncode == 0
+    wait_until(lambda: len(box.events("cell_adopted")) == 2, "both cells to be adopted")
+    finish(box)
+    started, ended = (
+        {record["n"]: record for record in reversed(box.events(name))} for name in ("cell_started", "cell_ended")
+    )
+    for record in box.events("cell_adopted"):
+        before = (parse_utc(record["at"]) or 0.0) - (parse_utc(started[record["n"]]["at"]) or 0.0)
+        assert 0 < before < ended[record["n"]]["seconds"] + 0.1
 
 
 def test_the_same_command_after_kill_9_goes_on_and_runs_no_cell_twice(box: Box) -> None:

@@ -1,6 +1,6 @@
 """What `onbox checkpoints` shows, as lines for people. Pure.
 
-80 columns; `wide`: lines of whatever length. What a line cannot hold is in `--json`.
+80 columns; `wide`: lines of any length. What a line cannot hold is in `--json`.
 """
 
 from __future__ import annotations

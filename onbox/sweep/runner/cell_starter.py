@@ -13,7 +13,7 @@ from onbox.sweep.runner import cell_run, restart
 from onbox.sweep.runner.end_of_cell import note_end
 from onbox.sweep.runner.live import LiveCell
 from onbox.sweep.runner.room import Cards, RoomRefused, check_room, find_cards, hold, release
-from onbox.system.clock import monotonic
+from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.files import StateNotWritten
 from onbox.system.process import open_pidfd
 
@@ -87,7 +87,8 @@ class CellStarter:
     def _begin(self, cell: Cell, ready: cell_run.Ready, cards: Cards) -> None:
         number, records = cell.number, self._records
         try:
-            records.note_start({"event": Event.CELL_STARTED, "n": number, "cell": cell.name, **_gpus_of(cards)})
+            about = {"at": utc_text(wall()), "event": Event.CELL_STARTED, "n": number, "cell": cell.name}
+            records.note_start({**about, **_gpus_of(cards)})
             pid = cell_run.begin(
                 ready,
                 {**cards.environ, restart.CELL_VARIABLE: cell.name, restart.SWEEP_VARIABLE: self._sweep.paths.root},
@@ -114,7 +115,9 @@ class CellStarter:
 
     def _adopt(self, number: int, busy: cell_run.CellBusy, cards: Cards) -> None:
         pidfd = open_pidfd(busy.who) if busy.who is not None else None
-        self._live.add(LiveCell(number, busy.paths, busy.who, False, pidfd, monotonic(), cards.numbers))
+        now = wall()
+        began = monotonic() - max(0.0, now - self._sweep.board.began.get(number, now))
+        self._live.add(LiveCell(number, busy.paths, busy.who, False, pidfd, began, cards.numbers))
         self._records.note_cell(Event.CELL_ADOPTED, number, **_gpus_of(cards))
 
 

@@ -10,7 +10,9 @@ from onbox.triage import meaning
 from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
 from onbox.triage.reading.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
-from onbox.triage.rules.rows import ASKED, BUG, DEATH, SUMMARY, RuleRow, compiled
+from onbox.triage.rules.demands import MEANT, MEANT_IN_LINE
+from onbox.triage.rules.names import class_of_name
+from onbox.triage.rules.rows import ASKED, BUG, DEATH, REASON, SUMMARY, RuleRow, compiled
 from onbox.triage.rules.table import ROWS
 
 if TYPE_CHECKING:
@@ -32,9 +34,12 @@ PROGRESS_MAY_SAY = (
     "aborted",
 )  # words of progress lines too
 # Rows that say only that something failed: what the sentence names says more.
-VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level", "solver-failed")
+VAGUE_ROWS = ("exception", "said-error", "error-line", MEANT_IN_LINE.id, "fatal-level", "solver-failed")
 OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")  # a program's own
 _OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
+_DEMANDING = ("exception", "said-error", "defect")  # what may tell its reader to choose otherwise
+_BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what a library of ranks tells of its own box
+_OF_PROGRAMS = ("ValueError", "TypeError", "KeyError", "AssertionError", "NotImplementedError")  # never a scheduler's
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
 # A tracker's own log of what it does: its troubles end no run.
@@ -96,6 +101,7 @@ _BROKEN = lazy(
 )
 NEARLY_ASKED = 5
 _RESUMES = lazy(r"\b(?:resum|restor)\w{1,8}\b.{0,40}\b(?:from|at|state|step|epoch|checkpoint)\b", re.IGNORECASE)
+_SAVED_FILE = lazy(r"\.(?:ckpt|pth?|safetensors|distcp|gguf)\b|checkpoint|\bmodel state", re.IGNORECASE)
 _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
 _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool], str], ...] = (
@@ -253,17 +259,32 @@ def _is_quoted(row: RuleRow, text: str) -> bool:
 def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
     """The class of which a sentence speaks, where the row itself says only that something failed."""
     name = named[0].rsplit(".", 1)[-1] if named else ""
+    sentence = named[1] if named else said
+    if row.id in _DAMAGED and row.failure_class == "data_error" and _SAVED_FILE.search(sentence):
+        return BY_ID["checkpoint-damaged"]
+    if row.explains == REASON and name in _OF_PROGRAMS:  # which speaks of a setting for such an end
+        row = BY_ID["exception"]
     is_vague = row.id in VAGUE_ROWS or (row.id == "defect" and name in _SPEAKING)
     is_setting = row.id in ("bad-setting", "solver-failed")
     is_count = row.id == "launcher"
-    if not (is_vague or is_setting or is_count):
+    is_peer = row.id == "collective"
+    if not (is_vague or is_setting or is_count or is_peer):
         return row
-    enough = meaning.CLEAR if is_setting or is_count else meaning.SURE
-    found = meaning.meaning_of(named[1] if named else said, name, enough=enough)
+    enough = meaning.SURE if is_vague else meaning.CLEAR
+    found = meaning.meaning_of(sentence, name, enough=enough)
+    if found is None and row.id in _DEMANDING and meaning.speaks_of_setting(sentence):
+        return MEANT
+    if found is None and row.id == "error-line" and meaning.speaks_of_setting(sentence):
+        return MEANT_IN_LINE
+    if found is None and row.id == "exception":
+        told = None if name in meaning.ANY_NAME else class_of_name(name)
+        return meaning.ROWS[told] if told else row
     if found is None or (row.id == "bad-setting" and found.failure_class not in _OF_THE_BOX):
         return row
     if is_count and found.failure_class == "nccl_or_distributed":
         return row  # which rank ended is all that it says
+    if is_peer and (found.rivals or found.failure_class not in _BELOW_PEERS):
+        return row
     return meaning.row_of(found)
 
 

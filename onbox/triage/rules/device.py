@@ -9,11 +9,10 @@ HARDWARE: tuple[RuleRow, ...] = (
         "xid",
         "gpu_hardware",
         CAUSE,
-        "xid|amdgpu",
+        "xid",
         r"\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:48|61|62|63|64|74|79|92|94|95|109|119|120|122|123|124|13[6-9]"
         r"|14\d)\b"
-        r"|\bxid\b.{0,80}(?:fallen off|double bit|uncorrectable|gsp|row remap|nvlink)"
-        r"|\bamdgpu\b.{0,120}(?:uncorrectable|fatal|poison)",
+        r"|\bxid\b.{0,80}(?:fallen off|double bit|uncorrectable|gsp|row remap|nvlink)",
         "NVIDIA driver, kernel log",
         "NVRM: Xid (PCI:0000:41:00): 79, pid=31, GPU has fallen off the bus.",
         True,
@@ -38,6 +37,26 @@ HARDWARE: tuple[RuleRow, ...] = (
         r"|nvrm:.{0,60}(?:rminitadapter failed|gpu.{0,20}lost)",
         "NVIDIA driver, CUDA, NVML",
         "RuntimeError: CUDA error: uncorrectable ECC error encountered",
+    ),
+)
+
+# What the kernel's drivers of devices write when one of them is broken, whatever the device.
+_DEVICE_DRIVERS = r"amdgpu|nvidia(?:-nvswitch\d*)?|habanalabs|xe|i915|mce|edac(?: mc\d+)?|pcieport|aer|ghes|mlx5_core"
+KERNEL_REPORTS: tuple[RuleRow, ...] = (
+    RuleRow(
+        "kernel-says-device-broken",
+        "gpu_hardware",
+        CAUSE,
+        "amdgpu|nvidia|habanalabs|xe |i915|mce|edac|pcieport|aer|ghes|mlx|sxid|hw exception",
+        rf"^(?:\S{{1,40}} ){{0,4}}?(?:kernel: ?)?(?:\[[\d. ]+\] ?)?"
+        rf"(?:{_DEVICE_DRIVERS})\b(?: [\w:.]{{2,14}})?: (?!.{{0,120}}"
+        r"\b(?:(?:no|0|zero) (?:new )?uncorrect|soft recovered))"
+        r".{0,160}(?:uncorrect(?:ed|able)|\(fatal\)|, fatal|critical|poison|ring \S{1,20} (?:timeout|reset failed)"
+        r"|reset failed|machine check|\bue\b|hang|fallen off|not responding)"
+        r"|^hw exception by gpu node",
+        "Linux: amdgpu, EDAC, AER, NVSwitch, habanalabs",
+        "amdgpu 0000:c1:00.0: amdgpu: ring sdma0 timeout, signaled seq=309, emitted seq=313",
+        True,
     ),
 )
 
@@ -90,6 +109,23 @@ TPU_NODE: tuple[RuleRow, ...] = (
         r"|expected \d+ (?:tpu )?(?:chips|worker addresses).{0,40}(?:got|found)",
         "JAX, libtpu",
         "RuntimeError: No accelerator found. Please run on a TPU or GPU.",
+    ),
+)
+
+TPU_RUNTIME: tuple[RuleRow, ...] = (
+    RuleRow(
+        "tpu-runtime",
+        "tpu_bad_node",
+        CAUSE,
+        "tpu|session_master|synchronous_driver|error_handler|slice_failure|megascale|accel",
+        r"\bSLICE_FAILURE_\w{3,60}|\btpu session error\b"
+        r"|^[EF]\d{4} .{0,60}\b(?:tpu\w{0,24}|session_master|synchronous_driver|error_handler"
+        r"|megascale\w{0,24})\.cc:\d+\]"
+        r".{0,200}\b(?:fatal|fail\w{0,4}|error|unhealthy|lost)\b|open\(/dev/(?:accel|vfio)\S{0,8}\)"
+        r"|couldn't open device: /dev",
+        "libtpu: the service that watches over chips and their links",
+        "E0511 18:18:50.796852 915 tpunetd_client.cc:311] Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR",
+        True,
     ),
 )
 

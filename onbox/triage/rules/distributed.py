@@ -22,12 +22,14 @@ RAY: tuple[RuleRow, ...] = (
         "ray_node_died",
         DEATH + 5,
         "actordied|lost connection|actorunavailable|workercrashed|objectlost|objectreconstruction|actor died"
-        "|worker died|worker crashed|gcs|objectfetch|the actor",
+        "|worker died|worker crashed|gcs|objectfetch|the actor|ray ",
         r"(?:RayActor|ActorDied|ActorUnavailable|WorkerCrashed|ObjectLost|ObjectReconstructionFailed\w{0,24}"
         r"|ObjectFetchTimedOut|LocalRayletDied)(?:Error)?\b|the actor (?:died|is dead)"
         r"|worker died (?:unexpectedly)?"
         r"|failed to connect to gcs|gcs (?:server )?(?:is )?(?:unavailable|down|died)"
-        r"|lost connection to the (?:ray )?head",
+        r"|lost connection to the (?:ray )?head"
+        r"|(?:could not|cannot|unable to|failed to) (?:find|reach|connect to) .{0,24}\bray (?:instance|cluster"
+        r"|head|address)",
         "Ray",
         "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
     ),
@@ -213,7 +215,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|error))?(?: exit)? ?(?:code|status|rc)?[ :=(]{1,3}-?[1-9]\d{0,2}\b|\b(?:rc|exit_?code|exit_?status"
         r"|return_?code|returncode)\s?[=:]\s?-?[1-9]\d{0,2}\b|child process.{0,40}exited"
         r"|(?:srun|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|accelerate"
-        r"|launch(?:er)?)\b.{0,60}(?:terminat|abort|fail|error|noticed)|primary job  ?terminated"
+        r"|launch(?:er)?)\b(?!\.).{0,60}(?:terminat|abort|fail|error|noticed)|primary job  ?terminated"
         r"|sending process \d+ closing signal|trials? did not complete"
         r"|(?:back-off restarting|crashloopbackoff)|forcefully exiting|process \d+ (?:failed|exited)"
         r"|\bworkers? (?:failed|exited)|(?:job|pipeline|stage|step|task|run|script|training|experiment|pod"

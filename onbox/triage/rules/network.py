@@ -81,7 +81,9 @@ NETWORK: tuple[RuleRow, ...] = (
         "|unavailable|network|couldn't connect|unreachable|server error|too many requests"
         "|temporary failure|dns|resolve|ssl|eof occurred|offline|incompleteread|chunkedencoding"
         "|protocolerror|rate limit|slow ?down|slowdown|curl|broken pipe|cdn|http|commerror|no route"
-        "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed|too slow",
+        "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed|too slow"
+        "|code econn|code etimedout|code enotfound|code eai_again|code ehostunreach|code enetunreach|'econn"
+        "|'enotfound|'eai_again",
         r"max retries exceeded|\bdial (?:tcp|udp|unix)\b.{0,80}(?:refused|time|no route|unreachable|no such host)"
         r"|_InactiveRpcError|StatusCode\.(?:UNAVAILABLE|DEADLINE)"
         r"|temporary failure (?:in name resolution|resolving)|unable to resolve host"
@@ -91,7 +93,7 @@ NETWORK: tuple[RuleRow, ...] = (
         r"|response) timed? ?out(?!.{0,40}(?:rank|store|rendezvous|collective))"
         r"|(?:requests|urllib3|httpx|httpcore|aiohttp|botocore|google\.api_core|openai|fsspec|huggingface_hub"
         r"|urllib|http\.client|gcsfs|s3fs|aiobotocore)\.[\w.]{0,60}(?:Connect|Timeout|Network|Protocol"
-        r"|ReadError|SSLError|ServiceUnavailable|ServerError|RetryError|URLError|Disconnect|IncompleteRead"
+        r"|ReadError|Payload|SSLError|ServiceUnavailable|ServerError|RetryError|URLError|Disconnect|IncompleteRead"
         r"|ChunkedEncoding|EndpointConnection|TooManyRequests|InternalServer|ProxyError|GatewayTimeout)\w{0,24}"
         r"|\b50[0234]\b.{0,40}(?:server error|bad gateway|service unavailable|gateway time-?out"
         r"|internal server)|(?:http|status|error)\D{0,12}(?:50[0234]|429|52\d)\b|\b429\b.{0,30}too many"
@@ -100,15 +102,26 @@ NETWORK: tuple[RuleRow, ...] = (
         r"|SSLError|EOF occurred in violation of protocol|IncompleteRead|remote end closed connection"
         r"|ServerDisconnectedError|LocalEntryNotFoundError|EndpointConnectionError|ConnectTimeout|ReadTimeout"
         r"|(?-i:SlowDown\b)|reduce your request rate|rate limit exceeded|Could not connect to the endpoint"
-        r"|network error|ConnectionError: (?:couldn't|could not|http)|curl: \((?:5|6|7|18|28|35|52|55|56)\)"
+        r"|network error|ConnectionError: (?:couldn't|could not|http)|\bcurl:? \(?(?:5|6|7|16|18|28|35|52|55|56"
+        r"|92|95|96)\b"
         r"|failed to (?:connect|reach|download).{0,80}(?:http|host|server|api|hub|timed)|DEADLINE_EXCEEDED"
         r"|OfflineModeIsEnabled|fetch-pack: unexpected disconnect|(?:unable to|could not) access 'http"
+        r"|\bcode:? '?E(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)\b"
         r"|transfer closed with|operation too slow\b"
         r"|wandb.{0,40}(?:timed out|timeout|commerror|network error)|CommError.{0,60}(?:timeout|timed out"
         r"|communicat)|error communicating with|connection (?:to \S{1,80} )?(?:refused|aborted"
         r"|was reset).{0,60}(?:http|api|host)",
         "requests, urllib3, Hugging Face, S3, GCS, wandb",
         "requests.exceptions.ConnectionError: Max retries exceeded with url: /a (Caused by NameResolutionError)",
+    ),
+    RuleRow(
+        "rsync-code",
+        "network_blip",
+        CAUSE - 1,  # a line that states the reason goes before it
+        "rsync error",
+        r"^rsync error: .{0,120}\(code (?:10|12|30|35)\)",
+        "rsync, whose exit codes tell a lost connection from a wrong file",
+        "rsync error: error in rsync protocol data stream (code 12) at io.c(232) [receiver=3.2.7]",
     ),
     RuleRow(
         "connection-lost",

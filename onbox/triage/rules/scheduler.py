@@ -44,18 +44,20 @@ LIMITS: tuple[RuleRow, ...] = (
         REASON,
         "preempt|requeue|spot|evict|reclaim|interruption|node failure|node_fail|drain|maintenance|capacity"
         "|instance|shutdown|terminated by|due to node|host error|job requeue|scale-down|nodelost|nodeshutdown"
-        "|low on resource",
+        "|low on resource|disruptiontarget|noexecute|deletionbytaint|bykubelet|byscheduler|evictionapi",
         r"due to (?:preemption|job requeue)|cancelled at.{0,40}due to node failure|^preempted (?:to|by|for)\b"
         r"|(?-i:\bPREEMPTED\b|\bNODE_FAIL\b)|state[ :=]+(?:PREEMPTED|NODE_FAIL)|(?:job|node|vm"
         r"|instance|worker|machine|task|pod|this)\b.{0,50}(?:\b(?:is|was|being|been|will be"
         r"|gets?) )(?:\w{1,40} )?(?:preempted|evicted|reclaimed|drained)|\b(?:is|was|were|being|been|got"
-        r"|gets)(?: \w{1,40})? preempted|\bTERM_PREEMPT"
+        r"|gets)(?: \w{1,40})? preempted(?!,? or\b)|\bTERM_PREEMPT"
         r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim|preempt"
         r"|shutdown|shutting)|(?:preempt\w{0,24}|eviction|termination|interruption|reclaim"
         r")\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
         r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by"
         r"|preempting|^the node was low on resource|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
-        r"|\binstance/preempted\W{1,3}true|InstanceTermination|NodeLost|NodeShutdown"
+        r"|\binstance/preempted\W{1,3}true|(?-i:DisruptionTarget|DeletionByTaintManager|PreemptionByScheduler"
+        r"|EvictionByEvictionAPI"
+        r"|TerminationByKubelet|DeletionByPodGC)\b|\bNoExecute taint|InstanceTermination|NodeLost|NodeShutdown"
         r"|Terminated by.{0,30}(?:scheduler|cloud|node)|compute instance.{0,40}terminat|system reclaim",
         "Slurm, Kubernetes, spot instances, submitit",
         "slurmstepd: error: *** JOB 31 ON d3 CANCELLED AT 2025-10-30T05:33:43 DUE TO PREEMPTION ***",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.triage.rules import device, distributed, memory, network, python, scheduler, storage, undecided
+from onbox.triage.rules import device, distributed, memory, network, python, scheduler, statuses, storage, undecided
 
 if TYPE_CHECKING:
     from onbox.triage.rules.rows import RuleRow
@@ -21,10 +21,13 @@ ROWS: tuple[RuleRow, ...] = (
     *memory.CARD,
     *storage.SPACE,
     *device.HARDWARE,
+    *device.KERNEL_REPORTS,
     *device.KERNEL_FAULT,
+    *device.TPU_RUNTIME,
     *device.TPU_NODE,
     *device.DRIVER_TOOLS,
     *device.ENVIRONMENT[:2],
+    *statuses.STATUSES,
     *memory.HOST[:5],
     *network.PORT,
     *storage.CHECKPOINT,
@@ -32,7 +35,7 @@ ROWS: tuple[RuleRow, ...] = (
     *distributed.FIRST_RANK,
     *distributed.COLLECTIVE,
     *network.AUTH,
-    *network.NETWORK[:1],
+    *network.NETWORK[:2],
     *storage.ACCESS,
     *python.NUMBERS,
     *python.SIMULATIONS,
@@ -43,7 +46,7 @@ ROWS: tuple[RuleRow, ...] = (
     *python.LIBRARIES,
     *python.SETTINGS,
     *distributed.LAUNCHERS,
-    *network.NETWORK[1:],
+    *network.NETWORK[2:],
     *undecided.UNDECIDED,
     *device.ENVIRONMENT[2:],
     *python.DEFECTS,

@@ -30,7 +30,8 @@ SURVIVED_BEFORE = 2  # times
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
 FORM_LETTERS = 12  # a shorter line is told again by chance
 INFORMED = 3  # lines in which a logger tells what the program does next
-LAST_LINES = {"error-line": 3, "said-error": 12}  # rows so vague that they count in so many last lines only
+# Rows so vague that they count in so many last lines only.
+LAST_LINES = {"error-line": 3, "line-asks-for-setting": 3, "said-error": 12}
 _SAVED_IN_LAST = 3  # lines
 _MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
 _ENDS_PROGRAM = ("fortran", "fortran-read", "other-languages")  # the runtime of a language that ends what it tells of

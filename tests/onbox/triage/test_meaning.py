@@ -7,7 +7,8 @@ import pytest
 from onbox.triage.classes import CLASS_KEYS
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
-from onbox.triage.meaning import ROWS, THEMES, meaning_of
+from onbox.triage.meaning import ROWS, meaning_of
+from onbox.triage.rules.themes import THEMES
 
 SAYINGS = [
     ("network_blip", "BrokerUnavailable", "giving up after 5 attempts"),

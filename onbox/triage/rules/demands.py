@@ -1,0 +1,116 @@
+"""Whether an error tells its reader what to choose: then a setting is wrong, whatever the exception is called. Pure.
+
+Libraries refuse a setting with a bare ValueError or RuntimeError: they forbid it, demand another one, name what they
+support, or ask to set it. The same words about a tensor, a type or a call speak of code.
+"""
+
+from __future__ import annotations
+
+import re
+
+from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
+from onbox.triage.rules.rows import CONFIG, VAGUE, RuleRow, compiled
+
+
+class Demand(NamedTuple):
+    """kind: what the sentence does. words: how it is said; a regular expression of whole words."""
+
+    kind: str
+    words: str
+
+
+_CHOOSE = (
+    r"specif\w+|provid\w+|set|pass|use|define|choose|select|combine|enable|disable|mix|configure|request|customi[sz]e"
+    r"|train|change|override|increase|reduce|decrease|lower|raise|restart|rerun|run|add|remove|update|upgrade|switch"
+    r"|install"
+)
+DEMANDS: tuple[Demand, ...] = (
+    Demand(
+        "forbids",
+        rf"(?:cannot|can not|may not|must not|do not|should not|not allowed to|not possible to|unable to) (?:both )?"
+        rf"(?:be )?(?:{_CHOOSE})"
+        r"|(?:is|are) not (?:allowed|permitted|possible|valid|applicable|compatible)|mutually exclusive"
+        r"|only one .{1,60} can be|incompatible"
+        r"|conflict\w*|(?:does|do) not make sense|at the same time|simultaneously|both .{1,60}(?:are|were) (?:set"
+        r"|given)",
+    ),
+    Demand(
+        "demands",
+        r"(?:must|should|has to|have to|needs? to) (?:also |both |only |not |either |always )*(?:be|equal|divide"
+        r"|match|have"
+        rf"|contain|end|start|sum|fit|point|refer|exist|exceed|{_CHOOSE})"
+        r"|(?:is|are) (?:required|mandatory|needed)|requires?|expect(?:s|ed) (?:exactly|at least|one of|either)"
+        r"|at least one of|exactly one|divisible|dividable|multiple of|(?:greater|less|larger|smaller|lower"
+        r"|higher) than",
+    ),
+    Demand(
+        "supports",
+        r"(?:is|are|was) (?:not |only |currently |yet |un)*supported|(?:does|do) not (?:currently |yet )?(?:support"
+        r"|work"
+        r"|exist)|not (?:currently |yet )?(?:supported|available|implemented) (?:for|with|on|in|when|by)"
+        r"|only (?:available|possible|valid|works?) (?:on|for|with|in|when)|only supports?|(?:does|do) not take"
+        r"|takes no"
+        r"|(?:supported|available|valid|allowed|possible|known) (?:\w+ )?(?:\w+ are|options|values|choices|names|modes"
+        r"|formats|types)|un(?:supported|known|recogni[sz]ed|expected)|invalid|illegal|not (?:a )?(?:valid"
+        r"|recogni[sz]ed)"
+        r"|one of",
+    ),
+    Demand(
+        "asks",
+        rf"please|make sure|did you (?:forget|mean)|(?:try|consider) (?:{_CHOOSE}|setting|using|passing|reducing"
+        r"|increasing|lowering|running)|you (?:\w{2,12}ed|need|have|must|should|may|can|are|passed|specified"
+        r"|provided|requested"
+        rf"|asked)\b|(?:{_CHOOSE}) .{{1,60}} instead|instead of",
+    ),
+    Demand(
+        "lacks",
+        r"(?:was|is|are|were|been) not (?:specified|provided|given|set|defined|configured|found|selected|listed"
+        r"|enabled)"
+        r"|not (?:specified|provided|given|set|defined|configured|found in|listed)"
+        r"|no valid|already exists|not in the \w{0,8}list|no (?:\w+ ){1,4}(?:was |were |is |are "
+        r"|has been )?(?:specified|provided|given|set|defined|configured|found"
+        r"|selected|registered)|missing|(?:already|never) (?:been )?(?:defined|registered|set|specified)"
+        r"|(?:could not|cannot|failed to|unable to) (?:find|parse|interpret|resolve|determine|infer|understand|match)"
+        r"|unterminated|unbalanced|not an? (?:\w+ )?(?:valid )?(?:version|number|name|path|url|key)",
+    ),
+)
+# What speaks of code: a slip in it, or how a library is called.
+_OF_CODE = (
+    r"tensors?|shapes?|dtypes?|ndim|dims?|dimensions?|axis|axes|arrays?|ndarrays?|matri(?:x|ces)|broadcast\w*|callable"
+    r"|functions?|methods?|class(?:es)?|instances?|subclass\w*|objects?|attributes?|forward|backward|gradients?|grad"
+    r"|autograd|graph|jit|trac(?:e|ed|er|ing)|call(?:ed|ing|s)?|enum(?:eration)?|entry|iterat\w+|generators?"
+    r"|coroutines?|event loop"
+    r"|pickl\w+|contiguous|scalars?|integers?|floats?|str|bytes|dict|list|tuple|none|ind(?:ex|ices|exes)|out of range"
+    r"|in place|strides?|operands?|pointers?|handles?|internal|assert\w*|bug|report|file an issue|open an issue"
+    r"|not implemented|initiali[sz]ed|closed|already (?:running|started|finished)|lengths?|same (?:size|length|number)"
+)
+MEANT = RuleRow(
+    "asks-for-setting",
+    "config_error",
+    CONFIG - 8,
+    "",
+    "(?!)",
+    "an exception that tells its reader what to choose, set or leave out",
+    "",
+)
+# The same of a line of a tool, which counts as little as the line does without it.
+MEANT_IN_LINE = MEANT._replace(id="line-asks-for-setting", explains=VAGUE - 36)
+# Of things that a user of a program chooses, not one who writes code: they outweigh a word of code beside them.
+_CHOSEN = lazy(
+    r"(?<![\w-])--[a-z][\w-]+|\.ya?ml\b|\bconfig\w*|\bsettings?\b|\bflags?\b|\boptions?\b|\bbatch.?size"
+    r"|\benv(?:ironment)?"
+    r"[ _-]var|\b(?-i:[A-Z][A-Z0-9]+(?:_[A-Z0-9]+){1,6})\b|\bcommand.?line"
+    r"|\b(?:must|should) be (?:one of|either|in [\[{(]|['\"\[{(])|\b(?:choose|select) (?:from|one of)"
+    r"|\b(?:supported|available|valid|allowed) (?:values|options|choices)|\bmutually exclusive\b",
+    re.IGNORECASE,
+)
+
+
+def asks_for_setting(sentence: str) -> bool:
+    """Whether a sentence, with its contractions resolved, demands another setting."""
+    if not any(compiled(rf"(?<!\w)(?:{demand.words})(?!\w)").search(sentence) for demand in DEMANDS):
+        return False
+    if _CHOSEN.search(sentence):
+        return True
+    return not compiled(rf"(?<!\w)(?:{_OF_CODE})(?!\w)").search(sentence)
