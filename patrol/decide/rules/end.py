@@ -281,6 +281,7 @@ ENDED: tuple[Row, ...] = (
         lambda s: quote(s.look.reason) if s.look.rechecked else "each cell that failed was skipped since, by a person's word",
         "a person has dealt with the failure; only a runner records what follows",
         remedy=lambda s: "Resume it: it goes on with what is open, or records that it is done.", command=status_command,
+        resume=lambda s: s.look.rechecked and s.look.managed and not s.stop_reached,
     ),
     Row(
         "repeated-failure", Severity.CRITICAL, RunState.FAILED, (NOT_ALIVE, OUTCOME_LOOKED, NOT_DONE, CERTAIN_END, FAILURE_SHOWN, REPEATED),
