@@ -143,7 +143,7 @@ def _check_wishes(args: Options, definition: Definition) -> None:
 def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
     chain = shlex.join(("onbox", "chain", "--run", os.path.basename(paths.root)))
     lines = [f"all {done.stage_count} stages are done already", *whole("markers", paths.markers)]
-    lines += [*whole("anew", f"{chain} --again"), *whole("or one", f"{chain} --redo STAGE   (and what follows it)")]
+    lines += [*whole("again", f"{chain} --again"), *whole("or one", f"{chain} --redo STAGE   (and what follows it)")]
     return "\n".join(lines)
 
 
