@@ -167,7 +167,7 @@ class Runner:
                 end = self._stopped(work.stage.name) if stopped else self._not_done(work, result)
                 break
             self._warnings += [f"{work.stage.name}: {text}" for text in work.warnings]
-            try:
+            try:  # first of all: a keeper that starts just ahead of the marker's flushes slows them
                 following = self.next_stage(chain_was_open=was_open)
                 if following is not None:
                     following.start_early()
