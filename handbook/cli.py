@@ -23,16 +23,16 @@ def _trouble(error: Exception) -> tuple[int, str] | None:
 
 PROGRAM = Program(
     "handbook",
-    "What runs where, how it stands, and what to type next: for somebody who takes over and knows nothing.",
+    "What runs where, how it is going, and what to type next: for anybody who takes over and knows nothing.",
     "handbook resume",
     EXIT_MEANINGS,
     "handbook.commands",
     {
         "build": Entry("build:run", "write HANDBOOK.md and handbook.json"),
-        "resume": Entry("resume:run", "look now: what goes on, and the next command"),
+        "resume": Entry("resume:run", "look now: what is going on, and the next command"),
         "handoff": Entry("handoff:run", "the block for the next owner"),
         "log": Entry("log:run", "the append-only record of a run"),
-        "verify": Entry("verify:run", "prove the page: every statement against the world"),
+        "verify": Entry("verify:run", "check every statement on the page against what is true now"),
         "contract": Entry("contract:run", "is all said that a big run must answer for?"),
         "seal": Entry("seal:run", "check a run's end, and record it"),
         "issue": Entry("issue:run", "the text of a run's issue, and the command that sends it"),

@@ -30,15 +30,15 @@ def _trouble(error: Exception) -> tuple[int, str] | None:
 
 PROGRAM = Program(
     "sentinel",
-    "Wait for a marker, a run, a line or an artifact, here or on a box: reacts at once, always ends, says why.",
+    "Wait for a marker, a run, a log line or an artifact, here or on a box: reacts at once, always ends, says why.",
     "sentinel wait gpu1:digits && ./next.sh",
     EXIT_MEANINGS,
     "sentinels.commands",
     {
-        "wait": Entry("wait:run", "wait until it lands, or until it is clear that it will not"),
+        "wait": Entry("wait:run", "wait until it appears, or until it is clear that it will not"),
         "list": Entry("register:run_list", "who waits for what: age, limit, last contact"),
         "stop": Entry("register:run_stop", "end waits by target or id"),
-        "reap": Entry("register:run_reap", "clear waits whose process has gone or hangs"),
+        "reap": Entry("register:run_reap", "remove waits whose process is gone or hangs"),
     },
     interrupted=(128 + signal.SIGINT, "interrupted; nothing on any box was changed by that"),
     trouble=_trouble,

@@ -30,7 +30,7 @@ EXAMPLES = """\
 examples:
   handbook agent --host claude-code             the text, on stdout
   handbook agent --host claude-code --write     .claude/skills/onbox/SKILL.md in the project
-  handbook agent --host codex --write           a section of AGENTS.md, all else of it stays
+  handbook agent --host codex --write           a section of AGENTS.md; the rest of the file stays
   handbook agent --host cursor --install        the same, and the MCP server (`patrol mcp`) in .cursor/mcp.json
 """
 SKILL_HOST = "claude-code"

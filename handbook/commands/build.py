@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  handbook build                what is remembered, written beside onbox.toml; asks no box
+  handbook build                what is remembered, written beside onbox.toml; contacts no box
   handbook build --look         look at every box first
   handbook build --here         on a box: this machine's own runs
 """
@@ -27,7 +27,7 @@ examples:
 @click.option(
     "--from-memory",
     is_flag=True,
-    help="after a tick: what it saw, and the records of runs that changed; says nothing when all went well",
+    help="after a tick: what it saw, and the records of runs that changed; silent when all went well",
 )
 @click.option(
     "--into", metavar="DIR", help="write there (default: beside onbox.toml; of --here: in the state directory)"

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   handbook contract                       the items, each stated, inferred or MISSING; 0 only if none blocks
-  handbook contract && onbox chain -d     no launch with an open question
+  handbook contract && onbox chain -d     no launch with an open item
 """
 GIT_SECONDS = 10.0
 
 
 @command(EXAMPLES)
 @common_options
-@click.option("--accept-dirty", is_flag=True, help="changed code goes along, on somebody's word")
+@click.option("--accept-dirty", is_flag=True, help="accept changed code")
 def run(args: Options) -> int:
     found = promises(_look(load_settings(args, os.environ, looks=True)), accept_dirty=args.accept_dirty)
     open_ones = [one for one in found if one.standing in BLOCKS]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   handbook handoff                     each run: state, error, remedy, next step, record; to paste into a message
-  handbook handoff --to bob            and put on record that bob owns them from now on
+  handbook handoff --to bob            and record that bob owns them from now on
   handbook handoff --to bob --run digits
 """
 
@@ -44,9 +44,7 @@ examples:
 @command(EXAMPLES)
 @common_options
 @click.option("--run", metavar="RUN", help="of one run: RUN or BOX/RUN (default: all of them)")
-@click.option(
-    "--to", metavar="NAME", help="who owns them from now on: entered into each run's logbook, shown on the page"
-)
+@click.option("--to", metavar="NAME", help="their new owner: entered into each run's logbook, shown on the page")
 @click.option("--actor", metavar="NAME", help="who hands over (default: $ONBOX_ACTOR, or the user)")
 def run(args: Options) -> int:
     place = find_place(args, os.environ)

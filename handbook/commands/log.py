@@ -41,8 +41,8 @@ examples:
   handbook log "loss is flat since step 4000; letting it run to 6000"
   handbook log --kind decision --run digits --next "look at 06:00" "resume from step 4000, not 4500"
   handbook log show --run digits --kind launch
-  handbook log --push "sealed"   and commit the logbook, that file alone, and push it (--commit: only commit)
-  handbook log commit            commit every logbook that git does not hold yet; push --push
+  handbook log --push "sealed"   and commit the logbook, only that file, and push it (--commit: only commit)
+  handbook log commit            commit every logbook that is not in git yet
   handbook log verify            nothing edited, lost or moved
 """
 ACTOR = "ONBOX_ACTOR"
@@ -69,13 +69,13 @@ def _field(name: str, about: str, declared: str = "") -> Callable[[Any], Any]:
     type=click.Choice(LINEAGES),
     help="of --kind launch by hand: same run id, tracker and output root; or a new run for the record",
 )
-@_field("old", "with --lineage new: id of the run before", "launch_old")
+@_field("old", "with --lineage new: id of the previous run", "launch_old")
 @_field("new", "with --lineage new: id of this one", "launch_new")
 @_field("from", "with --lineage new: checkpoint it starts from", "launch_from")
 @_field("root", "with --lineage new: its output root", "launch_root")
 @_field("code", "with --lineage new: its commit", "launch_code")
 @click.option("--actor", metavar="NAME", help=f"who says so (default: ${ACTOR}, or the user)")
-@click.option("--commit", is_flag=True, help="commit the logbook: that file, nothing that is staged")
+@click.option("--commit", is_flag=True, help="commit the logbook: only that file, nothing that is staged")
 @click.option("--push", is_flag=True, help="commit it and push, if nothing else would go along")
 def run(args: Options) -> int:
     place = find_place(args, os.environ, before_launch=True)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  handbook resume               look at every box now; ten lines, the last one the next command
+  handbook resume               look at every box now; ten lines, the last one is the next command
   handbook resume --json | jq -r '.runs[0].next_command'
 
 It changes nothing on any box. Where page and world differ the world wins, the difference is shown, and the page is

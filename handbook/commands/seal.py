@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  handbook seal --check --run digits       what must hold at the end, each looked at now; changes nothing
+  handbook seal --check --run digits       what must be true at the end, checked now; changes nothing
   handbook seal --run digits               enter the final facts, commit the logbook, tag the code seal/digits
   handbook seal --run digits --push        and push both
 """
@@ -49,8 +49,10 @@ _WORDS = {True: "holds", False: "NOT SO", None: "not checked"}
 @command(EXAMPLES)
 @common_options
 @run_option
-@click.option("--check", is_flag=True, help="only say what holds")
-@click.option("--at", metavar="COMMIT", help="what to tag, where the run's code was dirty: it must hold its diff")
+@click.option("--check", is_flag=True, help="only check; change nothing")
+@click.option(
+    "--at", metavar="COMMIT", help="what to tag if the run's code had uncommitted changes: a commit that contains them"
+)
 @click.option("--push", is_flag=True, help="push the logbook's branch and the tag")
 @click.option("--actor", metavar="NAME", help="who says so (default: $ONBOX_ACTOR, or the user)")
 def run(args: Options) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.checkpoints.lineage import LineageTerms, SavedCheckpoint, judge, stated
 from onbox.checkpoints.select import HALF, WILD, Checkpoint, Choice, choose, holder_of_step, is_half_written, step_of
 from onbox.checkpoints.siblings import PROOFS, compare_with_others
-from onbox.checkpoints.wholeness import examine
+from onbox.checkpoints.wholeness import examine, is_lightgbm
 from onbox.system.files import read_file
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ def candidates(stage: Stage, folder: str) -> Iterator[str]:
     for artifact in stage.artifacts:
         if artifact.has_wildcard:
             found = glob.glob(artifact.pattern, root_dir=folder, recursive=True)
-            holders = [holder_of_step(path, artifact.pattern) for path in found if not path.endswith(_OTHER_RESULTS)]
+            models = [path for path in found if not path.endswith(_OTHER_RESULTS) or _is_model(folder, path)]
+            holders = [holder_of_step(path, artifact.pattern) for path in models]
             yield from holders
             if not set(holders) & set(found):
                 yield from _without_match(artifact.pattern, folder)
@@ -98,6 +99,12 @@ def candidates(stage: Stage, folder: str) -> Iterator[str]:
                 if count > ENTRIES:
                     return
                 yield os.path.join(place, entry.name)
+
+
+def _is_model(folder: str, path: str) -> bool:
+    with suppress(OSError):  # gone meanwhile, or not ours to read: then it is a result like the others
+        return is_lightgbm(os.path.join(folder, path))
+    return False
 
 
 def _without_match(pattern: str, folder: str) -> list[str]:

@@ -30,6 +30,8 @@ _WEIGHTS = (".safetensors", *_ZIPS)
 _INDEX = ".index.json"
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # a first member, or none (APPNOTE.TXT 4.3.7, 4.3.16)
 _ZIP_END = ZIP_STARTS[1]
+_LIGHTGBM = b"tree\nversion="
+LIGHTGBM_TAIL_BYTES = 1 << 20
 _IN_ZIP64 = 0xFFFFFFFF
 
 Proof = tuple[bool | None, str]  # whole: True, False, or None (nothing tells); and what was seen
@@ -90,7 +92,28 @@ def _file(path: str, size: int) -> Proof:
         return _safetensors(path, size)
     if path.endswith(_ZIPS):
         return _zip(path, size)
+    if is_lightgbm(path):
+        return _lightgbm(path, size)
     return None, "its format tells nothing; only its size was looked at"
+
+
+def is_lightgbm(path: str) -> bool:
+    """Whether a text file is a model of LightGBM, which has no ending of its own. Raises OSError."""
+    if not path.endswith(".txt") or not os.path.isfile(path):
+        return False
+    with open_plain(path) as file:
+        return file.read(len(_LIGHTGBM)) == _LIGHTGBM
+
+
+def _lightgbm(path: str, size: int) -> Proof:
+    """Its trees and its parameters are closed by a line each; a list of categories may follow."""
+    with open_plain(path) as file:
+        file.seek(max(0, size - LIGHTGBM_TAIL_BYTES))
+        if b"\nend of parameters" in file.read():
+            return True, "its parameters are there to their end"
+    if size > LIGHTGBM_TAIL_BYTES:
+        return None, "the end of its parameters is not near its end"
+    return False, "its end is missing: it was cut off while it was written"
 
 
 def _zip(path: str, size: int) -> Proof:

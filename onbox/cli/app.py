@@ -25,7 +25,7 @@ def _trouble(error: Exception) -> tuple[int, str] | None:
         way = "set `state_dir` in onbox.toml (or work) on a local disk; results may stay where they are"
         return Exit.STATE_NOT_WRITTEN, f"{error}, so two runners could not be kept apart: {way}"
     if isinstance(error, DamagedRunfile):
-        return Exit.CONFIG, f"{error}; `onbox chain` writes it anew, or move the run's directory away"
+        return Exit.CONFIG, f"{error}; `onbox chain` writes a new one, or move the run's directory away"
     return None
 
 
@@ -40,7 +40,7 @@ PROGRAM = Program(
         "chain": Entry("chain:run_chain", "run stages one after the other, each behind its success gate"),
         "resume": Entry("resume:run_resume", "continue an interrupted or stopped run"),
         "sweep": Entry("sweep:sweep", "run many cells of a parameter grid or a queue"),
-        "attach": Entry("attach:run_attach", "watch a run that is at work; it cannot be stopped from there"),
+        "attach": Entry("attach:run_attach", "watch a live run; nothing you type there can stop it"),
         "boot": Entry("boot:boot", "continue interrupted runs when the box starts again"),
         "stop": Entry("stop:run", "end a run; `onbox resume` continues it"),
         "status": Entry("status:run_status", "what a run is doing now"),
@@ -49,11 +49,11 @@ PROGRAM = Program(
         "stats": Entry("stats:run_stats", "what this container has and uses"),
         "series": Entry("series:run", "how a run went: step, loss, speed, memory, point by point"),
         "logs": Entry("logs:run", "a stage's log"),
-        "checkpoints": Entry("checkpoints:run", "what a run has saved, and which a resume goes on from"),
-        "prune": Entry("prune:run", "remove checkpoints that nothing keeps, by your word"),
-        "rollback": Entry("rollback:run", "reject the checkpoints after a step; a resume then goes on from it"),
+        "checkpoints": Entry("checkpoints:run", "what a run has saved, and what a resume continues from"),
+        "prune": Entry("prune:run", "remove checkpoints that nothing needs; asks first"),
+        "rollback": Entry("rollback:run", "reject the checkpoints after a step; a resume continues from it"),
         "triage": Entry("triage:run", "why a run died, from its log"),
-        "progress": Entry("progress:run", "how far the run is that wrote a log"),
+        "progress": Entry("progress:run", "how far a run is, from its log"),
         "stages": Entry("stages:run", "the configured stages"),
         "trust": Entry("trust:run", f"accept what {CONFIG_FILE} runs, hands out or writes outside the project"),
         "notify": Entry("notify:notify", "test, deliver and list notifications"),

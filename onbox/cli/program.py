@@ -83,5 +83,7 @@ def _words_of(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
         near = [f'"{one}"' for one in sorted(error.possibilities or ())[:2]]
         return f"no option {error.option_name}" + (f"; did you mean {' or '.join(near)}?" if near else "")
-    text = error.format_message()
+    text = " ".join(
+        error.format_message().replace(". Choose from:", "; choose one of").split()
+    )  # click's list of words
     return text[:1].lower() + text[1:].removesuffix(".")

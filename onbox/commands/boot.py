@@ -39,7 +39,7 @@ examples:
   onbox boot install --print    the line, and what a container's start script or systemd needs instead
   onbox boot run                what that line does: continues every run here that was interrupted
 
-Only interrupted runs go on: not one that was stopped, failed, is done, or lives. The gates are asked first, as always.
+Only interrupted runs continue, not those stopped, failed, done or alive. Gates are checked first, as always.
 """
 
 
@@ -171,6 +171,6 @@ def _alternatives(line: str | None, command: str) -> str:
 
 
 boot = group(EXAMPLES)
-boot.add("install", "let cron do it at each start of the machine", run_install)
-boot.add("uninstall", "take the line away; nothing else is touched", run_uninstall)
+boot.add("install", "let cron do it whenever the machine starts", run_install)
+boot.add("uninstall", "remove the line; nothing else is touched", run_uninstall)
 boot.add("run", "continue every interrupted run of this project, detached", run_boot)

@@ -48,13 +48,13 @@ examples:
   onbox chain 'train=python train.py' 'eval=python eval.py'    no configuration file needed
   onbox chain -d train eval                     start, check that it runs, return
   onbox chain train eval && ./publish.sh        the exit code is the chain's result
-  onbox chain --after-log train.log 'Training completed' 'eval=python eval.py'    behind a training that runs already
-  onbox chain --again                           everything anew
-  onbox chain --recheck train                   ask the success gate again, after FAILED; nothing is run
+  onbox chain --after-log train.log 'Training completed' 'eval=python eval.py'    after a training that runs already
+  onbox chain --again                           run everything again
+  onbox chain --recheck train                   check the success gate again, after FAILED; runs nothing
   onbox chain train eval --backend slurm        each stage a Slurm job; status, logs, stop and resume as always
 
 Repeating the command never starts a second copy: it attaches to the live chain, adopts a live stage of a dead
-runner, skips what is done. Ctrl-C asks the chain that this command started to stop (twice: at once); where it only
+runner, skips what is done. Ctrl-C asks the chain that this command started to stop (twice: at once); if it only
 attached, Ctrl-C detaches, as the key d does everywhere. Closing the terminal, or killing this command, harms nothing.
 """
 
@@ -68,7 +68,7 @@ attached, Ctrl-C detaches, as the key d does everywhere. Closing the terminal, o
     "--after-pid",
     type=int,
     metavar="PID",
-    help="the first stage starts once this process has ended; with --after-log it must have left the line",
+    help="the first stage starts once this process has ended; with --after-log the line must be in the log by then",
 )
 @click.option("--run", metavar="NAME", help="name of the run (default: from onbox.toml, or the directory's)")
 @launch_options
@@ -79,12 +79,12 @@ attached, Ctrl-C detaches, as the key d does everywhere. Closing the terminal, o
     hidden=True,
     help="with --inline: STAGE (or all) of the run frozen there, as a job does",
 )
-@click.option("--again", is_flag=True, help="run everything anew, whatever is DONE")
+@click.option("--again", is_flag=True, help="run everything again, whatever is DONE")
 @click.option(
     "--recheck",
     metavar="STAGE",
     shell_complete=complete_stage,
-    help="ask the gate of its failed attempt again, and run nothing",
+    help="check the gate of its failed attempt again, and run nothing",
 )
 def run_chain(args: Options) -> int:
     if args.launch_check is None:
@@ -146,7 +146,7 @@ def _refuse_sweep(paths: RunPaths) -> None:
         name = os.path.basename(paths.root)
         raise Trouble(
             Exit.CONFIG,
-            f"run {name} is a sweep: go on with it: onbox sweep resume {name}; beside it: onbox chain --run NAME",
+            f"run {name} is a sweep; continue it: onbox sweep resume {name}; beside it: onbox chain --run NAME",
         )
 
 

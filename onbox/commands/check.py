@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  onbox check                   PASS, WARN or FAIL for everything that a run needs, with a remedy each
+  onbox check                   PASS, WARN or FAIL for everything that a run needs, each with a remedy
   onbox check --backend slurm   also whether Slurm answers and would take every stage
   onbox check --json | jq '.results[] | select(.verdict == "FAIL")'
 

@@ -1,4 +1,4 @@
-"""`onbox checkpoints`: what a run has saved, which is whole, which a resume goes on from, and why each is kept."""
+"""`onbox checkpoints`: what a run has saved, which is whole, which a resume continues from, and why each is kept."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ the newest whole one in ONBOX_CHECKPOINT.
 
 def retention_options(function: Any) -> Any:
     """`--keep` and `--milestones`, which listing and pruning have alike."""
-    keep = f"so many of the newest whole ones stay (default: keep of [gates] checkpoints, or {DEFAULT_KEEP})"
+    keep = f"keep this many of the newest whole ones (default: keep of [gates] checkpoints, or {DEFAULT_KEEP})"
     function = click.option(
-        "--milestones", type=click.IntRange(1), metavar="EVERY", help="and the first at or after each EVERY steps"
+        "--milestones", type=click.IntRange(1), metavar="EVERY", help="and the first at or after every EVERY steps"
     )(function)
     return click.option("--keep", type=click.IntRange(LEAST_KEEP), metavar="N", help=keep)(function)
 
@@ -56,8 +56,8 @@ def retention_options(function: Any) -> Any:
 @config_option
 @json_option
 @retention_options
-@click.option("--select", is_flag=True, help="print only the path to resume from; 3 where none is whole")
-@click.option("--wide", is_flag=True, help="lines of whatever length")
+@click.option("--select", is_flag=True, help="print only the path to resume from; 3 if none is whole")
+@click.option("--wide", is_flag=True, help="lines of any length")
 def run(args: Options) -> int:
     project = load_project_to_read(args.config)
     looked = look_at_checkpoints_of(project, existing_run(project, args.run), retention_of(args))

@@ -48,7 +48,7 @@ _BEGUN = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\x07\x1b\n]{0,256})?\Z"
     "name",
     required=False,
     metavar="STAGE",
-    help="or a cell of a sweep (default: the stage at work, or the last one)",
+    help="or a cell of a sweep (default: the running stage, or the last one)",
     shell_complete=complete_stage,
 )
 @click.option("--run", metavar="NAME", help="name of the run", shell_complete=complete_run)
@@ -56,8 +56,8 @@ _BEGUN = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\x07\x1b\n]{0,256})?\Z"
 @config_option
 @click.option("--attempt", type=int, metavar="N", help="default: the newest")
 @click.option("-n", "--lines", type=int, default=30, metavar="N", help="how many lines of its end (default: 30)")
-@click.option("-f", "--follow", is_flag=True, help="go on as it grows")
-@click.option("--job", is_flag=True, help="what the stage's job on an engine printed itself")
+@click.option("-f", "--follow", is_flag=True, help="follow it as it grows")
+@click.option("--job", is_flag=True, help="what the stage's job on the engine printed itself")
 @click.option("--path", is_flag=True, help="print the log's path only")
 @click.option("--json", is_flag=True, help="path, size and lines as one JSON object")
 def run(args: Options) -> int:

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  onbox notify test             send one test message to every target, and tell what each one said
+  onbox notify test             send one test message to every target, and show each answer
   onbox notify test team        to this target only
   onbox notify list             what waits, what was delivered, what was given up and why
-  onbox notify flush            deliver now what waits (at most a minute)
-  onbox notify flush --dead     try once more what was given up: after the URL was corrected, say
+  onbox notify flush            deliver waiting messages now (at most a minute)
+  onbox notify flush --dead     try again what was given up, for example after correcting the URL
 """
 FLUSH_SECONDS = 60.0
 SHOWN = 20
@@ -128,8 +128,10 @@ def _test_notice(project: Project) -> Notice:
 
 @command()
 @run_argument
-@click.option("--dead", is_flag=True, help="try what was given up once more, too")
-@click.option("--limit", type=_seconds, default=FLUSH_SECONDS, metavar="SECONDS", help="how long at most (default: 60)")
+@click.option("--dead", is_flag=True, help="also try again what was given up")
+@click.option(
+    "--limit", type=_seconds, default=FLUSH_SECONDS, metavar="SECONDS", help="at most this long (default: 60)"
+)
 @config_option
 @json_option
 def run_flush(args: Options) -> int:
@@ -187,5 +189,5 @@ def _print_targets(seen: dict[str, Any]) -> None:
 
 notify = group(EXAMPLES)
 notify.add("test", "send one test message to each target", run_test)
-notify.add("flush", "deliver now what waits", run_flush)
+notify.add("flush", "deliver waiting messages now", run_flush)
 notify.add("list", "what waits, what was sent, what was given up", run_list)

@@ -1,4 +1,4 @@
-"""`onbox progress`: how far the run is that wrote a log."""
+"""`onbox progress`: how far a run is, from its log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ examples:
   ssh box cat train.log | onbox progress -
 
 A maximum is shown only if the log gives it exactly (never `5.16k`). Set `regex` or `max` in [progress] of onbox.toml
-for a log that shows its progress in a form of its own.
+if a log shows its progress in its own form.
 """
 REGEX_SECONDS = 30.0  # a regular expression of the user's own may take for ever
 

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  onbox prune --keep 3                   what may go and how much that frees; on a terminal it asks then
+  onbox prune --keep 3                   what may go and how much space that frees; asks on a terminal
   onbox prune --keep 3 --milestones 10000
   onbox prune --keep 3 --yes 1f09ab22    remove exactly the list that had this word; another list is refused
 
-Kept in any case: the newest whole ones, final, best, launch and recovery source, rollback targets, links, what is open
+Always kept: the newest whole ones, final, best, launch and recovery source, rollback targets, links, what is open
 or was just written, and all that is not a checkpoint of this run. It may be typed while the run works.
 """
 
@@ -52,8 +52,8 @@ or was just written, and all that is not a checkpoint of this run. It may be typ
 @config_option
 @json_option
 @retention_options
-@click.option("--yes", metavar="WORD", help="no question: remove the list of this word")
-@click.option("--dry-run", is_flag=True, help="no question: list only")
+@click.option("--yes", metavar="WORD", help="do not ask: remove the list that showed this word")
+@click.option("--dry-run", is_flag=True, help="do not ask: only list")
 def run(args: Options) -> int:
     project = load_project_to_read(args.config)
     asks = args.yes is not None or (sys.stdin.isatty() and not args.dry_run and not args.json)

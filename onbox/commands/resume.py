@@ -45,7 +45,7 @@ examples:
 @launch_options
 @click.option("--dry-run", is_flag=True, help="say what would happen, and change nothing")
 @click.option(
-    "--any-checkpoint", is_flag=True, hidden=True, help="also where the newest is of another lineage, or none is whole"
+    "--any-checkpoint", is_flag=True, hidden=True, help="even if the newest is of another lineage, or none is whole"
 )
 def run_resume(args: Options) -> int:
     if args.launch_check is None:

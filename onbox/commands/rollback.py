@@ -1,4 +1,4 @@
-"""`onbox rollback`: reject the checkpoints after a step, by a person's word, so that a resume goes on from it."""
+"""`onbox rollback`: reject the checkpoints after a step, by a person's word, so that a resume continues from it."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ SHOWN = 20
 @command(EXAMPLES, exclusive=[("--to", "--undo", "--finish"), ("--reason", "--undo"), ("--reason", "--finish")])
 @run_argument
 @config_option
-@click.option("--to", type=click.IntRange(0), metavar="STEP", help="the step to go back to: of a whole checkpoint")
-@click.option("--reason", metavar="TEXT", help="why; it enters the journal and the logbook")
-@click.option("--undo", is_flag=True, help="put back what the last rollback set aside")
-@click.option("--finish", is_flag=True, help="finish one that was cut off")
+@click.option("--to", type=click.IntRange(0), metavar="STEP", help="the step of a whole checkpoint to go back to")
+@click.option("--reason", metavar="TEXT", help="why; recorded in journal and logbook")
+@click.option("--undo", is_flag=True, help="put back what the last rollback moved aside")
+@click.option("--finish", is_flag=True, help="finish a rollback that was cut off")
 @click.option("--yes", is_flag=True, help="no question")
 def run(args: Options) -> int:
     if args.to is None and not args.undo and not args.finish:
@@ -107,7 +107,7 @@ def _roll_back(args: Options, paths: RunPaths, looked: RunCheckpoints) -> int:
     for line in _plan_lines(name, plan):
         print(safe_line(line))
     if not plan.rejected:
-        print(f"nothing is newer than step {args.to}: a resume goes on from it already")
+        print(f"nothing is newer than step {args.to}: a resume continues from it already")
         return Exit.DONE
     _ask(args, f"Reject {counted(len(plan.rejected), 'checkpoint')}?")
     left = roll_back(paths, plan, number=len(_all(looked)) + 1, reason=args.reason.strip(), project=looked.head.project)

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   onbox stats                   this container now: memory, CPU, disks, GPUs, the stage's processes
-  onbox stats --watch           the same, renewed every 2 seconds
-  onbox stats --hogs            what is biggest in the project, in temporary folders and in caches
+  onbox stats --watch           the same, every 2 seconds
+  onbox stats --hogs            what is biggest in the project, temporary folders and caches
   onbox stats --prometheus >/var/lib/node_exporter/onbox.prom
 """
 WATCH_SECONDS = 2.0
@@ -98,7 +98,7 @@ class Picture(NamedTuple):
 @json_option
 @click.option("--prometheus", is_flag=True, help="metrics in the text format of Prometheus")
 @click.option("--watch", is_flag=True, help=f"again every {WATCH_SECONDS:g} s, until Ctrl-C")
-@click.option("--hogs", is_flag=True, help="the biggest folders and files where disks fill: project, /tmp, caches")
+@click.option("--hogs", is_flag=True, help="the biggest folders and files: project, /tmp, caches")
 def run_stats(args: Options) -> int:
     if args.hogs:
         return _show_hogs(args)

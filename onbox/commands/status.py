@@ -43,7 +43,7 @@ examples:
 RUNS_EXAMPLES = """\
 examples:
   onbox runs                    every run of this project, one line each
-  onbox runs --all              every run of yours on this machine, wherever you stand
+  onbox runs --all              all your runs on this machine, from any directory
 """
 
 
@@ -59,7 +59,7 @@ def _look(paths: RunPaths) -> RunView:
 
 @command(STATUS_EXAMPLES)
 @run_argument
-@click.option("--wide", is_flag=True, help="All that is known, on lines of any length.")
+@click.option("--wide", is_flag=True, help="everything known, on lines of any length")
 @config_option
 @json_option
 def run_status(args: Options) -> int:
@@ -111,7 +111,7 @@ def _with_engine(paths: RunPaths, view: RunView) -> tuple[RunView, JobView | Non
 
 
 @command(RUNS_EXAMPLES)
-@click.option("--all", is_flag=True, help="every run of this user on this machine, from any directory")
+@click.option("--all", is_flag=True, help="all your runs on this machine, from any directory")
 @config_option
 @json_option
 def run_runs(args: Options) -> int:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  onbox stop                 SIGTERM to the stage's processes, SIGKILL after the grace time
+  onbox stop                 SIGTERM to the stage's processes, SIGKILL after the grace period
   onbox stop --grace 120     leave the stage two minutes to write its checkpoint
   onbox stop --now           SIGKILL at once
 """
@@ -55,7 +55,7 @@ def _grace(text: str) -> float:
 @run_argument
 @config_option
 @click.option("--grace", type=_grace, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)")
-@click.option("--now", is_flag=True, help="no grace: SIGKILL at once")
+@click.option("--now", is_flag=True, help="SIGKILL at once")
 def run(args: Options) -> int:
     return stop_run(run_to_act_on(load_project_to_read(args.config), args.run), args.grace, now=args.now)
 

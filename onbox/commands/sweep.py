@@ -18,10 +18,10 @@ examples:
   onbox sweep                               the cells and stages of [sweep] in onbox.toml
   onbox sweep -d                            start, check that it runs, return
   onbox sweep --dry-run                     the cells and their commands; nothing is started
-  onbox sweep status                        how it stands
-  onbox sweep table --sort -accuracy        the metrics that the cells left
+  onbox sweep status                        what it is doing now
+  onbox sweep table --sort -accuracy        the metrics of the cells
   onbox sweep retry-failed                  run the failed cells again
-  onbox sweep skip lr=1e-3,seed=2           this cell is not to be run, by your word
+  onbox sweep skip lr=1e-3,seed=2           leave this cell out
 
 Repeating the command never runs a cell twice: it attaches to the live sweep, or goes on at the first open cell. A cell
 that fails does not end the sweep; the exit code is 0 only if every cell is done or was skipped by a person.
@@ -45,13 +45,13 @@ class _Sweep(Table):
 sweep = _Sweep(
     "onbox.commands.sweeps",
     {
-        START: Entry("begin:run_start", "start it, or go on: what no command at all means"),
-        "resume": Entry("begin:run_resume", "go on as it was frozen, whatever onbox.toml says now"),
-        "status": Entry("show:run_status", "how the sweep stands"),
-        "table": Entry("show:run_table", "the metrics that the cells left"),
-        "stop": Entry("act:run_stop", "end it; the cells that run end gracefully and are not lost"),
+        START: Entry("begin:run_start", "start it, or continue it (the default command)"),
+        "resume": Entry("begin:run_resume", "continue as it was frozen, whatever onbox.toml says now"),
+        "status": Entry("show:run_status", "what the sweep is doing now"),
+        "table": Entry("show:run_table", "the metrics of the cells"),
+        "stop": Entry("act:run_stop", "end it; running cells end gracefully and are not lost"),
         "retry-failed": Entry("act:run_retry", "run the failed cells again, and go on"),
-        "skip": Entry("act:run_skip", "these cells are not to be run, by your word"),
+        "skip": Entry("act:run_skip", "leave these cells out"),
     },
     epilog=EXAMPLES,
 )

@@ -62,13 +62,11 @@ def _signal(text: str) -> int:
 @log_argument
 @click.option("--exit-code", type=int, metavar="N", help="exit code of the run")
 @click.option("--signal", type=_signal, metavar="S", help="signal that ended it: a number or a name")
-@click.option("--oom-kill-delta", type=int, metavar="N", help="kills for memory that its cgroup counted")
-@click.option("--disk-free", type=parse_size, metavar="SIZE", help="free bytes where it writes, such as 5GB")
+@click.option("--oom-kill-delta", type=int, metavar="N", help="OOM kills that its cgroup counted")
+@click.option("--disk-free", type=parse_size, metavar="SIZE", help="free space where it writes, such as 5GB")
 @click.option("--inodes-free", type=int, metavar="N", help="free inodes where it writes")
-@click.option("--scheduler-state", metavar="S", help="the scheduler's word, such as TIMEOUT or PREEMPTED")
-@click.option(
-    "--age", type=parse_duration, metavar="SECONDS", help="since the log was written (default: its file's age)"
-)
+@click.option("--scheduler-state", metavar="S", help="what the scheduler says, such as TIMEOUT or PREEMPTED")
+@click.option("--age", type=parse_duration, metavar="SECONDS", help="age of the log (default: its file's age)")
 @click.option("--json", is_flag=True, help="the verdict as one JSON object")
 @config_option
 def run(args: Options) -> int:

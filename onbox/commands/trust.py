@@ -1,4 +1,4 @@
-"""`onbox trust`: see and accept what onbox.toml runs, hands out or writes outside the project."""
+"""`onbox trust`: see and accept what onbox.toml runs, gives away or writes outside the project."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ examples:
   onbox trust             show what onbox.toml asks for, and accept it after a question
   onbox trust --show      only show it; ends with 78 while something is not accepted
   onbox trust --yes       accept it without a question (you have read the file)
-  onbox trust --revoke    accept nothing of it any more
+  onbox trust --revoke    withdraw the acceptance
 
 What you accepted stays accepted until one of these keys changes; other keys may change. Programs that cannot be asked
 (CI, containers) say it by the environment: {VARIABLE}=HASH, as --show prints it, or {VARIABLE}=all.
@@ -40,7 +40,7 @@ What you accepted stays accepted until one of these keys changes; other keys may
 @config_option
 @click.option("--show", is_flag=True, help="show it, and change nothing")
 @click.option("--yes", is_flag=True, help="accept it without a question")
-@click.option("--revoke", is_flag=True, help="accept nothing of it any more")
+@click.option("--revoke", is_flag=True, help="withdraw the acceptance")
 @click.option("--json", is_flag=True, help="JSON for programs (with --show)")
 def run(args: Options) -> int:
     path = os.path.abspath(args.config) if args.config else find_config(os.getcwd())

@@ -36,6 +36,10 @@ class ResultsTable(NamedTuple):
     rows: list[tuple[Any, ...]]
     results: list[CellResult]
 
+    def has(self, sort: str) -> bool:
+        """Whether a cell has a value to be sorted by."""
+        return any(_value(one, sort.lstrip("-+")) is not None for one in self.results)
+
     def as_data(self) -> list[dict[str, Any]]:
         return [one._asdict() for one in self.results]
 
@@ -92,12 +96,17 @@ def _sorted(results: list[CellResult], sort: str) -> list[CellResult]:
         return results
 
     def key(one: CellResult) -> float:
-        value = one.metrics.get(name)
-        if value is None:
-            value = one.seconds if name == "seconds" else _number(one.values.get(name))
+        value = _value(one, name)
         return math.inf if value is None else sign * value
 
     return sorted(results, key=key)
+
+
+def _value(one: CellResult, name: str) -> float | None:
+    value = one.metrics.get(name)
+    if value is None:
+        value = one.seconds if name == "seconds" else _number(one.values.get(name))
+    return value
 
 
 def _number(text: str | None) -> float | None:

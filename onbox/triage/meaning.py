@@ -38,7 +38,7 @@ _SLIP = lazy(
     re.IGNORECASE,
 )
 # Names that tell nothing: any failure may be raised as one of them.
-_ANY_NAME = frozenset(
+ANY_NAME = frozenset(
     "Exception RuntimeError ValueError OSError IOError SystemError EnvironmentError AssertionError TypeError KeyError"
     " InvalidArgumentError InternalError FailedPreconditionError OutOfRangeError UnknownError"  # of gRPC and TensorFlow
     " Error SystemExit NotImplementedError ImportError".split()
@@ -56,11 +56,16 @@ _SAME_SAID = (
         "could not",
     ),
     (lazy(r"\bcan not\b", re.IGNORECASE), "cannot"),
+    (lazy(r"\b(?:cannot|could not) be (?:found|located)\b", re.IGNORECASE), "not found"),
+    (lazy(r"\b(cannot|could not) be (load|open|read|reach)(?:ed)?\b", re.IGNORECASE), r"\1 \2"),
+    (lazy(r"\b(cannot|could not) be (pars|decod|resolv|restor|creat)ed\b", re.IGNORECASE), r"\1 \2e"),
 )
 # Of two classes that are named alike, the one whose words are rarer: a checkpoint is a file too.
 _GOES_BEFORE = (("checkpoint_corrupt", "data_error"),)
 _BLANKS = lazy(r"\s+")
 _ADDRESS = lazy(r"\b(https?|ftp|s3|gs)://[^\s'\")>]+")  # what it is made of tells nothing
+
+_DIRECTORIES = lazy(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-])")  # of a path: what they are called tells nothing either
 
 # What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
 _NONE_OF_THEM = lazy(
@@ -116,11 +121,11 @@ def is_slip(sentence: str) -> bool:
     return bool(_SLIP.search(sentence))
 
 
-def speaks_of_setting(sentence: str, *, named_only: bool) -> bool:
-    """Whether an error tells its reader what to choose. named_only: only where it names what a user chooses."""
+def speaks_of_setting(sentence: str) -> bool:
+    """Whether an error tells its reader what to choose."""
     if _SLIP.search(sentence):
         return False
-    return asks_for_setting(_plain(sentence[:TEXT_LIMIT]), named_only=named_only)
+    return asks_for_setting(_plain(sentence[:TEXT_LIMIT]))
 
 
 def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning | None:
@@ -130,8 +135,8 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
     if _SLIP.search(sentence):
         return None
     last = name.rsplit(".", 1)[-1]
-    own_name = "" if last in _ANY_NAME else _CAMEL.sub(" ", last)
-    sentence = _plain(_ADDRESS.sub(r"\1 url", without_none(sentence[:TEXT_LIMIT])))
+    own_name = "" if last in ANY_NAME else _CAMEL.sub(" ", last)
+    sentence = _plain(_DIRECTORIES.sub("", _ADDRESS.sub(r"\1 url", without_none(sentence[:TEXT_LIMIT]))))
     text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
     scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
     best = max(scores.values())

@@ -33,24 +33,24 @@ if TYPE_CHECKING:
 NAME_LIMIT, WHY_LIMIT = 60, 200
 ACK_EXAMPLES = """\
 examples:
-  patrol ack gpu1/digits        I know of it: until its state changes it is shown, but counts no more
-  patrol ack --all              every run as it is now; once all have ended, the patrol takes its cron line away
+  patrol ack gpu1/digits        I know: until its state changes it is shown but does not count
+  patrol ack --all              every run as it is now; once all have ended, the patrol removes its cron line
   patrol ack gpu1/digits --why "the provider replaces the disk"
   patrol ack gpu1/digits --undo
 """
 SILENCE_EXAMPLES = """\
 examples:
-  patrol silence gpu1/digits 4h     whatever is said of it counts only after that again
+  patrol silence gpu1/digits 4h     its findings count again after that
   patrol silence gpu1/digits 0      now
 """
 
 
 @command(ACK_EXAMPLES)
 @run_name_argument("BOX/RUN", "the run, as `patrol status` shows it", required=False)
-@click.option("--all", is_flag=True, help="every run that is known")
-@click.option("--why", metavar="TEXT", default="", help="what is known or done about it, for whoever reads it next")
+@click.option("--all", is_flag=True, help="every known run")
+@click.option("--why", metavar="TEXT", default="", help="what you know or do about it, for the next reader")
 @click.option("--by", metavar="NAME", help="who says so (default: the account's name)")
-@click.option("--undo", is_flag=True, help="take the word back")
+@click.option("--undo", is_flag=True, help="take it back")
 @common_options
 def run_ack(args: Options) -> int:
     settings = load_settings(args, os.environ)

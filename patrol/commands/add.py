@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  patrol add gpu1                             an alias of ~/.ssh/config; its runs are looked for
+  patrol add gpu1                             an alias of ~/.ssh/config; finds its runs
   patrol add gpu1 --project /root/digits      the project directory there
   patrol add root@203.0.113.7 --name box7 --project /workspace/llm
   patrol add gpu1 --project /root/llm --log out.log --process train.py --done-regex '^saved to'
@@ -59,14 +59,14 @@ OTHERS_SHOWN = 5
 
 @command(EXAMPLES)
 @argument("host", metavar="HOST", help="as ssh takes it: an alias, or USER@HOST")
-@click.option("--project", metavar="DIR", help="the project directory on the box (default: it is looked for)")
+@click.option("--project", metavar="DIR", help="the project directory on the box (default: found by itself)")
 @click.option("--name", metavar="NAME", help="what to call the box (default: made of HOST)")
-@click.option("--log", metavar="FILE", help="watch what onbox did not start: its log")
+@click.option("--log", metavar="FILE", help="watch a job that onbox did not start: its log")
 @click.option("--process", metavar="PATTERN", help="its process, as pgrep -f takes it")
-@click.option("--done-regex", metavar="REGEX", help="the line of its log that says that it is done")
-@click.option("--artifacts", metavar="GLOB", multiple=True, help="files that it writes; may be given several times")
+@click.option("--done-regex", metavar="REGEX", help="the line of its log that means it is done")
+@click.option("--artifacts", metavar="GLOB", multiple=True, help="files that it writes; may be repeated")
 @click.option("--resume-command", metavar="LINE", help="what starts it again on the box: shown, never run")
-@click.option("--yes", is_flag=True, help="watch what is found to run there without asking")
+@click.option("--yes", is_flag=True, help="watch what is running there without asking")
 @click.option("--local", is_flag=True, help="this machine itself, without ssh")
 @cluster_options
 @here_options

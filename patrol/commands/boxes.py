@@ -39,11 +39,11 @@ examples:
 """
 REMOVE_EXAMPLES = """\
 examples:
-  patrol remove gpu1       takes [boxes.gpu1] out of onbox.toml and what is remembered of it; asks first
+  patrol remove gpu1       removes [boxes.gpu1] from onbox.toml and what is remembered of it; asks first
 """
 FORGET_EXAMPLES = """\
 examples:
-  patrol forget gpu1/digits     what is remembered of it here; a tick that still sees it knows it again
+  patrol forget gpu1/digits     drops what is remembered of it; a tick that still sees it adds it again
 """
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  patrol history                every change of what is said, newest last
+  patrol history                every change, newest last
   patrol history gpu1/digits    of this run
   patrol history gpu1/digits --points     its numbers, tick by tick
   patrol history --ticks        the ticks themselves
@@ -40,7 +40,7 @@ DAY_SECONDS = 86400.0
 
 @command(EXAMPLES, exclusive=[("--ticks", "--acts", "--points")])
 @run_name_argument("BOX[/RUN]", "only this box or run", required=False)
-@click.option("-n", "--limit", type=int, default=LIMIT, metavar="N", help="at most so many (default: 50)")
+@click.option("-n", "--limit", type=int, default=LIMIT, metavar="N", help="at most this many (default: 50)")
 @click.option("--ticks", is_flag=True, help="the ticks")
 @click.option("--acts", is_flag=True, help="what the patrol did")
 @click.option("--points", is_flag=True, help="a run's numbers")

@@ -40,7 +40,7 @@ INSTALL_EXAMPLES = """\
 examples:
   patrol install                        shows the exact crontab line and what works in cron's environment, and asks
   patrol install --yes --schedule '*/10 * * * *'
-  patrol install --print                a crontab line and a systemd timer, nothing is changed
+  patrol install --print                a crontab line and a systemd timer; changes nothing
 """
 TRIAL_SECONDS = 120.0
 

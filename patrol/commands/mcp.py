@@ -33,7 +33,7 @@ TOKEN_CHARACTERS = 16
     "--http", type=click.IntRange(1, 65535), metavar="PORT", help=f"serve HTTP; ${TOKEN_VARIABLE} holds the token"
 )
 @click.option(
-    "--allow", type=click.Choice(["resume"]), multiple=True, help="let agents do this where a run's rule allows it"
+    "--allow", type=click.Choice(["resume"]), multiple=True, help="let agents do this if a run's rule allows it"
 )
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ)

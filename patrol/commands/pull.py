@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  patrol pull gpu1/digits               into pulled/gpu1/digits; the same command goes on after a cut
+  patrol pull gpu1/digits               into pulled/gpu1/digits; the same command continues after a cut
   patrol pull gpu1/digits results       into the folder `results`
-  patrol pull gpu1/digits --dry-run     what would come, and how much
-  patrol pull gpu1/digits --limit 5MB   no faster than that, per second
+  patrol pull gpu1/digits --dry-run     what would be copied, and how much
+  patrol pull gpu1/digits --limit 5MB   at most this much per second
 """
 DEFAULT_FOLDER = "pulled"
 SHOWN = 20
@@ -47,10 +47,10 @@ SHOWN = 20
 @command(EXAMPLES)
 @run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
 @argument("dir", required=False, metavar="DIR", help="where to (default: pulled/BOX/RUN beside onbox.toml)")
-@click.option("--dry-run", is_flag=True, help="list what would come; bring nothing")
+@click.option("--dry-run", is_flag=True, help="list what would be copied; copy nothing")
 @click.option("--limit", metavar="SIZE", help="bytes per second at most, such as 5MB")
 @click.option(
-    "--tries", type=int, default=5, metavar="N", help="connections that bring nothing before it ends (default: 5)"
+    "--tries", type=int, default=5, metavar="N", help="give up after this many connections without a byte (default: 5)"
 )
 @common_options
 def run(args: Options) -> int:

@@ -38,21 +38,25 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  patrol push gpu1                  the folders that `counts` of the box names: what is missing or short is sent
+  patrol push gpu1                  the folders in the box's `counts`: sends what is missing or short
   patrol push gpu1 data/train       this one of them, or any folder, to the same path below the project
-  patrol push gpu1 --check          only compares names and bytes; --sha256: and contents
+  patrol push gpu1 --check          only compare names and sizes; --sha256: and contents
 """
 FIRST_PAUSE_SECONDS = 1.0
 
 
 @command(EXAMPLES)
 @argument("box", metavar="BOX", help="the box that gets it", shell_complete=complete_box)
-@argument("dir", metavar="DIR", required=False, help="a folder here (default: all that `counts` names)")
+@argument("dir", metavar="DIR", required=False, help="a folder here (default: every folder in `counts`)")
 @click.option("--check", is_flag=True, help="compare, and send nothing")
 @click.option("--sha256", is_flag=True, help="compare contents, too")
 @click.option("--limit", metavar="SIZE", help="bytes per second at most, such as 5MB")
 @click.option(
-    "--tries", type=click.IntRange(min=1), default=5, metavar="N", help="connections that bring nothing (default: 5)"
+    "--tries",
+    type=click.IntRange(min=1),
+    default=5,
+    metavar="N",
+    help="give up after this many connections without a byte (default: 5)",
 )
 @common_options
 def run(args: Options) -> int:

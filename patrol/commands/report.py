@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  patrol report                             report.html: one page that needs nothing else
-  patrol report --watch                     made anew after each tick, until Ctrl-C
+  patrol report                             report.html: one self-contained page
+  patrol report --watch                     rewritten after each tick, until Ctrl-C
   patrol report --html - --since 7d >week.html
   patrol report --json                      the same numbers
 
-[patrol] report = "report.html" in onbox.toml has each tick make it.
+[patrol] report = "report.html" in onbox.toml makes each tick write it.
 """
 WATCH_SECONDS = 2.0
 
@@ -42,7 +42,7 @@ WATCH_SECONDS = 2.0
 @command(EXAMPLES, exclusive=[("--html", "--json"), ("--watch", "--json")])
 @click.option("--html", metavar="FILE", help="where to write it (default: report.html); -: standard output")
 @click.option("--since", default="30d", metavar="DURATION", help="how far back (default: 30d)")
-@click.option("--watch", is_flag=True, help="make it anew after each tick, until Ctrl-C")
+@click.option("--watch", is_flag=True, help="rewrite it after each tick, until Ctrl-C")
 @common_options
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ)

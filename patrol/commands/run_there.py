@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LOGS_EXAMPLES = """\
 examples:
   patrol logs gpu1/digits           the end of its newest stage's log
-  patrol logs gpu1/digits -f        and on, as it grows; Ctrl-C ends only the look
+  patrol logs gpu1/digits -f        follow it as it grows; Ctrl-C ends only the look
   patrol logs gpu1/digits --stage train --attempt 1
 """
 SERIES_EXAMPLES = """\
@@ -34,7 +34,7 @@ examples:
 """
 CHECKPOINTS_EXAMPLES = """\
 examples:
-  patrol checkpoints gpu1/digits        step, size, age, whole or why not, and which one a resume goes on from
+  patrol checkpoints gpu1/digits        step, size, age, whole or why not, and which one a resume continues from
 """
 RESUME_EXAMPLES = """\
 examples:
@@ -43,14 +43,14 @@ examples:
 """
 STOP_EXAMPLES = """\
 examples:
-  patrol stop gpu1/digits               asks; then SIGTERM to its stage, SIGKILL after the grace time
+  patrol stop gpu1/digits               asks; then SIGTERM to its stage, SIGKILL after the grace period
   patrol stop gpu1/digits --now --yes   SIGKILL at once
 """
 
 
 @command(LOGS_EXAMPLES)
 @run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
-@click.option("-f", "--follow", is_flag=True, help="go on as it grows")
+@click.option("-f", "--follow", is_flag=True, help="follow it as it grows")
 @click.option("-n", "--lines", type=click.IntRange(min=1), default=30, metavar="N", help="how many lines (default: 30)")
 @click.option("--stage", metavar="STAGE", help="of this stage (default: the newest)")
 @click.option("--attempt", type=int, metavar="N", help="of this attempt (default: the newest)")
@@ -112,7 +112,7 @@ def run_resume(args: Options) -> int:
 
 @command(STOP_EXAMPLES)
 @run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
-@click.option("--now", is_flag=True, help="no grace: SIGKILL at once")
+@click.option("--now", is_flag=True, help="SIGKILL at once")
 @click.option("--yes", is_flag=True, help="do not ask")
 @project_options
 def run_stop(args: Options) -> int:

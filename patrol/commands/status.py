@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   patrol status                 when the last tick was, when the next is due, and the last line of every run
-  patrol status gpu1/digits     one run, as `onbox status` tells of it on the box now
+  patrol status gpu1/digits     one run, as `onbox status` shows it on the box now
   patrol status --json | jq .patrol.stale
 
-The exit code is that of the worst last word: 0 nothing needs you, 1 warning, 2 critical, 3 not known: the patrol itself
+The exit code is that of the worst last line: 0 nothing needs you, 1 warning, 2 critical, 3 not known: the patrol itself
 is stale or never looked, or the last look saw nothing.
 """
 
@@ -53,8 +53,8 @@ FUTURE_SECONDS = 60.0
 
 
 @command(EXAMPLES)
-@run_name_argument("BOX/RUN", "this run, as onbox tells of it on the box now", required=False)
-@click.option("--all", is_flag=True, help="acknowledged runs that ended more than a day ago, too")
+@run_name_argument("BOX/RUN", "this run, as `onbox status` shows it on the box now", required=False)
+@click.option("--all", is_flag=True, help="also acknowledged runs that ended more than a day ago")
 @common_options
 @in_each_project
 def run(args: Options) -> int:

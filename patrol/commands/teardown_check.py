@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  patrol teardown-check gpu1                          what has to hold first, and what the provider's words mean
-  patrol teardown-check gpu1 --word "destroy gpu1"    the third condition: your word for this box and this verb
+  patrol teardown-check gpu1                          what must be true first, and what the provider's verbs mean
+  patrol teardown-check gpu1 --word "destroy gpu1"    the third condition: your consent to this verb for this box
 """
 
 
 @command(EXAMPLES)
-@argument("box", metavar="BOX", help="the box that is to be given back", shell_complete=complete_box)
-@click.option("--word", metavar='"VERB BOX"', help="what you mean to do: the provider's verb, and the box by its name")
+@argument("box", metavar="BOX", help="the box to give back", shell_complete=complete_box)
+@click.option("--word", metavar='"VERB BOX"', help="what you intend to do: the provider's verb and the name of the box")
 @common_options
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
@@ -110,7 +110,7 @@ def _lines(
             lines.append(f"    {condition.name:<9} {answer:<4} {safe_line(condition.proof, 300)}")
         lines.append(f"    so        {one.ruling.says}" + (f": {one.next_command}" if _types(one) else ""))
     if not conditions:
-        lines.append("  no run of it is known: what lies there was not looked at, and is nobody's here")
+        lines.append("  no run of it is known: what is there was not looked at, and belongs to nobody here")
     lines += ["  what the provider's words mean"]
     for known in (verb,) if verb is not None else profile.verbs:
         lines += _verb_lines(known)

@@ -38,7 +38,7 @@ EXAMPLES = """\
 examples:
   patrol tick                   every box, one line per run; ends with the worst of them as exit code
   patrol tick gpu1              this box only
-  patrol tick --nagios          one answer as a Nagios plugin gives it
+  patrol tick --nagios          one answer, as a Nagios plugin
   patrol tick --json | jq '.runs[].state'
 """
 
@@ -64,12 +64,12 @@ class SaidOnce(NamedTuple):
 @boxes_argument
 @common_options
 @click.option("--nagios", is_flag=True, help="a status line with performance data")
-@click.option("--wide", is_flag=True, help="all that is known of each run, on lines of any length")
-@click.option("--all", is_flag=True, help="acknowledged runs that ended more than a day ago, too")
-@click.option("--quiet", is_flag=True, help="no lines below the one line per run")
-@click.option("--look-only", is_flag=True, help="no resume, no relay, no message, no ping, whatever is configured")
-@click.option("--after", type=click.FloatRange(0, 600), hidden=True, help="wait so many seconds; resume nothing")
-@click.option("--unattended", is_flag=True, hidden=True, help="by a timer: output goes into a bounded log")
+@click.option("--wide", is_flag=True, help="everything known about each run, on lines of any length")
+@click.option("--all", is_flag=True, help="also acknowledged runs that ended more than a day ago")
+@click.option("--quiet", is_flag=True, help="only the one line per run")
+@click.option("--look-only", is_flag=True, help="no resume, relay, message or ping, whatever is configured")
+@click.option("--after", type=click.FloatRange(0, 600), hidden=True, help="wait this many seconds; resume nothing")
+@click.option("--unattended", is_flag=True, hidden=True, help="run by a timer: output goes into a bounded log")
 @in_each_project
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)

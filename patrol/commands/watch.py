@@ -51,7 +51,7 @@ CLEAR = "\x1b[H\x1b[2J"
 @command(EXAMPLES)
 @boxes_argument
 @click.option("--every", default="30s", metavar="DURATION", help="pause between two looks (default: 30s)")
-@click.option("--count", type=int, metavar="N", help="end after so many looks")
+@click.option("--count", type=int, metavar="N", help="end after this many looks")
 @common_options
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)

@@ -19,7 +19,7 @@ from patrol.cost import cost_of, cost_words, idle_words
 from patrol.decide.box_scene import gpu_percent, share
 from patrol.decide.phrases import ago, clean, quote, sound, word
 from patrol.memory.update_history import attempt_id
-from patrol.report.short import said, words_of_cells
+from patrol.report.short import beside_columns, said, took, words_of_cells
 from patrol.snapshot import BoxLook
 from patrol.verdict import Finding, Severity, Verdict
 
@@ -74,9 +74,15 @@ def wide_line(
     fields = _columns(look, box, before) if look is not None else []
     if isinstance(box, BoxLook) and (cost := cost_of(box, now)) is not None and (words := cost_words(cost)):
         fields.append(words)
-    tail = _SEPARATOR.join([*fields, _rule_words(verdict, before)])
+    if fields and look is not None and verdict.state is RunState.DONE:
+        fields[0] = took(look)
     told = verdict.severity is not Severity.OK or not fields or verdict.finding.rule in TOLD_ALSO_WHEN_WELL
     reason = _worst(verdict).say if told else ""
+    limit = LINE_LIMIT - NAME_SHARE - (min(len(reason), REASON_LIMIT) + len(_SEPARATOR) if reason else 0)
+    tail = _SEPARATOR.join([*fields, _rule_words(verdict, before)])
+    for part in beside_columns(verdict, look) if look is not None else ():
+        longer = f"{tail}{_SEPARATOR}{part}"
+        tail = longer if len(longer) <= limit else tail
     shown = ""
     for names in _NAME_LIMITS:
         head = f"{time.strftime('%H:%M', time.localtime(now))} {name_of(verdict, names)} {state_word(verdict)}"
@@ -250,7 +256,7 @@ def details(
             last = f"; the run: {verdict.last_known}" if verdict.last_known else ""
             lines += labelled("cause", clean(finding.say + last, 300), width=width)
             lines += labelled("since", _since(verdict, now), width=width)
-            lines += _proof_lines(look, wide=wide)
+            lines += _proof_lines(look, wide=wide) if finding.rule != "put-right" else []  # of what is over
         else:
             word = "note" if finding.severity is Severity.OK else finding.severity.name.lower()
             lines += labelled(word, f"{finding.rule}: {clean(finding.say, 300)}", width=width)

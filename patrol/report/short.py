@@ -51,6 +51,15 @@ def remarks(verdict: Verdict, look: RunLook | None) -> list[str]:
     return list(filter(None, (*parts.first, *parts.rest)))
 
 
+def beside_columns(verdict: Verdict, look: RunLook) -> list[str]:
+    """What the short line says and the columns of the wide one do not, the most important first."""
+    person = _word_of_person(verdict) if verdict.acknowledged_by else ""  # else the rule's words say it
+    if verdict.state is RunState.DONE:
+        return list(filter(None, (*_results(look), person)))
+    limit = _limit(look) if verdict.state in MOVING else ""
+    return list(filter(None, (limit, _attempt(look), person)))
+
+
 def _parts(verdict: Verdict, look: RunLook | None) -> _Said:
     word = _word_of_person(verdict)
     if look is None:
@@ -194,6 +203,7 @@ _OF_RULE: dict[str, Callable[[RunLook], str]] = {
     "gone": lambda _: "gone? the next look decides",
     "gate-refused": lambda look: quote(look.reason) or "a gate refused",
     "ended-unproven": lambda _: "ended, success unproven",
+    "put-right": lambda _: "dealt with; a resume goes on",
     "could-not-look": lambda _: "could not look",
     "stopped": lambda look: quote(look.reason) or "stopped on request",
 }

@@ -147,7 +147,7 @@ def bring(job: PullJob, found: FoundFiles, staging: Staging, meter: Meter) -> Pu
         if not again:
             break
     staging.flush()
-    gone = {local for local in changed if not staging.has(files[local])} if changed else set()
+    gone = {local for local in changed if local in files and not staging.has(files[local])}  # else it is in `unread`
     placed, troubles = _place(staging, [file for local, file in files.items() if local not in gone])
     unread_names = [*unread, *troubles, *found.listing.unlisted]
     links = _place_links(staging, found.listing, {entry.path for entry in placed})

@@ -66,13 +66,12 @@ class Staging:
         self._staged = os.open(OWN_FOLDER, _FOLDER_FLAGS, dir_fd=self._dir)
         lock = try_lock("lock", below=self._staged)
         if lock is None:
+            os.close(self._staged)
+            os.close(self._dir)
             raise InUse(destination)
         self._lock = lock
         self.whole = self._read_journal()
-        fd = os.open(
-            JOURNAL, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=self._staged
-        )
-        self._journal = open(fd, "a", encoding="ascii")  # noqa: SIM115 - as long as this lives
+        self._journal = self._open_journal()
 
     def close(self) -> None:
         with suppress(OSError):
@@ -211,6 +210,15 @@ class Staging:
                 elif (gone := parse_object(line)) and isinstance(gone.get("local"), str):
                     found.pop(gone["local"], None)
         return found
+
+    def _open_journal(self) -> Any:
+        """To append to. A last line that was cut off is ended first: the next record must not be lost with it."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        fd = os.open(JOURNAL, flags, 0o600, dir_fd=self._staged)
+        size = os.fstat(fd).st_size
+        if size and os.pread(fd, 1, size - 1) != b"\n":
+            os.write(fd, b"\n")
+        return open(fd, "a", encoding="ascii")
 
     def _staged_stat(self, name: str) -> os.stat_result | None:
         try:

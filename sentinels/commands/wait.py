@@ -73,33 +73,33 @@ examples:
 
 @command(EXAMPLES, exclusive=[("--all", "--any")])
 @argument("targets", nargs=-1, metavar="TARGET", help="marker or run; see below", shell_complete=files)
-@click.option(
-    "--log", multiple=True, metavar="PATH", help="a log (also BOX:PATH); of what it holds the last match tells"
-)
+@click.option("--log", multiple=True, metavar="PATH", help="a log (also BOX:PATH); the last match in it decides")
 @click.option(
     "--regex",
     multiple=True,
     metavar="RE",
-    help=f"the line of the log that is waited for (default: {USUAL_DONE_REGEX})",
+    help=f"the log line to wait for (default: {USUAL_DONE_REGEX})",
 )
-@click.option("--fail-regex", multiple=True, metavar="RE", help="a line of the log that means failure")
+@click.option("--fail-regex", multiple=True, metavar="RE", help="a log line that means failure")
 @click.option("--artifact", multiple=True, metavar="GLOB", help="a file (also BOX:GLOB) that is big enough and stable")
-@click.option("--min-bytes", metavar="SIZE", help="how big it must be at least (default: not empty)")
+@click.option("--min-bytes", metavar="SIZE", help="its minimum size (default: not empty)")
 @click.option("--stable", metavar="TIME", help="for how long it must not change (default: 10s)")
-@click.option("--fail", multiple=True, metavar="MARKER", help="a marker whose landing means failure")
-@click.option("--pid", multiple=True, metavar="PID", help="a process (also BOX:PID); its end without a marker is told")
-@click.option("--all", is_flag=True, help="until all targets have landed, or one cannot any more (default)")
-@click.option("--any", is_flag=True, help="until one target has landed, or none can any more")
-@click.option("--timeout", metavar="TIME", default="3h", help="limit of the wait (default: 3h)")
-@click.option("--stall-after", metavar="TIME", help="end as stalled when run or log is quiet for so long")
-@click.option("--new-only", is_flag=True, help="what was there before the wait began does not count (a run's end does)")
-@click.option("--once", is_flag=True, help="one look instead of a wait: one try, then 69")
-@click.option("--fresh", is_flag=True, help="begin anew: do not continue a wait that timed out before")
-@click.option("--interval", metavar="TIME", help="short connections, one each TIME, instead of a held one")
+@click.option("--fail", multiple=True, metavar="MARKER", help="a marker that means failure")
 @click.option(
-    "--exec", "command", metavar="CMD", help="shell line to run at the end; SENTINEL_OUTCOME and the like tell it how"
+    "--pid", multiple=True, metavar="PID", help="a process (also BOX:PID); ends the wait if it ends without a marker"
 )
-@click.option("--notify", is_flag=True, help="tell the targets of [notify] how it ended")
+@click.option("--all", is_flag=True, help="until all targets have appeared, or one no longer can (default)")
+@click.option("--any", is_flag=True, help="until one target has appeared, or none can any more")
+@click.option("--timeout", metavar="TIME", default="3h", help="limit of the wait (default: 3h)")
+@click.option("--stall-after", metavar="TIME", help="end as stalled when run or log is quiet for this long")
+@click.option("--new-only", is_flag=True, help="ignore what was there before the wait began (except a run's end)")
+@click.option("--once", is_flag=True, help="one look instead of a wait: one try, then 69")
+@click.option("--fresh", is_flag=True, help="do not continue a wait that timed out before")
+@click.option("--interval", metavar="TIME", help="one short connection every TIME, instead of a held one")
+@click.option(
+    "--exec", "command", metavar="CMD", help="shell line to run at the end, with SENTINEL_OUTCOME and others set"
+)
+@click.option("--notify", is_flag=True, help="send the outcome to the targets of [notify]")
 @click.option("--json", is_flag=True, help="one JSON object instead of the line")
 @config_option
 def run(args: Options) -> int:

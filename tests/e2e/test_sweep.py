@@ -87,6 +87,15 @@ def test_a_cells_log_is_read_by_the_name_that_the_table_gives_it(box: Box) -> No
         assert (refused.returncode, says in refused.stderr) == (64, True), refused.stderr
 
 
+def test_a_column_that_no_cell_has_is_told(box: Box) -> None:
+    assert box.onbox("sweep", "n=2,1", "--", "test {n}").returncode == 0
+    wrong = box.onbox("sweep", "table", "--sort", "-acuracy")
+    assert (wrong.returncode, len(wrong.stdout.splitlines())) == (0, 3)
+    assert "no cell has 'acuracy', so nothing is sorted; there are: n, seconds" in wrong.stderr
+    right = box.onbox("sweep", "table", "--sort", "n")
+    assert (right.stderr, right.stdout.splitlines()[1].split()[1]) == ("", "1")
+
+
 def test_failed_cells_run_again_and_only_they(box: Box) -> None:
     words = ("sweep", "n=1..3", "--", "echo {n} >>ran; test {n} != 2 || test -e good")
     assert box.onbox(*words).returncode == 1

@@ -13,6 +13,7 @@ from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.boxes import BoxSettings
 from onbox.model.screen import columns as columns_of
+from onbox.runs.journal import StageResult
 from patrol.commands.tick import SaidOnce, ShowAs, _lines
 from patrol.decide.decide import decide_box, decide_run, decide_unreachable_run, explain_run
 from patrol.decide.time_left import with_time_left
@@ -97,7 +98,17 @@ def columns(text: str) -> list[str]:
     ],
 )
 def test_the_columns_are_the_same_every_time(look: RunLook) -> None:
-    assert columns(shown(look)) == ["loss", "mem", "disk", "gpu", "log", "rule"]
+    assert columns(shown(look))[:6] == ["loss", "mem", "disk", "gpu", "log", "rule"]
+
+
+def test_the_wide_line_says_all_that_the_short_one_does() -> None:
+    result = StageResult("train", 100.0, 5155.0, 5155, 0.41, metric="acc 0.967")
+    over = shown(done(stage_results=(result,), stages_total=2, told_seconds=36_720.0))
+    assert f"{CLOCK} gpu1/digits DONE 2/2 in 10h12m · loss" in over
+    assert over.endswith("· train 5155/5155 loss 0.41 · acc 0.967")
+    assert shown(run(attempt=3, timeout_seconds=4000.0, stage_began_age_seconds=3700.0)).endswith(
+        "· timeout in 5m00s · attempt 3"
+    )
 
 
 def test_the_reason_comes_first_where_it_is_bad() -> None:
@@ -357,8 +368,19 @@ def test_of_failed_cells_the_way_on_is_told_and_no_resume() -> None:
 def test_after_each_failed_cell_was_skipped_the_resume_of_the_sweep_is_next() -> None:
     looked = dead(outcome="chain_failed", failure=failure("config_error", stage="SWEEP"), failed_were_skipped=True)
     verdict = decided(looked)
-    assert verdict.step == "cells-skipped"
+    assert (verdict.step, verdict.finding.rule, verdict.may_resume) == ("cells-skipped", "put-right", False)
     assert "onbox sweep resume digits" in verdict.finding.command
+    said = "\n".join([line(verdict, looked, NOW), *details(verdict, looked, NOW)])
+    assert "config_error" not in said
+    assert "proof" not in said
+    assert "each cell that failed was skipped since" in said
+
+
+def test_of_a_stage_that_was_judged_again_the_resume_is_next() -> None:
+    looked = dead(outcome="chain_failed", reason="stage a was judged again and is DONE since", rechecked=True)
+    verdict = decided(looked)
+    assert (verdict.step, verdict.finding.rule, verdict.may_resume) == ("rechecked", "put-right", True)
+    assert "stage a was judged again" in " ".join(details(verdict, looked, NOW))
 
 
 def test_a_sweep_is_one_line_of_its_cells() -> None:

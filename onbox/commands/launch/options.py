@@ -16,8 +16,8 @@ RESUME_CHECK_SECONDS = 2.0  # a patrol, or a machine that starts, has no minute 
 
 def launch_options(function: Any) -> Any:
     check = (
-        "with --detach: watch at most so long for the first line of output, or a crash before it "
-        f"(default: {LAUNCH_CHECK_SECONDS:g}; where nobody watches a resume {RESUME_CHECK_SECONDS:g})"
+        "with --detach: watch at most this long for the first line of output, or a crash before it "
+        f"(default: {LAUNCH_CHECK_SECONDS:g}; {RESUME_CHECK_SECONDS:g} for a resume that nobody watches)"
     )
     declared = (
         config_option,
@@ -28,21 +28,27 @@ def launch_options(function: Any) -> Any:
             "--accept-done",
             multiple=True,
             metavar="STAGE",
-            help="its result counts, by your word",
+            help="accept its result as it is",
             shell_complete=complete_stage,
         ),
         click.option(
-            "--accept-code", is_flag=True, hidden=True, help="go on though the code has changed ([run] code_changed)"
+            "--accept-code",
+            is_flag=True,
+            hidden=True,
+            help="continue although the code has changed ([run] code_changed)",
         ),
         click.option(
             "--redo",
             multiple=True,
             metavar="STAGE",
-            help="run it again though it is DONE, and what follows",
+            help="run it and what follows again, although it is DONE",
             shell_complete=complete_stage,
         ),
         click.option(
-            "--forget-jobs", is_flag=True, hidden=True, help="jobs that their engine has lost are over: you have looked"
+            "--forget-jobs",
+            is_flag=True,
+            hidden=True,
+            help="treat jobs that their engine has lost as over: you have looked",
         ),
         click.option("--json", is_flag=True, help="journal records as JSON lines instead of narration"),
     )

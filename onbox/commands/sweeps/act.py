@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @command(exclusive=[("--grace", "--now")])
 @sweep_argument
 @click.option("--grace", type=float, metavar="SECONDS", help="between SIGTERM and SIGKILL of a cell")
-@click.option("--now", is_flag=True, help="no grace: SIGKILL at once")
+@click.option("--now", is_flag=True, help="SIGKILL at once")
 @common
 def run_stop(args: Options) -> int:
     return stop_run(sweep_paths(args, act=True), args.grace, now=args.now)
@@ -59,7 +59,7 @@ def run_skip(args: Options) -> int:
     say(
         args,
         {"event": "skipped", "cells": [board.name(one) for one in numbers]},
-        f"skipped, by your word: {safe_line(names)}; {then}",
+        f"skipped: {safe_line(names)}; {then}",
     )
     return Exit.DONE
 

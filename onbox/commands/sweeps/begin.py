@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--metrics", metavar="FILE", help="a cell's JSON file with numbers, such as runs/{cell}/metrics.json")
 @click.option("--metrics-regex", metavar="REGEX", help="a named group for each metric, for the last log line")
 @click.option("--sort", metavar="METRIC", help='"-accuracy": the largest is the best')
-@click.option("--again", is_flag=True, help="every cell anew; what earlier ones left is moved aside")
+@click.option("--again", is_flag=True, help="run every cell again; earlier results are moved aside")
 @click.option("--dry-run", is_flag=True, help="show the cells and their commands, and start nothing")
 @how
 @common

@@ -77,7 +77,7 @@ def _gpus(cell: dict[str, Any]) -> str:
 @command()
 @sweep_argument
 @click.option("--sort", metavar="METRIC", help='"-accuracy": the largest first (default: [sweep] sort)')
-@click.option("--csv", is_flag=True, help="for a spreadsheet: every number as it is")
+@click.option("--csv", is_flag=True, help="for a spreadsheet: every number in full")
 @click.option("--all", is_flag=True, help="every cell, however many")
 @common
 def run_table(args: Options) -> int:
@@ -85,6 +85,12 @@ def run_table(args: Options) -> int:
     found = read_definition(paths)
     assert found is not None
     table = read_table(paths, args.sort or found.frozen.settings.sort)
+    if args.sort and not table.has(args.sort):
+        there = ", ".join(name for name in table.columns if name not in ("state", "cell"))
+        print(
+            f"onbox: no cell has {safe_line(args.sort.lstrip('-+'))!r}, so nothing is sorted; there are: {there}",
+            file=sys.stderr,
+        )
     if args.json:
         print(json.dumps({"schema": 1, "sweep": os.path.basename(paths.root), "cells": table.as_data()}, indent=2))
     elif args.csv:

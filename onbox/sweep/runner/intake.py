@@ -69,6 +69,7 @@ class Intake:
             return 0
         except StateNotWritten as error:
             self.problems, self._stamp = [str(error)], None
+            self._outputs = None  # it knows cells that were not written down: the next look would refuse them
             return 0
         self._stamp, self.is_growing = queue.stamp, queue.is_growing
         return added

@@ -10,7 +10,8 @@ from onbox.triage import meaning
 from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
 from onbox.triage.reading.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
-from onbox.triage.rules.demands import MEANT as ASKS_FOR_SETTING
+from onbox.triage.rules.demands import MEANT, MEANT_IN_LINE
+from onbox.triage.rules.names import class_of_name
 from onbox.triage.rules.rows import ASKED, BUG, DEATH, REASON, SUMMARY, RuleRow, compiled
 from onbox.triage.rules.table import ROWS
 
@@ -33,7 +34,7 @@ PROGRESS_MAY_SAY = (
     "aborted",
 )  # words of progress lines too
 # Rows that say only that something failed: what the sentence names says more.
-VAGUE_ROWS = ("exception", "said-error", "error-line", "fatal-level", "solver-failed")
+VAGUE_ROWS = ("exception", "said-error", "error-line", MEANT_IN_LINE.id, "fatal-level", "solver-failed")
 OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")  # a program's own
 _OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
 _DEMANDING = ("exception", "said-error", "defect")  # what may tell its reader to choose otherwise
@@ -41,6 +42,8 @@ _BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what
 _OF_PROGRAMS = ("ValueError", "TypeError", "KeyError", "AssertionError", "NotImplementedError")  # never a scheduler's
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
+# A tracker's own log of what it does: its troubles end no run.
+TRACKERS_LOG = lazy(r"\s[\w-]{1,40}\s{0,8}:\d{1,9} \[\w{1,60}\.py:\w{1,60}\(\):\d{1,6}\]")
 _SHARED_MEMORY = lazy(
     r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing"
 )
@@ -96,6 +99,8 @@ _BROKEN = lazy(
     r"|(?:greater|larger|longer) than (?:the )?file|(?:beyond|past) (?:the )?end of file",
     re.IGNORECASE,
 )
+NEARLY_ASKED = 5
+_RESUMES = lazy(r"\b(?:resum|restor)\w{1,8}\b.{0,40}\b(?:from|at|state|step|epoch|checkpoint)\b", re.IGNORECASE)
 _SAVED_FILE = lazy(r"\.(?:ckpt|pth?|safetensors|distcp|gguf)\b|checkpoint|\bmodel state", re.IGNORECASE)
 _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
@@ -121,6 +126,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         lambda trace: trace.mentions(CHECKPOINT_READ, last=5) and not trace.mentions(DATA_READ, last=3),
         "checkpoint-damaged",
     ),
+    (_DAMAGED, (), lambda trace: trace.follows(_RESUMES), "checkpoint-damaged"),
     (("exception",), ("OSError", "EOFError"), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
     (
         ("exception",),
@@ -185,9 +191,9 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     """How sure it is that a line tells of a fault that mattered. named: the exception that the line names. trace: the
     traceback it stands in or ends.
     """
-    if (trace is not None and (trace.ignored or trace.is_of_tracker)) or (not named and signs.is_of_another(text)):
+    if _is_none_of_its(row, text, named, trace):
         return WEAK
-    if ASKED - 5 <= row.explains <= ASKED + 5 and not named:
+    if abs(row.explains - ASKED) <= NEARLY_ASKED and not named:
         return WEAK if signs.is_handled(text) or _is_quoted(row, text) else LOGGED
     if named and trace is not None:
         return LOGGED if trace.caught else PROVEN
@@ -212,6 +218,20 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     if _PYTHON_WARNING.search(text) or _is_quoted(row, text):
         return WEAK
     return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
+
+
+def _is_none_of_its(row: RuleRow, text: str, named: tuple[str, str] | None, trace: Trace | None) -> bool:
+    """Whether a line tells of nothing that the run itself met: a tracker's own trouble, a check that is meant to fail,
+    a request of somebody else.
+    """
+    if trace is not None and (trace.ignored or trace.is_of_tracker or trace.follows(TRACKERS_LOG)):
+        return True
+    if signs.ARGUMENT_TAKEN.search(text) or signs.CONFIGURE_CHECK.search(text):
+        return True
+    if named is None and signs.is_of_another(text):
+        return True
+    asks = abs(row.explains - ASKED) <= NEARLY_ASKED  # what ends the run ends its tracker, too
+    return not (row.fatal or asks) and bool(TRACKERS_LOG.search(text))
 
 
 def _severity_of_named(said: LogMessage, text: str) -> int:
@@ -252,8 +272,13 @@ def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRo
         return row
     enough = meaning.SURE if is_vague else meaning.CLEAR
     found = meaning.meaning_of(sentence, name, enough=enough)
-    if found is None and row.id in _DEMANDING and meaning.speaks_of_setting(sentence, named_only=row.id == "defect"):
-        return ASKS_FOR_SETTING
+    if found is None and row.id in _DEMANDING and meaning.speaks_of_setting(sentence):
+        return MEANT
+    if found is None and row.id == "error-line" and meaning.speaks_of_setting(sentence):
+        return MEANT_IN_LINE
+    if found is None and row.id == "exception":
+        told = None if name in meaning.ANY_NAME else class_of_name(name)
+        return meaning.ROWS[told] if told else row
     if found is None or (row.id == "bad-setting" and found.failure_class not in _OF_THE_BOX):
         return row
     if is_count and found.failure_class == "nccl_or_distributed":

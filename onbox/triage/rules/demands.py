@@ -10,7 +10,7 @@ import re
 
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
-from onbox.triage.rules.rows import CONFIG, RuleRow, compiled
+from onbox.triage.rules.rows import CONFIG, VAGUE, RuleRow, compiled
 
 
 class Demand(NamedTuple):
@@ -30,7 +30,8 @@ DEMANDS: tuple[Demand, ...] = (
         "forbids",
         rf"(?:cannot|can not|may not|must not|do not|should not|not allowed to|not possible to|unable to) (?:both )?"
         rf"(?:be )?(?:{_CHOOSE})"
-        r"|(?:is|are) not (?:allowed|permitted|possible|valid|applicable|compatible)|mutually exclusive|incompatible"
+        r"|(?:is|are) not (?:allowed|permitted|possible|valid|applicable|compatible)|mutually exclusive"
+        r"|only one .{1,60} can be|incompatible"
         r"|conflict\w*|(?:does|do) not make sense|at the same time|simultaneously|both .{1,60}(?:are|were) (?:set"
         r"|given)",
     ),
@@ -47,7 +48,9 @@ DEMANDS: tuple[Demand, ...] = (
         "supports",
         r"(?:is|are|was) (?:not |only |currently |yet |un)*supported|(?:does|do) not (?:currently |yet )?(?:support"
         r"|work"
-        r"|exist)|not (?:currently |yet )?(?:supported|available|implemented) (?:for|with|on|in|when|by)|only supports?"
+        r"|exist)|not (?:currently |yet )?(?:supported|available|implemented) (?:for|with|on|in|when|by)"
+        r"|only (?:available|possible|valid|works?) (?:on|for|with|in|when)|only supports?|(?:does|do) not take"
+        r"|takes no"
         r"|(?:supported|available|valid|allowed|possible|known) (?:\w+ )?(?:\w+ are|options|values|choices|names|modes"
         r"|formats|types)|un(?:supported|known|recogni[sz]ed|expected)|invalid|illegal|not (?:a )?(?:valid"
         r"|recogni[sz]ed)"
@@ -56,7 +59,8 @@ DEMANDS: tuple[Demand, ...] = (
     Demand(
         "asks",
         rf"please|make sure|did you (?:forget|mean)|(?:try|consider) (?:{_CHOOSE}|setting|using|passing|reducing"
-        r"|increasing|lowering|running)|you (?:need|have|must|should|may|can|are|passed|specified|provided|requested"
+        r"|increasing|lowering|running)|you (?:\w{2,12}ed|need|have|must|should|may|can|are|passed|specified"
+        r"|provided|requested"
         rf"|asked)\b|(?:{_CHOOSE}) .{{1,60}} instead|instead of",
     ),
     Demand(
@@ -90,6 +94,8 @@ MEANT = RuleRow(
     "an exception that tells its reader what to choose, set or leave out",
     "",
 )
+# The same of a line of a tool, which counts as little as the line does without it.
+MEANT_IN_LINE = MEANT._replace(id="line-asks-for-setting", explains=VAGUE - 36)
 # Of things that a user of a program chooses, not one who writes code: they outweigh a word of code beside them.
 _CHOSEN = lazy(
     r"(?<![\w-])--[a-z][\w-]+|\.ya?ml\b|\bconfig\w*|\bsettings?\b|\bflags?\b|\boptions?\b|\bbatch.?size"
@@ -101,12 +107,10 @@ _CHOSEN = lazy(
 )
 
 
-def asks_for_setting(sentence: str, *, named_only: bool) -> bool:
-    """Whether a sentence, with its contractions resolved, demands another setting. named_only: only of a thing that a
-    user of the program chooses by its name.
-    """
+def asks_for_setting(sentence: str) -> bool:
+    """Whether a sentence, with its contractions resolved, demands another setting."""
     if not any(compiled(rf"(?<!\w)(?:{demand.words})(?!\w)").search(sentence) for demand in DEMANDS):
         return False
     if _CHOSEN.search(sentence):
         return True
-    return not named_only and not compiled(rf"(?<!\w)(?:{_OF_CODE})(?!\w)").search(sentence)
+    return not compiled(rf"(?<!\w)(?:{_OF_CODE})(?!\w)").search(sentence)

@@ -215,7 +215,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|error))?(?: exit)? ?(?:code|status|rc)?[ :=(]{1,3}-?[1-9]\d{0,2}\b|\b(?:rc|exit_?code|exit_?status"
         r"|return_?code|returncode)\s?[=:]\s?-?[1-9]\d{0,2}\b|child process.{0,40}exited"
         r"|(?:srun|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|accelerate"
-        r"|launch(?:er)?)\b.{0,60}(?:terminat|abort|fail|error|noticed)|primary job  ?terminated"
+        r"|launch(?:er)?)\b(?!\.).{0,60}(?:terminat|abort|fail|error|noticed)|primary job  ?terminated"
         r"|sending process \d+ closing signal|trials? did not complete"
         r"|(?:back-off restarting|crashloopbackoff)|forcefully exiting|process \d+ (?:failed|exited)"
         r"|\bworkers? (?:failed|exited)|(?:job|pipeline|stage|step|task|run|script|training|experiment|pod"

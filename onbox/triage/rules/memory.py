@@ -140,12 +140,13 @@ CARD: tuple[RuleRow, ...] = (
         "cuda_oom",
         CAUSE,
         "resource_exhausted|unable to allocate|could not allocate|cannot allocate|resource exhausted"
-        "|resourceexhausted|failed to allocate|ran out of memory",
+        "|resourceexhausted|failed to allocate|ran out of memory|device memory",
         r"(?:RESOURCE_EXHAUSTED|ResourceExhausted(?:Error)?|resource exhausted)\W.{0,120}"
         r"(?:out of memory|oom when allocating|failed to allocate|allocat\w{1,40} (?:request|\d{1,20}))"
         r"|failed to allocate.{0,80}(?:gpu|device) memory|failed to allocate request for"
         r"|allocator \(gpu.{0,30}ran out of memory|failed to allocate [\d.]+ ?[kmgt]i?b?.{0,40}from device"
-        r"|oom when allocating tensor|(?:failed|unable|cannot|could not) (?:to )?allocate.{0,100}\b(?:cuda"
+        r"|oom when allocating tensor|unlikely to have enough device memory|(?:failed|unable|cannot"
+        r"|could not) (?:to )?allocate.{0,100}\b(?:cuda"
         r"|gpu|on device)|^(?!google)[\w.]*ResourceExhaustedError:(?!.{0,60}(?:429|quota|space))",
         "JAX and TensorFlow on a GPU",
         "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 5435817856 bytes.",

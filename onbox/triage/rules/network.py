@@ -81,7 +81,9 @@ NETWORK: tuple[RuleRow, ...] = (
         "|unavailable|network|couldn't connect|unreachable|server error|too many requests"
         "|temporary failure|dns|resolve|ssl|eof occurred|offline|incompleteread|chunkedencoding"
         "|protocolerror|rate limit|slow ?down|slowdown|curl|broken pipe|cdn|http|commerror|no route"
-        "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed|too slow",
+        "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed|too slow"
+        "|code econn|code etimedout|code enotfound|code eai_again|code ehostunreach|code enetunreach|'econn"
+        "|'enotfound|'eai_again",
         r"max retries exceeded|\bdial (?:tcp|udp|unix)\b.{0,80}(?:refused|time|no route|unreachable|no such host)"
         r"|_InactiveRpcError|StatusCode\.(?:UNAVAILABLE|DEADLINE)"
         r"|temporary failure (?:in name resolution|resolving)|unable to resolve host"
@@ -104,6 +106,7 @@ NETWORK: tuple[RuleRow, ...] = (
         r"|92|95|96)\b"
         r"|failed to (?:connect|reach|download).{0,80}(?:http|host|server|api|hub|timed)|DEADLINE_EXCEEDED"
         r"|OfflineModeIsEnabled|fetch-pack: unexpected disconnect|(?:unable to|could not) access 'http"
+        r"|\bcode:? '?E(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)\b"
         r"|transfer closed with|operation too slow\b"
         r"|wandb.{0,40}(?:timed out|timeout|commerror|network error)|CommError.{0,60}(?:timeout|timed out"
         r"|communicat)|error communicating with|connection (?:to \S{1,80} )?(?:refused|aborted"

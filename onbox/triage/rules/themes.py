@@ -25,7 +25,7 @@ _BROKEN = (
     r"|unparsable|could not parse|cannot parse|failed to parse|parse error|parsing|unexpected end"
     r"|premature|short read|(?:beyond|past) (?:the )?end of|expected .{0,40}(?:but|got|found|received|read|has|have"
     r"|is|are)"
-    r"|(?:got|found|received|read) .{0,30}expected|bad|invalid|not valid|garbage|zero bytes|0 bytes|empty"
+    r"|(?:got|found|received|read) .{0,30}expected|bad|invalid|incorrect|not valid|garbage|zero bytes|0 bytes|empty"
     r"|unpickling|invalid argument|header|footer|out of range|not (?:readable|a valid|a zip)"
     r"|not an? (?:\w+ ){1,2}(?:image|file|archive|database|stream)|deserializ\w*"
     r"|(?:found|have|has|had|got|read) .{0,60}but .{0,60}(?:has|have|had|expected|found)"
@@ -60,13 +60,14 @@ THEMES: tuple[Theme, ...] = (
         r"brokers?|servers?|hosts?|endpoints?|services?|api|gateway|proxy|dns|sockets?|connect\w*|network"
         r"|remote|upstream|tracker|registry|mirror|hub|bucket|https?|urls?|grpc|amqps?|redis|kafka|rabbitmq"
         r"|mqtt|s3|gs|ssh|rsync|scp|sftp|client|tcp|request|response"
-        r"|download|upload|tries|retries|handshake|tls|ssl",
+        r"|clusters?|kubernetes|kubectl|download|upload|tries|retries|handshake|tls|ssl",
         r"unavailable|unreachable|refused|reset|time[ds]? ?out|timeout|lost|giving up|gave up|given up"
         r"|disconnect\w*|broken pipe|closed|(?<!shut )(?<!shutting )(?<!going )down|no (?:answer|response|route|reply)"
         r"|not (?:respond\w*|reachable|answer\w*)"
         r"|(?:could not|cannot|failed to|unable to) (?:reach|connect|resolve|fetch|download|contact)"
         r"|overloaded|throttl\w+|rate limit\w*|too many requests|50[0234]|fail(?:ed|ure|s)?|exhausted|retry limit",
-        sayings=r"no (?:\w+ )?(?:brokers?|servers?|hosts?|endpoints?|upstreams?) (?:are |is )?available"
+        sayings=r"(?:server|peer|remote|remote end) (?:has )?(?:disconnected|closed the connection|hung up|went away)"
+        r"|no (?:\w+ )?(?:brokers?|servers?|hosts?|endpoints?|upstreams?) (?:are |is )?available"
         r"|context deadline exceeded|request (?:exceeded|timed out)|dial tcp|(?:unknown|no such) host|no route to host"
         r"|network is (?:unreachable|down)|name or service not known|(?:could not|cannot) resolve (?:host\w*|address)"
         r"|all (?:\w+ ){1,3}(?:are |is )?(?:unresponsive|unreachable)|connection (?:refused|timed out|reset)",
@@ -83,13 +84,17 @@ THEMES: tuple[Theme, ...] = (
         r"|unauthenticated|not authori[sz]ed|invalid|no valid|not valid|not logged|required|wrong|incorrect"
         r"|(?:licen[sc]e|host ?id) mismatch|checkout failed|no .{0,24}(?:seats|licen[sc]es?)"
         r"|maximum number of (?:users|seats)"
-        r"|missing|insufficient scope|40[13]|necessary|not granted|lacks?|verification failed",
+        r"|missing|insufficient scope|40[13]|necessary|not granted|lacks?|verification failed|disabled"
+        r"|not (?:found|set|configured|set up)"
+        r"|could not (?:get|find|load|retrieve|obtain|locate)",
         1,
+        r"prompts? (?:is |are )?disabled|could not read (?:user ?name|password)",
     ),
     Theme(
         "permission_error",
         r"permissions?|write|writ\w+|owne[dr]\w*|chmod|chown|read ?only|mode|directory|folder|path|mount",
-        r"denied|not permitted|may not|not writable|unwritable|read ?only file ?system|not owned"
+        r"denied|not permitted|dubious|changes? not allowed|may not|not writable|unwritable"
+        r"|read ?only file ?system|not owned"
         r"|owned by (?:root|another)|(?:unable|cannot|could not|failed) to (?:correct|change|set|fix|modify) (?:the )?"
         r"(?:permissions?|mode|owner\w*)|(?:cannot|could not|failed to) (?:chmod|chown)",
     ),
@@ -153,7 +158,8 @@ THEMES: tuple[Theme, ...] = (
         r"|arrow|tfrecord|inputs?|schema|vocab\w*"
         r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb"
         r"|xml)",
-        rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|(?:all )?nan|not finite|non numeric|incompatible"
+        rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|(?:all )?nan|not finite|(?:unknown|wrong"
+        rf"|unsupported) (?:file )?format|non numeric|incompatible"
         rf"|unsupported|ambiguous"
         r"|0 (?:samples?|rows|records|images|files)\b|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images"
         r"|files|labels|utterances|documents|sequences"
@@ -176,7 +182,10 @@ THEMES: tuple[Theme, ...] = (
         r"|at least one of|expected one of|compulsory|mandatory|unsatisfi\w+|nothing provides|could not solve"
         r"|not enabled|not enough|is needed|are needed|not part of|too (?:small|short|long)|bad|syntax error"
         r"|not equal to|refers to|untermin\w+|unbalanced|could not parse|cannot parse|failed to parse|malformed",
-        sayings=r"(?:unknown|unrecogni[sz]ed|undefined|unsupported|invalid|illegal|no such|bad)(?: \w+){0,1}"
+        sayings=r"mutually exclusive|requires? [`'\"]?(?:--\w|[\w-]+[`'\"]?=)|(?:cannot|may not"
+        r"|must not) be (?:used|combined|set|specified)"
+        r" (?:with|together|at the same time)|(?:unknown|unrecogni[sz]ed|undefined|unsupported|invalid|illegal"
+        r"|no such|bad)(?: \w+){0,1}"
         r" (?:options?|commands?|sub ?commands?|keywords?|directives?|parameters?|settings?|fields?|flags?"
         r"|styles?|encoders?|decoders?|filters?|plugins?|methods?|sections?|switch(?:es)?|functional"
         r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in"
@@ -186,11 +195,13 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "cuda_env",
-        rf"{_CARDS}|drivers?|devices?|cards?|toolkit|nvcc|compute capability|sm_?\d\d\d?|cudnn|tensorrt"
+        rf"{_CARDS}|(?:display|gpu|graphics|kernel) drivers?|driver(?= (?:version|is|too|init|library))|toolkit"
+        rf"|nvcc|compute capability|sm_?\d\d\d?|cudnn|tensorrt"
         r"|nccl|rocblas|hipblas\w*|miopen|cublas\w*|shared object|\S+\.so[\w.]*"
         r"|glibc\w*"
         r"|instruction set|avx\w*",
-        r"not found|no .{0,48}(?:found|available|detected|visible|present)|found (?:0|no|none)|found only"
+        r"not found|init\w{0,12} failed|failed to (?:obtain|get|query)|no .{0,48}(?:found|available|detected"
+        r"|visible|present)|found (?:0|no|none)|found only"
         r"|0 (?:devices|gpus|cards)|needs? at least|requires?|too old|unsupported|not supported|not available"
         r"|unavailable|insufficient|incompatible|could not (?:load|find|open|initiali[sz]e)"
         r"|different (?:\w+ )?versions?|versions? .{0,40}(?:differ|mismatch\w*|do not match|too old)"
@@ -199,6 +210,8 @@ THEMES: tuple[Theme, ...] = (
         r"|not (?:built|compiled|linked)|cpu only|missing|none (?:is|are|was|were) (?:visible|found)"
         r"|not visible|not installed|no \w+ support|acquire failed|fail\w* to acquire|already acquired|not acquired",
         1,
+        r"devices? (?:is|are|was) (?:not |un)available|drivers? (?:is|was|are|were) not (?:installed|loaded|found)"
+        r"|incompatible (?:compute )?devices?",
     ),
     Theme(
         "gpu_hardware",

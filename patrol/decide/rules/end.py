@@ -109,6 +109,10 @@ ACKNOWLEDGED = If(
 FAILURE_SHOWN = If("its log or marker shows a failure", lambda scene: scene.failure is not None)
 WAITS_LONG = If("it has waited for longer than capacity_after", _has_waited_long)
 QUEUED = If("the scheduler holds it in its queue", lambda scene: is_queued(scene.look))
+PUT_RIGHT = If(
+    "its failed stage was judged again and is DONE, or each failed cell was skipped",
+    lambda scene: scene.look.rechecked or scene.look.failed_were_skipped,
+)
 REPEATED = If(
     "an earlier attempt failed with the same signature, or ended at the same step",
     lambda scene: scene.repeated.times >= scene.limits.repeat_count,
@@ -237,7 +241,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "failed-on-engine", Severity.CRITICAL, RunState.FAILED, (ENGINE_FAILED, NOT_ALIVE),
         lambda s: f"{_engine_words(s)}; {how_far(s)}",
-        "a marker beside a job that did not succeed proves nothing: a job can be OUT_OF_MEMORY although its script went on",
+        "a marker of a job that did not succeed proves nothing: a job can be OUT_OF_MEMORY although its script went on",
         remedy=_engine_remedy, command=log_command,
         resume=lambda s: s.look.can_resubmit and s.failure is not None and _may_resume(s),
     ),
@@ -271,6 +275,13 @@ ENDED: tuple[Row, ...] = (
         lambda s: f"finished {ago(observed(s.look.ended_age_seconds))} ago; proof: {quote(observed(s.look.done) or '', 60)}{_how_far_it_came(s)}",
         "finished means no process AND the marker of this very run; either alone proves nothing",
         command=status_command,
+    ),
+    Row(
+        "put-right", Severity.WARNING, RunState.FAILED, (ENDED_SO[Event.CHAIN_FAILED], NOT_ALIVE, PUT_RIGHT),
+        lambda s: quote(s.look.reason) if s.look.rechecked else "each cell that failed was skipped since, by a person's word",
+        "a person has dealt with the failure; only a runner records what follows",
+        remedy=lambda s: "Resume it: it goes on with what is open, or records that it is done.", command=status_command,
+        resume=lambda s: s.look.rechecked and s.look.managed and not s.stop_reached,
     ),
     Row(
         "repeated-failure", Severity.CRITICAL, RunState.FAILED, (NOT_ALIVE, OUTCOME_LOOKED, NOT_DONE, CERTAIN_END, FAILURE_SHOWN, REPEATED),

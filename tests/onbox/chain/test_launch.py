@@ -22,7 +22,7 @@ from onbox.model.manifest import Artifact, Stage
 from onbox.system.lock import is_locked
 from onbox.system.process import find_tree
 from tests.box import wait_until
-from tests.onbox.chain.chain_here import NO_WISHES, ChainHere
+from tests.chain_here import NO_WISHES, ChainHere
 
 if TYPE_CHECKING:
     from onbox.contract.differences import Difference

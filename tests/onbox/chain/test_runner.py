@@ -14,7 +14,7 @@ from onbox.contract.events import Event, render_event
 from onbox.contract.exits import Exit
 from onbox.model.manifest import Amount, Artifact, Gates, Stage, WaitFor
 from tests.box import wait_until
-from tests.onbox.chain.chain_here import NO_PAUSE, ChainHere, end_of
+from tests.chain_here import NO_PAUSE, ChainHere, end_of
 
 if TYPE_CHECKING:
     from tests.box import Box

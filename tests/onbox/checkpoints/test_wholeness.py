@@ -143,6 +143,17 @@ def test_a_resume_finds_checkpoints_by_any_glob_into_them(tmp_path: Path, patter
     assert [one.path for one in choice.passed_over] == ["ckpt/checkpoint-1000"]
 
 
+def test_models_of_lightgbm_are_found_and_other_texts_are_not(tmp_path: Path) -> None:
+    text = "tree\nversion=v4\nTree=0\n\nend of trees\n\nparameters:\nend of parameters\n\npandas_categorical:null\n"
+    for name, content in (("model_10", text), ("model_20", text[:40]), ("scores_30", "auc 0.9\n")):
+        (tmp_path / f"{name}.txt").write_text(content)
+    stage = Stage("train", "true", artifacts=(Artifact("*.txt", is_glob=True),))
+    choice = look_at_checkpoints(stage, str(tmp_path))
+    assert choice.chosen is not None
+    assert (choice.chosen.path, choice.chosen.whole) == ("model_10.txt", True)
+    assert [(one.path, one.whole) for one in choice.passed_over] == [("model_20.txt", False)]
+
+
 def test_weights_in_the_folder_of_a_number_are_no_step(tmp_path: Path) -> None:
     safetensors(tmp_path / "best.safetensors")
     stage = Stage("train", "true", artifacts=(Artifact("*.safetensors", is_glob=True),))

@@ -56,7 +56,7 @@ def test_help_names_every_command_and_loads_none() -> None:
         (["boot"], "onbox boot: what is to be done? there are: install, uninstall, run\n"),
         (["stages", "--names", "--json"], "onbox stages: --json: not allowed with --names\n"),
         (["chain", "--redo"], "onbox chain: option '--redo' requires an argument\n  see: onbox chain --help\n"),
-        (["triage"], "onbox triage: missing argument 'LOG'\n"),
+        (["completion"], "onbox completion: missing argument 'SHELL'; choose one of bash, zsh, fish\n"),
         (["triage", "x", "--signal", "NO"], "onbox triage: invalid value for '--signal': no signal NO\n"),
         (
             ["completion", "tcsh"],

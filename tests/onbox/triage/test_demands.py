@@ -8,6 +8,7 @@ from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.meaning import speaks_of_setting
 from onbox.triage.rules.demands import DEMANDS
+from onbox.triage.rules.names import class_of_name
 
 SETTINGS = {
     "forbids": "Cannot specify num_nodes with include",
@@ -43,10 +44,28 @@ def test_a_demand_is_about_a_setting_whatever_raises_it(name: str, sentence: str
 
 @pytest.mark.parametrize("sentence", CODE)
 def test_the_same_words_about_code_are_no_demand(sentence: str) -> None:
-    assert not speaks_of_setting(sentence, named_only=False)
+    assert not speaks_of_setting(sentence)
     assert classify(raised("RuntimeError", sentence), Evidence(log_age_seconds=30.0)).failure_class == "code_error"
 
 
 def test_a_named_setting_outweighs_a_word_of_code() -> None:
-    assert speaks_of_setting("tensor parallelism must be enabled with --tp", named_only=True)
-    assert not speaks_of_setting("tensor parallelism must be enabled", named_only=True)
+    assert speaks_of_setting("tensor parallelism must be enabled with --tp")
+    assert not speaks_of_setting("tensor parallelism must be enabled")
+
+
+@pytest.mark.parametrize(
+    ("name", "failure_class"),
+    [
+        ("lib.UsageError", "config_error"),
+        ("CheckpointMissing", "checkpoint_corrupt"),
+        ("hub.errors.DownloadError", "network_blip"),
+        ("CredentialProblem", "auth_error"),
+        ("PeerLostException", "nccl_or_distributed"),
+        ("StageError", None),
+        ("DownloadCheckpointError", None),  # two things alike
+    ],
+)
+def test_the_name_of_an_exception_tells_where_its_sentence_does_not(name: str, failure_class: str | None) -> None:
+    assert class_of_name(name) == failure_class
+    log = raised(name if name.endswith("Error") else f"{name}Error", "stage 3 of the plan")
+    assert classify(log, Evidence(log_age_seconds=30.0)).failure_class == (failure_class or "code_error")
