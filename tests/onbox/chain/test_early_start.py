@@ -20,7 +20,7 @@ from onbox.contract.runfile import FrozenStage
 from onbox.model.manifest import Amount, Gates, Stage, WaitFor
 from onbox.system.files import StateNotWritten
 from tests.box import wait_until
-from tests.onbox.chain.chain_here import ChainHere
+from tests.chain_here import ChainHere
 
 if TYPE_CHECKING:
     from collections.abc import Callable
