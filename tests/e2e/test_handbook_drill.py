@@ -280,8 +280,8 @@ def test_the_loss_is_no_number(place: Handbooked, tmp_path: Path) -> None:
     box.wait_for_log("loss nan")
     place.wait_for_rule(RUN, "loss-lost")
     reader = newcomer(place, tmp_path)
-    assert "**do not** go on from the newest checkpoint" in reader.page
-    assert "(not now: first what stands above)" in reader.page
+    assert "**do not** continue from the newest checkpoint" in reader.page
+    assert "(not now: first do what is above)" in reader.page
     assert "loss nan" in reader.type(reader.command(RUN)).stdout
     assert (starts(box), attempts(box)) == (1, 1)
 

@@ -379,7 +379,7 @@ def test_after_each_failed_cell_was_skipped_the_resume_of_the_sweep_is_next() ->
 def test_of_a_stage_that_was_judged_again_the_resume_is_next() -> None:
     looked = dead(outcome="chain_failed", reason="stage a was judged again and is DONE since", rechecked=True)
     verdict = decided(looked)
-    assert (verdict.step, verdict.finding.rule, verdict.may_resume) == ("rechecked", "put-right", False)
+    assert (verdict.step, verdict.finding.rule, verdict.may_resume) == ("rechecked", "put-right", True)
     assert "stage a was judged again" in " ".join(details(verdict, looked, NOW))
 
 

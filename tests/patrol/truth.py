@@ -182,7 +182,7 @@ END_CASES: tuple[Case, ...] = (
     Case("the last log line says step 4600, the process is gone", "gone", WARNING, RunState.UNKNOWN, "an old log line never proves the present", dead(log=log(4.0))),
     Case("gone; the markers could not be read", "could-not-look", UNKNOWN, RunState.UNKNOWN, "without a look at the marker nobody is dead", dead(done=HUNG), before=before(gone_ticks=4)),
     Case("gone; the journal could not be read", "could-not-look", UNKNOWN, RunState.UNKNOWN, "without a look at the end record nobody is dead", dead(outcome=HUNG), before=before(gone_ticks=4)),
-    Case("its failed stage was judged again and is DONE", "put-right", WARNING, RunState.FAILED, "a person has dealt with it; a resume records what follows", dead(outcome="chain_failed", reason="stage eval was judged again", rechecked=True)),
+    Case("its failed stage was judged again and is DONE", "put-right", WARNING, RunState.FAILED, "a person has dealt with it; a resume records what follows", dead(outcome="chain_failed", reason="stage eval was judged again", rechecked=True), resume=True),
     Case("its runner wrote down that it was ended", "interrupted-recorded", CRITICAL, RunState.INTERRUPTED, "a record is proof; no second look", dead(outcome="chain_interrupted", reason="signal 15", ended_age_seconds=90.0), resume=True),
     Case("CUDA out of memory", "failed", CRITICAL, RunState.FAILED, "its class forbids an unchanged retry", dead(outcome="chain_failed", failure=failure("cuda_oom", "CUDA out of memory. Tried to allocate 2.00 GiB"))),
     Case("the spot instance was preempted", "failed", CRITICAL, RunState.FAILED, "its class allows the same configuration again", dead(outcome="chain_failed", failure=failure("preempted", "slurmstepd: error: PREEMPTED")), resume=True),

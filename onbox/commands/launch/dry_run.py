@@ -107,11 +107,11 @@ def refusal_words(forecast: Forecast) -> str:
     """Why a resume is held back, and what lets it go on."""
     if not forecast.refused:
         named = "; ".join(f"{one.path}: {one.says}" for one in forecast.unusable)
-        begins = "so the stage would begin at 0, or go on from one of them"
+        begins = "so the stage would begin at 0, or continue from one of them"
         return f"no checkpoint is whole ({named}), {begins}. Move them away, or: onbox resume --any-checkpoint"
     named = "; ".join(f"{one.path}: {one.against}" for one in forecast.refused)
     if any("onbox rollback" in one.against for one in forecast.refused):
-        return f"a stage that takes the newest would go on from what was rejected: {named}"
+        return f"a stage that takes the newest would continue from a rejected one: {named}"
     return f"a stage that takes the newest would go on from {named}. Move it away, or: onbox resume --any-checkpoint"
 
 

@@ -141,7 +141,7 @@ def _check_wishes(args: Options, definition: Definition) -> None:
 
 def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
     chain = shlex.join(("onbox", "chain", "--run", os.path.basename(paths.root)))
-    ways = f"all of it anew: {chain} --again; one stage and what follows it: {chain} --redo STAGE"
+    ways = f"run all of it again: {chain} --again; one stage and what follows it: {chain} --redo STAGE"
     return f"all {done.stage_count} stages are done already; markers in {paths.markers}; {ways}"
 
 

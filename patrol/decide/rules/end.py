@@ -241,7 +241,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "failed-on-engine", Severity.CRITICAL, RunState.FAILED, (ENGINE_FAILED, NOT_ALIVE),
         lambda s: f"{_engine_words(s)}; {how_far(s)}",
-        "a marker beside a job that did not succeed proves nothing: a job can be OUT_OF_MEMORY although its script went on",
+        "a marker of a job that did not succeed proves nothing: a job can be OUT_OF_MEMORY although its script went on",
         remedy=_engine_remedy, command=log_command,
         resume=lambda s: s.look.can_resubmit and s.failure is not None and _may_resume(s),
     ),
@@ -281,6 +281,7 @@ ENDED: tuple[Row, ...] = (
         lambda s: quote(s.look.reason) if s.look.rechecked else "each cell that failed was skipped since, by a person's word",
         "a person has dealt with the failure; only a runner records what follows",
         remedy=lambda s: "Resume it: it goes on with what is open, or records that it is done.", command=status_command,
+        resume=lambda s: s.look.rechecked and s.look.managed and not s.stop_reached,
     ),
     Row(
         "repeated-failure", Severity.CRITICAL, RunState.FAILED, (NOT_ALIVE, OUTCOME_LOOKED, NOT_DONE, CERTAIN_END, FAILURE_SHOWN, REPEATED),
