@@ -96,8 +96,7 @@ def test_a_silent_patrol_is_said_beside_what_it_knows(tools: Callable[..., Tools
 
 
 def test_a_tick_changes_nothing_and_names_what_it_did_not_reach(tools: Callable[..., Tools]) -> None:
-    rows = [{"box": "gpu1", "run": "digits", "look": {}, "state": "running"}, {"box": "gpu1", "run": "mnist"}]
-    rows[0]["look"] = {"at": 1}
+    rows = [{"box": "gpu1", "run": "digits", "look": {"at": 1}}, {"box": "gpu1", "run": "mnist"}]
     programs = Printed(patrol_tick=[said({"runs": rows, "at": 1_795_000_000.0})])
     answer = ask(lambda: tools(programs).tick("gpu1"))
     assert programs.asked == [("patrol", "tick", "--json", "--look-only", "gpu1")]
