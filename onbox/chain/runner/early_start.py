@@ -26,7 +26,8 @@ def start_early(ctx: Context, frozen: FrozenStage, known: StageHistory) -> Prepa
     Nothing here looks at the project: no gate, no hung disk and no folder of a million files keeps a marker waiting.
     """
     stage, paths = frozen.stage, ctx.paths
-    asks_first = stage.wait_for is not None or stage.gates != _NO_GATES or stage.env
+    reads_files = any(value.startswith("file:") for _, value in stage.env)
+    asks_first = stage.wait_for is not None or stage.gates != _NO_GATES or reads_files
     if asks_first or known.last or os.path.lexists(paths.slot(stage.name)) or os.path.lexists(paths.done(stage.name)):
         return None
     prepared = prepare_attempt(ctx, frozen, {"attempt": 1, "resume": False})

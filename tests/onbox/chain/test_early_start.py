@@ -59,8 +59,9 @@ def test_a_stage_whose_keeper_waits_begins_when_the_marker_before_it_lies_there(
     here: ChainHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     after_the_early_start(monkeypatch, lambda: None)
-    assert here.run(A, B) == Exit.DONE
-    assert here.box.ran == ["a", "b"]
+    told = B._replace(cmd=f"{B.cmd}; echo $WORD >>ran", env=(("WORD", "told"),))
+    assert here.run(A, told) == Exit.DONE
+    assert here.box.ran == ["a", "b", "told"]
     events = [(event["event"], event["stage"]) for event in here.box.events() if "stage" in event]
     assert events.index((Event.STAGE_DONE, "a")) < events.index((Event.ATTEMPT_STARTED, "b"))
 
