@@ -33,6 +33,7 @@ STALE_SECONDS = 1800.0
 STALE_CADENCES = 10
 LINE_LIMIT = 500
 SIGKILL, SIGINT = 9, 2
+NO_ROOM_BYTES = 1 << 16  # free: less than a buffer's worth of log
 CLOSE_RIVAL = 5  # of what a fault explains
 _BY_SENTENCE = frozenset(
     {
@@ -146,6 +147,8 @@ def _from_text(_: Record, decision: Decision, evidence: Evidence) -> SettledClas
     if cause is None or (_ended_well(evidence) and not decision.lost and not _is_sure(cause)):
         return None
     explains = cause.row.explains
+    if explains <= ASKED and classify_end(_end(evidence)).failure_class in cause.row.rivals:
+        return None  # how it ended decides between them
     if evidence.signal == SIGINT and explains < CAUSE:
         return None
     if evidence.exit_code == 0 and evidence.gates and explains <= DEATH:
@@ -215,16 +218,27 @@ def _from_end(record: Record, decision: Decision, evidence: Evidence) -> Settled
     end = _end(evidence)
     if end.exit_code is None and end.signal is None and not word.startswith("FAILED"):
         if evidence.process_alive is False and decision.attempt.success is None:
-            return SettledClass("unknown", "unproven", "dead", "low", record.last_line)
+            return _from_room(record, evidence) or SettledClass("unknown", "unproven", "dead", "low", record.last_line)
         return None
     if end.exit_code == 0 and not evidence.gates:
         return None
     row = classify_end(end)
+    if row.failure_class == "unknown" and end.signal is None:
+        return _from_room(record, evidence) or SettledClass("unknown", row.rule, "dead", "low", record.last_line)
     if row.rule == "usage" and decision.attempt.progress:  # its command line was good enough to begin with
         return SettledClass("unknown", "unproven", "dead", "low", record.last_line)
     return SettledClass(
         row.failure_class, row.rule, "dead", "low" if row.failure_class == "unknown" else "medium", record.last_line
     )
+
+
+def _from_room(record: Record, evidence: Evidence) -> SettledClass | None:
+    """A disk without room takes no last words: then how much was free says what the log cannot."""
+    if evidence.disk_free_bytes is not None and evidence.disk_free_bytes < NO_ROOM_BYTES:
+        return SettledClass("disk_full", "no-room-left", "dead", "medium", record.last_line)
+    if evidence.inodes_free == 0:
+        return SettledClass("inode_exhausted", "no-room-left", "dead", "medium", record.last_line)
+    return None
 
 
 def _end(evidence: Evidence) -> EvidenceEnd:

@@ -19,7 +19,7 @@ from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.reading.tracebacks import HEADER, IGNORED
 from onbox.triage.rules.rows import DEATH, SUMMARY, compiled
-from onbox.triage.words import CRIES
+from onbox.triage.words import CRIES, HINT
 
 if TYPE_CHECKING:
     from onbox.triage.reading.paragraphs import Paragraph
@@ -98,7 +98,7 @@ def _fault(said: Paragraph, attempt: LogAttempt, *, at_end: bool) -> Fault | Non
 
 
 def _row_of(said: Paragraph, *, loud: bool, at_end: bool) -> RuleRow | None:
-    if not (loud or (said.boxed and at_end)):
+    if not (loud or (said.boxed and at_end and HINT.search(said.text))):
         return None
     row = match_row(said.text, said.text, sure=loud)
     if row is not None and row.id not in (*VAGUE_ROWS, "other-languages") and row.explains > DEATH:

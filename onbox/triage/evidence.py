@@ -79,7 +79,7 @@ NO_PROOF_RULES = frozenset(
             "timeout-tool",
             "usage",
         ),
-        *("killed", "killed-cause-unknown", "asked-to-end", "interrupted", "bug-signal", "unproven"),
+        *("killed", "killed-cause-unknown", "asked-to-end", "interrupted", "bug-signal", "unproven", "no-room-left"),
     )
 )
 

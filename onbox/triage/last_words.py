@@ -98,7 +98,6 @@ _OF_CODE = {
 }
 
 
-_CONFIGURE_CHECK = lazy(r"\bcmTC_\w|\bconftest\.|\bCMakeTmp\b")
 CHECK_LINES = 12
 
 
@@ -106,7 +105,7 @@ def are_no_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
     """Whether the log ends in what says nothing of its own end: a check of a configure script, which is meant to find
     out, or a traceback that was set aside.
     """
-    if any(_CONFIGURE_CHECK.search(line.text) for line in tail[-CHECK_LINES:]):
+    if any(signs.CONFIGURE_CHECK.search(line.text) for line in tail[-CHECK_LINES:]):
         return True
     set_aside = {fault.number for fault in attempt.faults if fault.trace is not None and fault.severity == WEAK}
     return any(line.number in set_aside for line in tail[-LOOKED_AT:])
@@ -257,6 +256,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
         (signs.is_handled(text) and not signs.STOPPED.search(text))
         or signs.is_success(said)
         or signs.SET_ASIDE.search(text)
+        or signs.ARGUMENT_TAKEN.search(text)
         or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))
         or signs.is_of_another(text)
         or TRACKER.match(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from onbox.triage.classes import CLASSES
 from onbox.triage.evidence import EVIDENCE
 from onbox.triage.rules.table import ROWS
+from onbox.triage.weighing.grounds import GROUNDS, PATIENCE
 
 INTRODUCTION = """\
 # Triage: why a run died
@@ -28,6 +29,8 @@ How it decides, in this order:
      the end: the keyword above "FATAL ERROR, leaving", the last `Caused by:`, the line below a panic.
    - A bare complaint of a tool is over when a logger goes on to tell what the program does next, a server answers, or a
      result is saved as the last thing of all. What a full buffer held back, shown behind a death, is no life sign.
+   - Which of this holds is decided by the two tables [below](#what-makes-a-fault-count). A tracker's own troubles, a
+     configure script's checks and tests that pass end no run; a suite of which some tests failed has failed.
    - A log that ends with a stack of any language (a headline, frames below it) has failed. A figure that is NaN right
      before a crash, and was a number in the same line earlier on, explains the crash.
    - A program's own exceptions and its last words are understood by what they name ("BrokerUnavailable: giving up"): a
@@ -35,7 +38,8 @@ How it decides, in this order:
    - Metrics that stay at 0, a gradient norm far above its median and a lost loss are found in the numbers.
    - Confidence is *high* only where no other reading is possible; a sentence that names two things alike is `unknown`,
      with both beside it.
-3. How the process ended, where the log says nothing.
+3. How the process ended, where the log says nothing. A disk without room takes no last words: then the free bytes and
+   inodes where the run works and logs say it.
 4. Silence: a log that just stops is a stall only if its age says so (30 minutes, or ten times its own pace).
 
 Rows of your own in onbox.toml come before all others:
@@ -55,7 +59,7 @@ Rows that take too long on a log are left out, and it is said.
 
 def render_page() -> str:
     """The whole page."""
-    return "\n".join([INTRODUCTION, *_classes(), *_rows(), *_ends()])
+    return "\n".join([INTRODUCTION, *_classes(), *_grounds(), *_rows(), *_ends()])
 
 
 def _classes() -> list[str]:
@@ -79,6 +83,21 @@ def _rows() -> list[str]:
     ]
     head = ["## Rules, in the order in which they are asked", "", "| rule | class | explains | worded by | example |"]
     return [*head, "|---|---|---|---|---|", *lines, ""]
+
+
+def _grounds() -> list[str]:
+    verdicts = {True: "counts", False: "does not count"}
+    grounds = [f"| {ground.what} | {verdicts[ground.counts]} |" for ground in GROUNDS]
+    patience = [f"| {row.what} | {row.signs} |" for row in PATIENCE]
+    return [
+        "## What makes a fault count",
+        "",
+        "A fault that the run outlived explains no end. The first row that holds decides; where none does, so many",
+        "life signs of the same writer behind the fault mean that the run has outlived it.",
+        "",
+        *("| what holds | the fault |", "|---|---|", *grounds, ""),
+        *("| else: what kind of fault | outlived by |", "|---|---|", *patience, ""),
+    ]
 
 
 def _ends() -> list[str]:

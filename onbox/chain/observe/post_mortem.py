@@ -118,7 +118,7 @@ def answer(request: Mapping[str, Any]) -> Cause:
     """What triage says. Raises only for a request that is none."""
     from onbox.triage.classify import classify  # noqa: PLC0415 - in the child only
 
-    fields = {**request["evidence"], **_room(request["folder"])}
+    fields = {**request["evidence"], **_room(request["folder"], request["log"])}
     fields["gates"] = tuple(fields["gates"])
     rows = [UserRow(row["regex"], row["class"], row.get("remedy"), bool(row.get("retry"))) for row in request["rows"]]
     reading = _Reading(request["log"])
@@ -155,13 +155,18 @@ def _without_farewell(verdict: Diagnosis, log: str) -> Diagnosis:
     return verdict._replace(line=told, line_number=None)
 
 
-def _room(folder: str) -> dict[str, int | None]:
-    """Free bytes and inodes where the stage works; nothing is claimed of what could not be looked at."""
-    disks = read_disks([folder], look_remote=lambda _: Unseen("not asked"))
-    room = disks if isinstance(disks, Absent | Unseen) else disks[0].room
-    if isinstance(room, Absent | Unseen):
+def _room(folder: str, log: str) -> dict[str, int | None]:
+    """Free bytes and inodes where the stage works, or where its log stands if less is free there; nothing is claimed of
+    what could not be looked at.
+    """
+    disks = read_disks([folder, os.path.dirname(log)], look_remote=lambda _: Unseen("not asked"))
+    if isinstance(disks, Absent | Unseen):
         return {}
-    return {"disk_free_bytes": room.bytes_free, "inodes_free": observed(room.inodes_free)}
+    rooms = [disk.room for disk in disks if not isinstance(disk.room, Absent | Unseen)]
+    if not rooms:
+        return {}
+    inodes = [free for room in rooms if (free := observed(room.inodes_free)) is not None]
+    return {"disk_free_bytes": min(room.bytes_free for room in rooms), "inodes_free": min(inodes, default=None)}
 
 
 class _Reading:

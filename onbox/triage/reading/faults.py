@@ -18,7 +18,7 @@ from onbox.triage.reading.match import (
     severity,
 )
 from onbox.triage.reading.open_traces import OpenTraces
-from onbox.triage.reading.record import PROVEN, WEAK, Fault
+from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault
 from onbox.triage.reading.tracebacks import IGNORED, exception_of
 from onbox.triage.rules.rows import DEATH
 
@@ -60,7 +60,7 @@ class Faults:
         if trace is not None and named and not said.text.endswith(" raised:"):  # the reason comes next
             del self.traces.by_source[source]
         handled = signs.is_handled(text) and not named
-        if handled and not IGNORED.search(said.text):  # Python: "Exception ignored in" speaks of what comes next
+        if handled and not _speaks_of_else(said.text, text):
             mark_handled(attempt, number)
         row = match_row(
             signs.told(said.text).strip(), signs.told(text), sure=named is not None or said.level in BAD_LEVELS
@@ -122,7 +122,19 @@ def mark_handled(attempt: LogAttempt, number: int) -> None:
         faults[-1] = faults[-1]._replace(handled=True)
 
 
+def _speaks_of_else(said: str, text: str) -> bool:
+    """Whether a line that tells of a way on speaks of what comes next (Python's "Exception ignored in"), or of a
+    tracker's own trouble.
+    """
+    return bool(IGNORED.search(said) or TRACKER.match(text))
+
+
 def _is_death(fault: Fault) -> bool:
+    """Whether the run may have ended with it, so that what looks like a beginning behind it is one. A traceback that a
+    logger wrote is often the last thing that is told, too.
+    """
+    if fault.severity == LOGGED and fault.trace is not None and fault.trace.caught and not fault.handled:
+        return True
     ended = fault.trace is not None and fault.trace.ends_program
     return fault.severity == PROVEN and (ended or fault.row.explains >= DEATH) and not fault.handled
 

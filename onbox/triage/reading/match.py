@@ -43,6 +43,8 @@ _BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what
 _OF_PROGRAMS = ("ValueError", "TypeError", "KeyError", "AssertionError", "NotImplementedError")  # never a scheduler's
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
+# A tracker's own log of what it does: its troubles end no run.
+TRACKERS_LOG = lazy(r"\s[\w-]{1,40}\s{0,8}:\d{1,9} \[\w{1,60}\.py:\w{1,60}\(\):\d{1,6}\]")
 _SHARED_MEMORY = lazy(
     r"SemLock|shared_memory|_new_shared|multiprocessing/synchronize|/dev/shm|shm_open|torch/multiprocessing"
 )
@@ -99,6 +101,8 @@ _BROKEN = lazy(
     r"|(?:greater|larger|longer) than (?:the )?file|(?:beyond|past) (?:the )?end of file",
     re.IGNORECASE,
 )
+NEARLY_ASKED = 5
+_RESUMES = lazy(r"\b(?:resum|restor)\w{1,8}\b.{0,40}\b(?:from|at|state|step|epoch|checkpoint)\b", re.IGNORECASE)
 _SAVED_FILE = lazy(r"\.(?:ckpt|pth?|safetensors|distcp|gguf)\b|checkpoint|\bmodel state", re.IGNORECASE)
 _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
@@ -124,6 +128,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         lambda trace: trace.mentions(CHECKPOINT_READ, last=5) and not trace.mentions(DATA_READ, last=3),
         "checkpoint-damaged",
     ),
+    (_DAMAGED, (), lambda trace: trace.follows(_RESUMES), "checkpoint-damaged"),
     (("exception",), ("OSError", "EOFError"), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
     (
         ("exception",),
@@ -188,9 +193,9 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     """How sure it is that a line tells of a fault that mattered. named: the exception that the line names. trace: the
     traceback it stands in or ends.
     """
-    if (trace is not None and (trace.ignored or trace.is_of_tracker)) or (not named and signs.is_of_another(text)):
+    if _is_none_of_its(row, text, named, trace):
         return WEAK
-    if ASKED - 5 <= row.explains <= ASKED + 5 and not named:
+    if abs(row.explains - ASKED) <= NEARLY_ASKED and not named:
         return WEAK if signs.is_handled(text) or _is_quoted(row, text) else LOGGED
     if named and trace is not None:
         return LOGGED if trace.caught else PROVEN
@@ -215,6 +220,20 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     if _PYTHON_WARNING.search(text) or _is_quoted(row, text):
         return WEAK
     return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
+
+
+def _is_none_of_its(row: RuleRow, text: str, named: tuple[str, str] | None, trace: Trace | None) -> bool:
+    """Whether a line tells of nothing that the run itself met: a tracker's own trouble, a check that is meant to fail,
+    a request of somebody else.
+    """
+    if trace is not None and (trace.ignored or trace.is_of_tracker or trace.follows(TRACKERS_LOG)):
+        return True
+    if signs.ARGUMENT_TAKEN.search(text) or signs.CONFIGURE_CHECK.search(text):
+        return True
+    if named is None and signs.is_of_another(text):
+        return True
+    asks = abs(row.explains - ASKED) <= NEARLY_ASKED  # what ends the run ends its tracker, too
+    return not (row.fatal or asks) and bool(TRACKERS_LOG.search(text))
 
 
 def _severity_of_named(said: LogMessage, text: str) -> int:

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from onbox.logs.model.lines import LogMessage
 
 
+PREVIOUS_LETTERS = 400
+
+
 class OpenTraces:
     """Takes lines; those of a traceback are no faults of their own."""
 
     def __init__(self) -> None:
         self.by_source: dict[str, Trace] = {}
         self.chained: set[str] = set()
+        self.led_in: dict[str, str] = {}  # the line before the newest traceback of each writer, or before its chain
 
     def __bool__(self) -> bool:
         return bool(self.by_source)
@@ -34,6 +38,7 @@ class OpenTraces:
     def clear(self) -> None:
         self.by_source.clear()
         self.chained.clear()
+        self.led_in.clear()
 
     def take(self, number: int, said: LogMessage, previous: str, progress: int) -> bool:
         """Whether the line belongs to a traceback and says no more than that. previous: the line before. progress: how
@@ -81,6 +86,8 @@ class OpenTraces:
         self.chained.discard(said.source)
         ignored = bool(IGNORED.search(previous))
         trace = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
+        trace.before = self.led_in.get(said.source, "") if chained else previous[:PREVIOUS_LETTERS]
+        self.led_in[said.source] = trace.before
         trace.warned = told and before.level == "WARNING" and not chained
         trace.neighbour = told and not reports and said.level is None
         trace.cut = not said.text.lstrip(" |│+").startswith(("Traceback", "Stack"))

@@ -16,9 +16,10 @@ from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_expli
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
-from onbox.triage.reading.match import BAD_LEVELS, REMARK_LEVELS, holds_a_word, progress_of
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, holds_a_word, progress_of
 from onbox.triage.reading.mounts import MountTables
 from onbox.triage.reading.record import LogAttempt, Record, SeenLine
+from onbox.triage.rules.rows import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +40,7 @@ EARLY = 300  # first lines of progress that are kept beside the newest
 TAIL = 80  # last lines that are kept
 HEAD = 200  # lines in which a run's beginning is learned
 USER_LINE_LIMIT = 1000
+_TESTS_FAILED = BY_ID["tests-failed"]
 _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
 _SECONDS_PER_STEP = lazy(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
 _HASHES = lazy(rb"\b(?:0x)?(?=[a-f-]{0,40}\d)[0-9a-f-]{4,200}\b")
@@ -265,9 +267,11 @@ class Scanner:
             attempt.tpu = True
         if signs.SAVED.search(said.text) and said.level not in BAD_LEVELS and not signs.FAILED.search(said.text):
             attempt.saved = SeenLine(number, text)
-        if said.level not in BAD_LEVELS and signs.is_success(said.text):
+        if said.level not in (*BAD_LEVELS, "DEBUG") and signs.is_success(said.text):
             attempt.success = SeenLine(number, text)
             attempt.progress_at_success = attempt.progress
+        elif attempt.success is not None and compiled(_TESTS_FAILED.pattern).search(said.text):
+            attempt.success = None  # it was of a part of the tests
         return False
 
     def _take_loss_back(self, line: bytes) -> None:

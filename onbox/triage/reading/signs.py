@@ -33,7 +33,7 @@ PROGRESS = lazy(
 _SWITCH = lazy(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[01]\b(?!\.)")  # an environment variable that is on or off
 NOT_PROGRESS = lazy(
     r"traceback|\bfile \"|abort|crash|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
-    r"|\bkilled|terminat|interrupt|\bretr(?:y|ies|ying)\b|(?<!\d )(?:sav(?:ed|ing)|writ(?:ten|ing))\b|"
+    r"|\bkill(?:ed|ing)\b|terminat|interrupt|\bretr(?:y|ies|ying)\b|(?<!\d )(?:sav(?:ed|ing)|writ(?:ten|ing))\b|"
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s{1,8}:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
@@ -104,6 +104,7 @@ SHUT_DOWN = lazy(
 TESTS_OK = lazy(
     r"^OK(?: \([\w=, ]{1,80}\))?$|^100% tests passed\b|^\[\s{0,4}PASSED\s{0,4}\] \d+ tests?|^test result: ok\b"
     r"|^Tests?(?: Suites)?:\s{1,10}\d+ passed\b|^\s{0,8}\d+ passing\b"
+    r"|^# fail\s{1,8}0$"  # of TAP
     r"|^ok\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b"
 )
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
@@ -161,7 +162,7 @@ EXHAUSTED = lazy(
 SET_ASIDE = lazy(
     r"[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
-    r"|\(?\bas (?:it should|expected|intended|designed)\b.{0,20}$"
+    r"|\(?\bas (?:it should|expected|intended|designed)\b.{0,20}$|\(expected\)\s{0,4}$"
     r"|[;,(:]\s{0,8}(?:score|reward|grade|scored|rewarded|graded|counted)\b.{0,12}\d\S{0,8}$"
     r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying"
     r"|skipp\w{1,4}"
@@ -249,6 +250,12 @@ def told(text: str) -> str:
     """A line without the causes that it only thinks possible, and without the troubles of which it counts none."""
     return without_none(_MAY_BE_CAUSES.sub("", text) if "cause" in text else text)
 
+
+# A shell takes a program's argument for a command where the line before lacks its backslash: the program ran without.
+ARGUMENT_TAKEN = lazy(r"\bline \d{1,9}: (?:--?[a-zA-Z]|[\w.]{1,80}=)\S{0,200}: command not found")
+
+# What a configure script tries out is meant to fail where something is missing.
+CONFIGURE_CHECK = lazy(r"\bcmTC_\w|\bconftest\.|\bCMakeTmp\b")
 
 # How often something has gone wrong, told beside the rest: `timeouts 3`, `crashed engines 0`.
 _TALLY = lazy(

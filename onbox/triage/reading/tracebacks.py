@@ -94,6 +94,7 @@ class Trace:
         self.latest = number
         self.progress = 0
         self.last_line = ""
+        self.before = ""  # the line that it stands behind
         self.warned = False  # a warning led it in
         self.cut = False
         self.neighbour = False  # only the line before tells that a logger wrote it
@@ -146,6 +147,10 @@ class Trace:
     def is_of_tracker(self) -> bool:
         """Whether it is from a thread of an experiment tracker: the program is not in it, and goes on without."""
         return all(frame.is_library for frame in self.frames) and any(_TRACKER.search(one.file) for one in self.frames)
+
+    def follows(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the line before it says something."""
+        return bool(pattern.search(self.before))
 
     def mentions(self, pattern: re.Pattern[str], last: int = 8) -> bool:
         """Whether the innermost frames or their code speak of something."""

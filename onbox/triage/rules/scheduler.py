@@ -94,7 +94,8 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?"
         r"|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$"
         r"|^make.{0,60}\b(?:interrupt|error 130)$|ctrl ?\+ ?c (?:was )?(?:pressed|received|detected|caught)"
-        r"|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt",
+        r"|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt"
+        r"|\binterrupt signal (?:was )?(?:received|caught|detected)|\b(?:received|caught|got) (?:an )?interrupt signal",
         "Python, shells, Lightning",
         "KeyboardInterrupt",
     ),
@@ -106,6 +107,16 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"got signal: 1\b|\bSIGHUP\b.{0,40}|received (?:signal )?1 death signal|hangup\s{0,8}$",
         "a closed terminal",
         "SignalException: Process 7712 got signal: 1",
+    ),
+    RuleRow(
+        "bare-terminated",
+        "unknown",
+        ASKED - 5,
+        "terminated",
+        r"^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated(?:\s{2,}\S.{0,400})?\s{0,8}$",
+        "shells, of a process that somebody sent SIGTERM: a scheduler, a person, a tool that counts the time",
+        "run.sh: line 7: 3191 Terminated              python train.py",
+        rivals=("preempted", "user_interrupt", "time_limit"),
     ),
     RuleRow(
         "terminated",

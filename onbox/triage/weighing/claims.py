@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _ENDS_A_RUN = ("user_interrupt", "time_limit", "preempted")
 _LOSES_RESULTS = ("disk_full", "quota_exceeded", "inode_exhausted")
 _LEAVES_OTHERS = ("nccl_or_distributed",)
+REPORTED_WITHIN = 4  # lines
 LAST_STEPS = 2  # life signs of one who was asked to end
 _OF_A_HELPER = lazy(
     r"(?i)\b(?:helper|prefetch\w*|server|worker|daemon|tunnel|proxy|sidecar|monitor|child|subprocess|background)\b"
@@ -34,11 +35,11 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
     """
     if fault.severity == WEAK or fault.handled or attempt.success is None:
         return False
-    if signs.is_test_report(attempt.success.text):
+    if signs.is_test_report(attempt.success.text) and not _stopped_the_tests(fault, attempt.success):
         return False  # what a test suite provokes
     if _OF_A_HELPER.search(fault.text) and fault.trace is None:
         return False
-    found = fault.row.failure_class
+    found = fault.row.rivals[0] if fault.row.rivals else fault.row.failure_class
     if signs.SHUT_DOWN.search(attempt.success.text):
         return fault.row.explains > VAGUE and attempt.signs_after(fault) == 0
     if found in _ENDS_A_RUN and not _OWN_LIMIT.search(fault.text):
@@ -48,6 +49,11 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
     if found in _LEAVES_OTHERS:
         return attempt.signs_after(fault) == 0
     return False
+
+
+def _stopped_the_tests(fault: Fault, report: SeenLine) -> bool:
+    """Whether somebody stopped a test suite, which then reports on the tests that it came to."""
+    return fault.row.failure_class == "user_interrupt" and report.number - fault.number <= REPORTED_WITHIN
 
 
 _ENDS_HELPERS = lazy(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading import signs
+from onbox.triage.reading.match import NEARLY_ASKED
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY
@@ -26,7 +28,7 @@ SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that 
 SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkpoint only
 SURVIVED_BEFORE = 2  # times
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
-NEARLY_ASKED = 5
+FORM_LETTERS = 12  # a shorter line is told again by chance
 INFORMED = 3  # lines in which a logger tells what the program does next
 # Rows so vague that they count in so many last lines only.
 LAST_LINES = {"error-line": 3, "line-asks-for-setting": 3, "said-error": 12}
@@ -108,13 +110,33 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
     return saved.number > max(fault.number, scene.end - _SAVED_IN_LAST)
 
 
-def _is_worked_on(fault: Fault, scene: Scene) -> bool:
-    """Whether the program did more after a bare complaint, which may have been a helper's or a tool's."""
+def _is_bare(fault: Fault, scene: Scene) -> bool:
+    """Whether it is a complaint that nothing proves: it may be a helper's, a tool's, or of one piece of the work."""
     if scene.dead or fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE:
         return False
-    if fault.row.explains <= ASKED and fault.row.id != "connection-lost":  # the others tell of a process that is gone
+    return fault.row.explains > ASKED or fault.row.id == "connection-lost"  # the others tell of a process that is gone
+
+
+def _is_worked_on(fault: Fault, scene: Scene) -> bool:
+    """Whether the program did more after a bare complaint."""
+    return _is_bare(fault, scene) and scene.attempt.informed - fault.informed_before >= INFORMED
+
+
+def does_it_again(fault: Fault, scene: Scene) -> bool:
+    """Whether a logger tells after a bare complaint what it told before it: a server answers the next request, a loop
+    takes the next piece.
+    """
+    if not _is_bare(fault, scene):
         return False
-    return scene.attempt.informed - fault.informed_before >= INFORMED
+    told = [(line.number, message(line.text)) for line in scene.record.tail]
+    forms = [(number, _form(said.text)) for number, said in told if said.level == "INFO"]
+    before = {form for number, form in forms if number < fault.number}
+    again = (form for number, form in forms if number > fault.number)
+    return any(form in before for form in again if len(form) >= FORM_LETTERS)
+
+
+def _form(text: str) -> str:
+    return "".join(filter(str.isalpha, text)) if not signs.FAREWELL.search(text) else ""
 
 
 def _is_habit(fault: Fault, scene: Scene) -> bool:
@@ -207,6 +229,7 @@ GROUNDS: tuple[Ground, ...] = (
            lambda f, s: _was_before_success(f, s) and outlives_success(f, s.attempt)),
     Ground(False, "a word of success follows", _was_before_success),
     Ground(False, "a bare complaint, and loggers tell what the program does next", _is_worked_on),
+    Ground(False, "a bare complaint, and a logger tells again what it told before", does_it_again),
     Ground(False, "the work was done, and it names no reason",
            lambda f, s: _came_after_the_work(f, s) and _names_no_reason(f, s)),
     Ground(True, "the work was done, and it names a reason", _came_after_the_work),

@@ -83,8 +83,9 @@ def _told_before(cause: Fault, live: list[Fault], attempt: LogAttempt) -> Fault 
     """The line that a person would point at, where it is neither the first nor the last of its class: the notice before
     a bare "Terminated", the key that was pressed, the kill among the kernel's lines, a monitor's word on a lost loss.
     """
-    same = [fault for fault in attempt.faults if fault.row.failure_class == cause.row.failure_class and fault != cause]
-    if cause.row.id == "terminated":
+    meant = (cause.row.failure_class, *cause.row.rivals)
+    same = [fault for fault in attempt.faults if fault.row.failure_class in meant and fault != cause]
+    if cause.row.id in ("terminated", "bare-terminated"):
         found = [fault for fault in same if fault.row.explains >= REASON and fault.number < cause.number]
     elif cause.row.id == "interrupted":
         found = [fault for fault in same if fault in live and 0 <= cause.number - fault.number < 40]

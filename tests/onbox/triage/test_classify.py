@@ -76,6 +76,29 @@ def test_no_inodes_is_told_from_no_bytes() -> None:
     assert classify(NO_SPACE, Evidence(inodes_free=5)).failure_class == "disk_full"
 
 
+@pytest.mark.parametrize(
+    ("evidence", "failure_class"),
+    [
+        (Evidence(exit_code=1, disk_free_bytes=0), "disk_full"),
+        (Evidence(process_alive=False, disk_free_bytes=512), "disk_full"),
+        (Evidence(exit_code=1, disk_free_bytes=10**9, inodes_free=0), "inode_exhausted"),
+        (Evidence(exit_code=1, disk_free_bytes=10**9, inodes_free=10**6), "unknown"),
+        (Evidence(exit_code=1), "unknown"),
+        (Evidence(exit_code=139, disk_free_bytes=0), "code_error"),
+    ],
+)
+def test_a_disk_without_room_explains_a_log_without_last_words(evidence: Evidence, failure_class: str) -> None:
+    assert classify(RUNNING, evidence).failure_class == failure_class
+
+
+def test_a_bare_terminated_names_nobody() -> None:
+    log = RUNNING + b"run.sh: line 7: 3191 Terminated              python train.py\n"
+    verdict = classify(log, Evidence(log_age_seconds=30.0))
+    assert (verdict.failure_class, verdict.retry) == ("unknown", False)
+    assert {found.failure_class for found in verdict.secondary} == {"preempted", "user_interrupt", "time_limit"}
+    assert classify(log, Evidence(exit_code=143)).failure_class == "preempted"
+
+
 def test_a_verdict_names_the_users_own_frame() -> None:
     verdict = classify(KEY_ERROR, Evidence())
     assert (verdict.where, verdict.small_fix, verdict.line_number) == ("/w/train.py:12", True, 7)

@@ -9,7 +9,57 @@ from onbox.triage.evidence import Evidence
 
 FRESH = Evidence(log_age_seconds=30.0)
 
+# What a tracker writes of itself, and a traceback of its own.
+_OF_TRACKER = "2026-01-30 16:04:28,501 ERROR   tracker-main:3506466 [manager.py:wrap():183] Uncaught exception.\n"
+_TRACE = "Traceback (most recent call last):\n"
+_LOGGED = (
+    "[09-25 17:45:35][src.utils][INFO] - Enforcing tags! <cfg.tags=True>\n"
+    "[09-25 17:45:36][__main__][INFO] - Instantiating the data module\n"
+    "[09-25 17:45:36][__main__][INFO] - Starting to test!\n"
+)
+
 NO_COMPLAINT = {
+    "tests that provoke errors, in TAP": (
+        "# attempt 1 failed: connect ECONNREFUSED 127.0.0.1:5432\n# FATAL ERROR: simulated out of memory\n"
+        "# Error: Unexpected end of JSON input (expected)\nok 1 - reader\n1..1\n# tests 1\n# pass 1\n# fail 0\n"
+    ),
+    "a server that answers the next request": (
+        "06:45:29 \u2014 [INFO] \u2014 api \u2014 Received data for prediction: (1, 4)\n"
+        "06:47:18 \u2014 [ERROR] \u2014 api \u2014 Prediction error: Did not attempt to load JSON data: missing field\n"
+        "06:49:29 \u2014 [INFO] \u2014 api \u2014 Received data for prediction: (1, 4)\n"
+    ),
+    "a tracker's log of its own troubles": (
+        "2026-01-30 16:04:27,389 INFO    MainThread:3506466 [tracker_init.py:init():1082] run started\n"
+        + _OF_TRACKER
+        + _TRACE
+        + '  File "/env/asyncio/streams.py", line 167, in _drain_helper\n'
+        "    raise ConnectionResetError('Connection lost')\nConnectionResetError: Connection lost\n"
+    ),
+    "an argument that a shell took for a command": (
+        "Evaluation  [2006/2007]  eta: 0:00:04\nresult file saved to /out/test.json\n"
+        "run/infer.sh: line 41: run.num_workers=0: command not found\n"
+    ),
+    "what a configure script found missing, early in its log": (
+        "Determining if pthread_create exists failed with the following output:\n"
+        "collect2: error: ld returned 1 exit status\nmake[1]: *** [cmTC_8e0f3] Error 1\n"
+        "make: *** [cmTC_8e0f3/fast] Error 2\n" + "File /tmp/check.c:\n" + "/* nothing */\nint main() {\n}\n" * 8
+    ),
+    "a run that begins again after a traceback which a logger wrote": (
+        _LOGGED
+        + "[09-25 17:45:40][src.utils][ERROR] - \n"
+        + _TRACE
+        + '  File "/w/src/eval.py", line 86, in evaluate\n    load(path)\n'
+        "FileNotFoundError: Checkpoint at /w/9.ckpt not found.\n"
+        "[09-25 17:45:41][src.utils][INFO] - Closing loggers...\n"
+        + _LOGGED
+        + "[09-25 17:46:41][src.utils][INFO] - Output dir: /w/out\n"
+    ),
+    "prose below a ruled line": (
+        "------------------------------------------------------------\n"
+        "          The atomic structure that was used in the preceding time step of the wrapper\n"
+        "------------------------------------------------------------\n"
+        "          Have a nice day.\n"
+    ),
     "a score that is still 0": "".join(f"episode {at} of 90  reward 0.0\n" for at in range(9)),
     "a row of statistics": (
         "         Uniquely mapped reads % |\t2.17%\n"
@@ -95,6 +145,47 @@ def test_words_of_trouble_alone_are_no_failure(log: str) -> None:
 
 _ENDS = 'Traceback (most recent call last):\n  File "/w/train.py", line 25, in <module>\n    step()\n'
 COMPLAINTS = {
+    "a test suite that somebody stopped": (
+        "user_interrupt",
+        (
+            "test_slow.py::test_restore[10] PASSED      [ 36%]\ntest_slow.py::test_restore[11]\n"
+            "!!!!!!!!!!!!!! KeyboardInterrupt !!!!!!!!!!!!!!\n/w/test_slow.py:3: KeyboardInterrupt\n"
+            "============== 11 passed in 5.57s ==============\n"
+        ),
+    ),
+    "a second interrupt signal": (
+        "user_interrupt",
+        "Retrying in 1 seconds\nRetrying in 1 seconds\nAnother interrupt signal received, hard exit.\n",
+    ),
+    "a part of the program was shut down": (
+        "data_error",
+        (
+            "12:01.285 [worker] ERROR engine.Process - Cannot read the records of sample 244: file is truncated\n"
+            "12:03.106 [main] DEBUG engine.Cache - Closing the cache done\n"
+            "12:03.221 [main] DEBUG engine.Pools - Thread pool 'Transfer' shutdown completed (hard=false)\n"
+        ),
+    ),
+    "a tracker tries again after an interrupt": (
+        "user_interrupt",
+        (
+            "epoch 100/100 loss 0.1\n" + _ENDS + "KeyboardInterrupt\n"
+            "wandb: Network error (ReadTimeout), entering retry loop.\n"
+        ),
+    ),
+    "tests of which some failed, and others passed": (
+        "code_error",
+        "ok  \tx/net\t0.2s\n--- FAIL: TestStop (0.00s)\nFAIL\nFAIL\tx/dag\t0.3s\nok  \tx/sets\t0.1s\nFAIL\n",
+    ),
+    "a suite of unit tests": ("code_error", "..F.\nRan 4 tests in 0.01s\n\nFAILED (failures=1)\n"),
+    "a checkpoint by its line, not by its reader": (
+        "checkpoint_corrupt",
+        (
+            "resuming from state.npz\n"
+            'Traceback (most recent call last):\n  File "/w/fit.py", line 7, in <module>\n    z = np.load(path)\n'
+            '  File "/env/site-packages/numpy/lib/_npyio_impl.py", line 471, in load\n    ret = NpzFile(fid)\n'
+            "zipfile.BadZipFile: File is not a zip file\n"
+        ),
+    ),
     "a setting of early stopping is no success": (
         "code_error",
         (
