@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from onbox.logs.track import Counter, Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
+AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 NEARLY = 0.995  # of a bar that was not drawn again at its end
 MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
@@ -42,7 +43,14 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
         return progress._replace(current=progress.exact_max, finished=True)
     if progress.finished and ending.fails:
         return progress._replace(finished=False)
+    if progress.finished and any(_is_one_of_several(counter) for counter in track.counters.values()):
+        return progress._replace(finished=None)
     return progress
+
+
+def _is_one_of_several(counter: Counter) -> bool:
+    """`Fold 1/3`: what ends is this one of them."""
+    return counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
 
 
 def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
@@ -147,7 +155,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
             return Pick(max(around, key=lambda counter: counter.last), None, best)
         return Pick(best, None if best.repeats else _maximum(track, best), None)
     if epoch is not None and _maximum(track, epoch):
-        return Pick(epoch, _maximum(track, epoch), inner)
+        return Pick(epoch, None if epoch.begun >= AGAIN else _maximum(track, epoch), inner)
     if whole:
         best = max(
             whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current)

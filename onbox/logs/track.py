@@ -43,7 +43,8 @@ _TRACKER = lazy(r"wandb:\s")
 
 class Counter(NamedTuple):
     """One counter. maximum: the last exact one shown with it, None if never. previous: its value before `current`.
-    resets: how often it went back inside the run, repeats: of these, from its end. advances: how often it went on.
+    resets: how often it went back inside the run, repeats: of these, from its end, begun: of these, to its
+    beginning. advances: how often it went on.
     writer: who wrote of it first. apart: how often another writer's stood elsewhere.
     crossed: how often the epoch went on while this did not go back.
     stretched: how often its maximum changed while it stood still: `3/100`, `3/200` are an epoch and its batches.
@@ -79,6 +80,7 @@ class Counter(NamedTuple):
     stretched: int = 0
     form: int = 0
     lower: float | None = None
+    begun: int = 0
 
 
 def _form(text: str) -> int:
@@ -394,6 +396,7 @@ class Track:
             maximum=maximum,
             writer=old.writer,
             apart=old.apart,
+            begun=old.begun + (sight.current < old.current and sight.current <= old.minimum),
             stretched=old.stretched + (changed != self.line and None is not old.maximum != maximum),
             form=_line_form(self.text) if changed == self.line else old.form,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,
