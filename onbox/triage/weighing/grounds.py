@@ -12,11 +12,12 @@ from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading import signs
-from onbox.triage.reading.match import NEARLY_ASKED
-from onbox.triage.reading.record import PROVEN, WEAK
+from onbox.triage.reading.match import NEARLY_ASKED, REMARK_LEVELS
+from onbox.triage.reading.record import PROVEN, TAIL, WEAK
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY
 from onbox.triage.weighing.claims import is_meant, outlives_success
+from onbox.triage.words import LOUD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,6 +136,28 @@ def does_it_again(fault: Fault, scene: Scene) -> bool:
     return any(form in before for form in again if len(form) >= FORM_LETTERS)
 
 
+def is_over(words: Fault, scene: Scene) -> bool:
+    """Whether the program did more after a complaint among its last lines, which no rule has counted."""
+    if closes_with_result(words, scene) or does_it_again(words, scene):
+        return True
+    since = [message(line.text) for line in scene.record.tail if line.number > words.number]
+    told = sum(said.level in REMARK_LEVELS and not signs.FAREWELL.search(said.text) for said in since)
+    return _is_bare(words, scene) and told >= INFORMED
+
+
+def _is_long_past(fault: Fault, scene: Scene) -> bool:
+    """Whether all the newest lines stand behind a bare complaint, and none of them complains: a run that ends of
+    something says so at its end.
+    """
+    newest = scene.record.tail
+    if not _is_bare(fault, scene) or len(newest) < TAIL or fault.number >= newest[0].number:
+        return False
+    first = newest[0].number
+    if any(other.number >= first and other.severity > WEAK for other in scene.attempt.faults):
+        return False
+    return not any(LOUD.search(line.text) for line in newest)
+
+
 def _form(text: str) -> str:
     return "".join(filter(str.isalpha, text)) if not signs.FAREWELL.search(text) else ""
 
@@ -230,6 +253,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a word of success follows", _was_before_success),
     Ground(False, "a bare complaint, and loggers tell what the program does next", _is_worked_on),
     Ground(False, "a bare complaint, and a logger tells again what it told before", does_it_again),
+    Ground(False, "a bare complaint, and none of the many lines since complains", _is_long_past),
     Ground(False, "the work was done, and it names no reason",
            lambda f, s: _came_after_the_work(f, s) and _names_no_reason(f, s)),
     Ground(True, "the work was done, and it names a reason", _came_after_the_work),

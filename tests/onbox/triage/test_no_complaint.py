@@ -19,6 +19,22 @@ _LOGGED = (
 )
 
 NO_COMPLAINT = {
+    "a library that found no sound card, long before": (
+        "machine starts\n"
+        "sound lib conf.c:5204:(evaluate) function card_inum returned error: No such file or directory\n"
+        + "".join(f"[CPU{at % 4} ] register r{at} is set to {'abcdef'[at % 6] * 4}\n" for at in range(90))
+        + "reading the next instruction\n"
+    ),
+    "a web server that was asked for what is not there": (
+        '2020/02/12 15:51:32 [error] 6#6: *1 open() "/www/favicon.ico" failed (2: No such file or directory), '
+        'client: 10.0.0.1, server: x.test, request: "GET /favicon.ico HTTP/1.1", host: "x.test"\n'
+    ),
+    "one piece of the work that could not be had": (
+        "16:48:27 INFO bot: Stored 100 records\n"
+        "16:48:38 ERROR bot: Failed to fetch data after 3 attempts: no such market symbol INVALID/PAIR\n"
+        "16:48:38 WARNING bot: Messages are not configured\n16:48:38 WARNING bot: No data to store for BTC\n"
+        "16:48:38 WARNING bot: Messages are not configured\n16:48:38 INFO bot: Empty frames were tried out\n"
+    ),
     "tests that provoke errors, in TAP": (
         "# attempt 1 failed: connect ECONNREFUSED 127.0.0.1:5432\n# FATAL ERROR: simulated out of memory\n"
         "# Error: Unexpected end of JSON input (expected)\nok 1 - reader\n1..1\n# tests 1\n# pass 1\n# fail 0\n"
