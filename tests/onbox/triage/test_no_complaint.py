@@ -19,6 +19,33 @@ _LOGGED = (
 )
 
 NO_COMPLAINT = {
+    "pieces that failed, and the last line says done": (
+        "fitting 9 models\n"
+        + "".join(f"Error in replicate {at}: probabilities are 0 or 1\n" for at in range(1, 9))
+        + "done: 1 model kept, 8 skipped\n"
+    ),
+    "one score that could not be computed, before a saved result and its summary": (
+        "tokenization...\n  CIDEr computation failed: [Errno 2] No such file or directory: 'java'\n\n"
+        "Results saved \u2192 results/eval_results.json\n\n======================\nEVALUATION SUMMARY\n"
+        "  Images evaluated: 5000\n  BLEU-1:  50.39\n  BLEU-2:  30.21\n  BLEU-3:  17.31\n  CIDEr:   0.000\n"
+        "======================\n"
+    ),
+    "a supervisor that starts a program again": (
+        "".join(
+            f"12:29:35,402 INFO the supervisor has read its part {part}\n" for part in ("one", "two", "three", "four")
+        )
+        + "12:29:35,409 INFO the socket is open\n12:29:35,411 INFO the daemon is up\nthe queue is not ready\n"
+        + _TRACE
+        + '  File "/w/ingest.py", line 4, in <module>\n    go()\n'
+        "ConnectionRefusedError: [Errno 111] Connection refused\n"
+        "12:29:36,876 WARN exited: ingest (exit status 1; not expected)\n"
+        "12:29:39,889 INFO spawned: 'ingest' with pid 9544\n"
+        + "".join(f"batch {at} ingested, {512 * at} rows\n" for at in range(1, 27))
+    ),
+    "what a warning goes on with": (
+        "/env/vllm/connections.py:8: RuntimeWarning: Failed to read commit hash:\n"
+        "No module named 'vllm._version'\n  from vllm.version import __version__ as VERSION\nLoading the model\n"
+    ),
     "a library that found no sound card, long before": (
         "machine starts\n"
         "sound lib conf.c:5204:(evaluate) function card_inum returned error: No such file or directory\n"
