@@ -24,7 +24,7 @@ SHOWN = 10
 _WORDS = {
     "waiting": "waits",
     "frozen": "IS FROZEN, over its limit: sentinel reap",
-    "dead": "claims to wait, and NO SUCH PROCESS lives: arm one anew, once",
+    "dead": "claims to wait, but its process is gone: start one again, once",
 }
 
 

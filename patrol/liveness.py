@@ -17,7 +17,7 @@ class Presence(Enum):
     """Whether processes of a run were seen. Only GONE says that there are none."""
 
     ALIVE = "alive"
-    ORPHAN = "the stage lives, its runner is gone"
+    ORPHAN = "the stage is alive, its runner is gone"
     GONE = "gone"
     UNSEEN = "could not be looked for"
     UNDECLARED = "no process was declared to look for"

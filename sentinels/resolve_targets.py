@@ -169,7 +169,7 @@ def _path_of_host(target: Target, boxes: Sequence[BoxSettings]) -> str:
     if target.kind is TargetKind.RUN:
         known = ", ".join(box.name for box in boxes) or "none"
         raise UnknownBox(
-            f"{target.text}: no [boxes.{target.box}] says where its runs lie (boxes: {known}); "
+            f"{target.text}: no [boxes.{target.box}] says where its runs are (boxes: {known}); "
             f"add it to onbox.toml, or give a path: {target.box}:/PATH/MARKER"
         )
     return target.path

@@ -358,7 +358,7 @@ def _wrong(one: Mapping[str, Any]) -> str:
 def _notify(data: Any) -> Maybe[str]:
     targets = [safe(one.get("name", "?"), 60) for one in _list(as_object(data).get("targets"))]
     if not targets:
-        return Absent("nobody is told by the run itself")
+        return Absent("the run itself sends no messages")
     events = [str(one) for one in _sequence(as_object(data).get("on"))]
     return ", ".join(targets) + (f" on {', '.join(events)}" if events else "")
 

@@ -33,7 +33,7 @@ def title(run: str) -> str:
 
 def body(run: RunFacts, contract: Sequence[tuple[str, str]], logbook: str) -> str:
     """The issue's text. logbook: its path in the repository."""
-    lines = [f"Record: `{logbook}` in this repository; every check, decision and launch stands there.", ""]
+    lines = [f"Record: `{logbook}` in this repository; it records every check, decision and launch.", ""]
     lines += [md("- **{}**: {}", name, value) for name, value in contract if name != "Issue"]
     return "\n".join([*lines, "", "Status as of the last look:", "", _status(run), ""])
 

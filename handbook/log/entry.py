@@ -259,7 +259,7 @@ def _check(entry: LogEntry, body: str, own: str, last: str, before: list[LogEntr
         found.append(Damage(line, f"entry {entry.seq} was edited: its own hash does not fit"))
     if entry.after != last:
         found.append(
-            Damage(line, f"entry {entry.seq} does not follow what stands before it: lost, moved or edited lines")
+            Damage(line, f"entry {entry.seq} does not follow the entry before it: lost, moved or edited lines")
         )
     wanted = before[-1].seq + 1 if before else 1
     if entry.seq != wanted:

@@ -206,7 +206,7 @@ class RunFacts(NamedTuple):
     identity: Maybe[IdentityFacts] = NOT_READ
     resume: Maybe[ResumeFacts] = NOT_READ
     notify: Maybe[str] = NOT_READ
-    waiting: Maybe[int] = Absent("nobody is told")
+    waiting: Maybe[int] = Absent("nobody gets messages")
     records_at: float | None = None
     trackers: tuple[TrackerFacts, ...] = ()
     record: RecordFacts = RecordFacts(None, by_hand=False, due_at=None)

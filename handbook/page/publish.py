@@ -76,7 +76,9 @@ def _set_aside(page: str, old: bytes) -> str:
         if not os.path.exists(path):
             replace_file(path, old)
             return path
-    raise Trouble(Exit.STATE_NOT_WRITTEN, f"{page}: its marked lines are damaged, and a hundred old pages lie there")
+    raise Trouble(
+        Exit.STATE_NOT_WRITTEN, f"{page}: its marked lines are damaged, and there are a hundred old pages already"
+    )
 
 
 def replace_if_changed(path: str, data: bytes) -> None:

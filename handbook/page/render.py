@@ -60,7 +60,7 @@ def title_line(facts: HandbookFacts) -> Markdown:
     """The first line: what this is, as of when, and whether that is old."""
     name = md("# Handbook of {}", facts.title)
     if facts.as_of is None:
-        return md("{} · NOT LOOKED YET: this page does not say how any run stands", name)
+        return md("{} · NOT LOOKED YET: this page does not know the state of any run", name)
     if facts.old:
         return md("{} · OLD FACTS, {} old when written: as of {}", name, facts.old, clock(facts.as_of))
     return md("{} · as of {} · old after {}", name, clock(facts.as_of), clock(facts.good_until))
@@ -164,7 +164,7 @@ def _watch(facts: HandbookFacts) -> list[Markdown]:
         trouble = md("; trouble: {}", box_words(watch.trouble)) if watch.trouble else ""
         lines.append(md("- last tick {}{}", clock(watch.last_tick_at), trouble))
     lines.append(md("- sentinels and transfers of this machine: `handbook resume` names those that are alive"))
-    between = "- Between looks nothing looks. A promise to look again is worth what timer stands here."
+    between = "- Between two looks nobody looks. A promise to look again is worth no more than the timer listed here."
     return [*lines, Markdown(between), NO_WORDS]
 
 

@@ -81,7 +81,7 @@ def _commands(run: RunFacts, advice: Advice, *, roomy: bool) -> list[Markdown]:
 def _when_to_resume(run: RunFacts, advice: Advice) -> str:
     if advice.step.resume_now:
         return ""
-    return " (only once it has ended)" if run.state == "running" else " (not now: first what stands above)"
+    return " (only once it has ended)" if run.state == "running" else " (not now: first do what is above)"
 
 
 def _nothing(advice: Advice) -> Markdown:

@@ -44,7 +44,7 @@ def body(host: Host, *, old: bool) -> str:
         "",
         "| to | type |",
         "|---|---|",
-        "| know what goes on | `handbook resume`; without looking: `patrol status` |",
+        "| know what is going on | `handbook resume`; without looking: `patrol status` |",
         "| look once, one line per run | `patrol tick` (exit 0 fine, 1 warning, 2 critical, 3 could not look) |",
         "| wait for an end | `sentinel wait BOX:RUN` in the background; its end is the news. Re-arm one, once, per resume |",
         "| continue a run | the resume command of the handbook; first the same with `--dry-run` |",

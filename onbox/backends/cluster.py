@@ -135,7 +135,7 @@ def no_reply(address: str, answer: NoReply) -> NoLook:
     if answer.kind == "refused":
         return NoLook("tunnel" if here else "engine_down", detail)
     if answer.kind == "closed" and here:
-        return NoLook("engine_down", f"{detail}: the tunnel stands, what it leads to does not answer")
+        return NoLook("engine_down", f"{detail}: the tunnel is up, but the service behind it does not answer")
     return NoLook(_REASON_OF.get(answer.kind, "engine_down"), detail)
 
 

@@ -229,7 +229,7 @@ def in_words(forecast: Forecast) -> str:
     if forecast.would == "refuse":
         return "a resume starts nothing before a word of yours: " + "; ".join(forecast.conflicts[:3])
     if forecast.would == "adopt":
-        return f"stage {stage} lives without a runner: a resume takes it over, and starts it no second time"
+        return f"stage {stage} is alive without a runner: a resume takes it over, and does not start it a second time"
     if stage is None:
         return "every stage is done: a resume records the end"
     if stage == SWEEP:

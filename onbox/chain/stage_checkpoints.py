@@ -40,7 +40,7 @@ class Attempt(NamedTuple):
 
 
 class StageCheckpoints(NamedTuple):
-    """kept: by path, the rows that keep it. selected: what a resume goes on from; None: there is none."""
+    """kept: by path, the rows that keep it. selected: what a resume continues from; None: there is none."""
 
     stage: Stage
     survey: Survey
@@ -107,7 +107,7 @@ class RunCheckpoints(NamedTuple):
 
     @property
     def to_resume(self) -> StageCheckpoints | None:
-        """The stage whose checkpoint a resume goes on from: the current one, else the last that has any."""
+        """The stage whose checkpoint a resume continues from: the current one, else the last that has any."""
         named = next((one for one in self.stages if one.stage.name == self.current), None)
         return named or (self.stages[-1] if self.stages else None)
 

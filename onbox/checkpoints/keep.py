@@ -90,7 +90,7 @@ ROWS: tuple[KeepRow, ...] = (
     KeepRow(
         "latest", lambda one, scene: one.step in scene.steps[: scene.retention.keep],
         lambda scene: f"latest {scene.retention.keep}",
-        "the newest whole ones: what a resume goes on from, and what a rollback goes back to",
+        "the newest whole ones: what a resume continues from, and what a rollback goes back to",
     ),
     KeepRow("final", _is_final, lambda _: "final", "the result of the training"),
     KeepRow(
@@ -99,7 +99,7 @@ ROWS: tuple[KeepRow, ...] = (
     ),
     KeepRow(
         "recovery_source", lambda one, scene: one.path == scene.ties.recovery_source, lambda _: "recovery source",
-        "the newest attempt went on from it",
+        "the newest attempt continued from it",
     ),
     KeepRow(
         "rollback_target", lambda one, scene: one.path in scene.ties.rolled_back_to, lambda _: "rollback target",

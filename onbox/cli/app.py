@@ -25,7 +25,7 @@ def _trouble(error: Exception) -> tuple[int, str] | None:
         way = "set `state_dir` in onbox.toml (or work) on a local disk; results may stay where they are"
         return Exit.STATE_NOT_WRITTEN, f"{error}, so two runners could not be kept apart: {way}"
     if isinstance(error, DamagedRunfile):
-        return Exit.CONFIG, f"{error}; `onbox chain` writes it anew, or move the run's directory away"
+        return Exit.CONFIG, f"{error}; `onbox chain` writes a new one, or move the run's directory away"
     return None
 
 

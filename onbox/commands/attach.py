@@ -54,9 +54,7 @@ def _refuse_engine(paths: RunPaths) -> None:
     head = read_head(paths)
     backend = head.data.get("backend") if head is not None else None
     if isinstance(backend, dict):
-        text = (
-            f"this run was handed to {backend.get('name')}: onbox status tells how it stands, onbox logs -f follows it"
-        )
+        text = f"this run was handed to {backend.get('name')}: onbox status shows its state, onbox logs -f follows it"
         raise Trouble(Exit.USAGE, text)
 
 

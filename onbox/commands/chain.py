@@ -146,7 +146,7 @@ def _refuse_sweep(paths: RunPaths) -> None:
         name = os.path.basename(paths.root)
         raise Trouble(
             Exit.CONFIG,
-            f"run {name} is a sweep: go on with it: onbox sweep resume {name}; beside it: onbox chain --run NAME",
+            f"run {name} is a sweep; continue it: onbox sweep resume {name}; beside it: onbox chain --run NAME",
         )
 
 

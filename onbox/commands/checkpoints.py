@@ -1,4 +1,4 @@
-"""`onbox checkpoints`: what a run has saved, which is whole, which a resume goes on from, and why each is kept."""
+"""`onbox checkpoints`: what a run has saved, which is whole, which a resume continues from, and why each is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`onbox rollback`: reject the checkpoints after a step, by a person's word, so that a resume goes on from it."""
+"""`onbox rollback`: reject the checkpoints after a step, by a person's word, so that a resume continues from it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _roll_back(args: Options, paths: RunPaths, looked: RunCheckpoints) -> int:
     for line in _plan_lines(name, plan):
         print(safe_line(line))
     if not plan.rejected:
-        print(f"nothing is newer than step {args.to}: a resume goes on from it already")
+        print(f"nothing is newer than step {args.to}: a resume continues from it already")
         return Exit.DONE
     _ask(args, f"Reject {counted(len(plan.rejected), 'checkpoint')}?")
     left = roll_back(paths, plan, number=len(_all(looked)) + 1, reason=args.reason.strip(), project=looked.head.project)

@@ -91,4 +91,4 @@ def _name_problems(names: Sequence[str], configured: Mapping[str, Stage]) -> Ite
         if count > 1:
             yield f"stage {shown(name)} is named {count} times; each may run once in a chain"
     for stage, other in log_name_clashes({*names, *configured}):
-        yield f"stage {other} cannot stand beside {stage}: attempts of {stage} log to {other}.log too"
+        yield f"stage {other} cannot be combined with {stage}: attempts of {stage} log to {other}.log too"

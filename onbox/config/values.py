@@ -20,7 +20,7 @@ COMMAND_WANTED = "a command: a shell line, or a list of words"
 DURATION_WANTED = 'a duration such as "90s", "30m", "12h" or "1h30m"'
 SIZE_WANTED = 'a size such as "5GB", "512MiB" or a number of bytes'
 COUNT_WANTED = 'a count such as 200000 or "200k", or a share such as "5%"'
-REFERENCE_WANTED = "allowed here: a secret must not lie in a file: write env:NAME or file:PATH"
+REFERENCE_WANTED = "allowed here: never put a secret into this file: write env:NAME or file:PATH"
 
 # A longer text is not a duration; the bound keeps the parser's work small whatever is in it.
 _DURATION_LIMIT = 24

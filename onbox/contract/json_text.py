@@ -76,7 +76,7 @@ def _finite(text: str) -> float | None:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("one object has a name twice")
     return data
 
 

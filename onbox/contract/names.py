@@ -1,4 +1,4 @@
-"""Names of runs and stages: which are allowed, and which cannot stand beside each other. Pure."""
+"""Names of runs and stages: which are allowed, and which cannot be combined with each other. Pure."""
 
 from __future__ import annotations
 

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from onbox.logs.track import Counter, Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
+AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 NEARLY = 0.995  # of a bar that was not drawn again at its end
+MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
 HEADING_LINES = 2  # from the heading of an epoch to its bar
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving"})
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
@@ -36,8 +38,19 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
     """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none."""
     progress = _shown(track, configured_max, ending)
     if not progress.finished and _may_be_over(progress) and ending.sums_up(counted=progress.current is not None):
-        return progress._replace(finished=True)
+        progress = progress._replace(finished=True)
+    if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
+        return progress._replace(current=progress.exact_max, finished=True)
+    if progress.finished and ending.fails:
+        return progress._replace(finished=False)
+    if progress.finished and any(_is_one_of_several(counter) for counter in track.counters.values()):
+        return progress._replace(finished=None)
     return progress
+
+
+def _is_one_of_several(counter: Counter) -> bool:
+    """`Fold 1/3`: what ends is this one of them."""
+    return counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
 
 
 def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
@@ -45,7 +58,10 @@ def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
     if pick is None:
         fresh = track.percent_line >= track.started and track.percent is not None
         if not fresh:
-            return Progress(finished=_without_counter(track), loss=track.loss)
+            count = ending.rising
+            unit = None if count is None else "step"
+            rule = None if count is None else "rising"
+            return Progress(count, unit=unit, finished=_without_counter(track), loss=track.loss, rule=rule)
         most = track.maxima.get("byte")
         return Progress(percent=track.percent, exact_max=most, finished=_without_counter(track))
     counter, inner = pick.counter, pick.inner
@@ -75,7 +91,7 @@ def _may_be_over(progress: Progress) -> bool:
     if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max and not complete:
         return False
     if progress.current is None or progress.exact_max is None:
-        return progress.percent is None or progress.percent >= 99
+        return progress.percent is None or progress.percent >= MOST_PERCENT
     return progress.current + 1 >= progress.exact_max
 
 
@@ -139,7 +155,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
             return Pick(max(around, key=lambda counter: counter.last), None, best)
         return Pick(best, None if best.repeats else _maximum(track, best), None)
     if epoch is not None and _maximum(track, epoch):
-        return Pick(epoch, _maximum(track, epoch), inner)
+        return Pick(epoch, None if epoch.begun >= AGAIN else _maximum(track, epoch), inner)
     if whole:
         best = max(
             whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current)
@@ -179,6 +195,7 @@ def _rank(
         for other in others
     )
     done = complete and (followed or (track.line - counter.last > 3 and not same))
+    done = done or any(_is_told_anew(counter, other) for other in others)
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
     moved = counter.current > counter.minimum
     own = counter.maximum is not None or moved or (same and complete)  # not a number that was named once
@@ -193,6 +210,13 @@ def _rank(
         counter.elapsed or 0.0,
         counter.last,
     )
+
+
+def _is_told_anew(counter: Counter, other: Counter) -> bool:
+    """`0/2571`, then `33500/40594`: the same display, where the program has found out how much there is."""
+    alike = counter.made and counter.rule == other.rule != "tqdm" and counter.unit == other.unit
+    grown = counter.maximum is not None and other.maximum is not None and counter.maximum < other.maximum
+    return alike and grown and counter.seen == 1 and counter.last < other.first and counter.current < other.current
 
 
 def _maximum(track: Track, counter: Counter) -> int | None:
@@ -234,8 +258,8 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
         return counter.unit == "batch"
     if counter.crossed:
         return False
-    if counter.made and whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured:
-        return True  # a bar that came when the epochs were under way
+    if counter.made and _comes_with_each(counter, epoch, whole=whole):
+        return True
     if counter.unit in INNER_UNITS or (whole and _begins_right_behind(counter, epoch)):
         return True
     if counter.elapsed is not None and epoch.elapsed is not None and counter.elapsed < 0.9 * epoch.elapsed:
@@ -248,6 +272,14 @@ def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) ->
             or (not counter.made and counter.maximum >= LARGE)
         )
     return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _comes_with_each(counter: Counter, epoch: Counter, *, whole: bool) -> bool:
+    """Whether a bar is drawn anew for each epoch: it was only ever seen at its beginning, or came when epochs were
+    under way.
+    """
+    stands = not counter.advances and counter.seen >= max(LOOKS, epoch.advances)
+    return stands or (whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured)
 
 
 def _begins_right_behind(counter: Counter, epoch: Counter) -> bool:
@@ -340,7 +372,7 @@ def _finished(track: Track, pick: Pick) -> bool | None:
     if complete and counter.unit == "epoch" and counter.rule == "labelled" and counter.last == track.line:
         return None  # in the last epoch, perhaps
     if complete:
-        return inner is None or inner.maximum is None or inner.current >= inner.maximum
+        return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
     if pick.maximum is None and counter.rounded and counter.rule == "tqdm" and track.percent == 100:
         return True  # 4.98G/4.98G
     if pick.maximum is None and inner is not None and inner.maximum is not None:

@@ -12,6 +12,7 @@ from functools import cached_property
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import CRASHED
 from onbox.logs.model.lines import message, readable
+from onbox.logs.rising import rising
 from onbox.regex import lazy
 
 TAIL_BYTES = 4096
@@ -37,6 +38,12 @@ _CLOSING = lazy(
     r"|\bfinal values? used\b|\b(?:\w{3,12}ed) successfully"
     r"|\biterations were performed\b|\bmuxing overhead|^\W*model (?:was |has been )?trained\W*$"
     r"|\b\d\d\s?% (?:ci|hdi|hpd|confidence|credible)\b|^\W*(?:n_eff|ess|r[_ -]?hat|divergences)\b"
+    rf"|^\W*(?:time|duration):\s{{1,12}}(?:{_DURATION})\W*$|^\W*ran all\b|^\W*everything\b.{{0,20}}\bok\b"
+    r"|^\W*[\d,]{1,20} [a-z]{3,20} (?:written|processed|saved|copied|converted|exported|generated)\b"
+    r"|\b(?:conclu[ií]d[oa]s?|finalizad[oa]|terminad[oa]|completad[oa]|terminée?|abgeschlossen|beendet|completat[oa]"
+    r"|заверш\w{1,6}|закончен\w?)\b"
+    r"|^\W*(?!.{0,40}\b(?:eval|valid|warm|load|init|setup|start|checkpoint|epoch|step|stage|phase))"
+    r"(?:[a-z]{3,20} ){1,3}(?:is |was )?(?:complete|completed|finished)\b|\boptimal (?:solution|value|objective)\b"
     r"|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
 )
 _FAILS = lazy(
@@ -47,6 +54,10 @@ _PART = lazy(r"(?<![\w./])(\d{1,9})/(\d{1,9})(?![\w./])")
 _MIDWAY = lazy(
     r"(?i)\b(?:best|mean|average|current)\b.{0,20}\b(?:so far|yet|is trial)\b|^\W*(?:resum|start|load|restor)"
 )
+
+
+_FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal)\b(?! tests?\b)")
+_ALL_DONE = lazy(r"(?i)^\W*\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b")
 
 
 class ClosingLines:
@@ -61,6 +72,11 @@ class ClosingLines:
         lines = [readable(part[:500]).rstrip() for part in parts]
         return [line for line in lines if line.strip()]
 
+    @property
+    def rising(self) -> int | None:
+        """As `rising`, of these lines."""
+        return rising(self._lines)
+
     @cached_property
     def _counted(self) -> int:
         """How many lines there are up to the last one that shows a counter."""
@@ -71,6 +87,17 @@ class ClosingLines:
     def lines_behind(self) -> int:
         """How many lines stand behind the last one that shows any counter."""
         return len(self._lines) - self._counted
+
+    @property
+    def fails(self) -> bool:
+        """Whether one of the last lines, behind the last counter, says that something failed."""
+        last = self._lines[self._counted :][-LAST_LINES:]
+        return any(_FAILED.search(message(line).text) for line in last)
+
+    def tells_all_done(self, maximum: int) -> bool:
+        """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
+        told = [_ALL_DONE.search(message(line).text) for line in self._lines[self._counted :]]
+        return any(found is not None and found[1].replace(",", "") == str(maximum) for found in told)
 
     def sums_up(self, *, counted: bool) -> bool:
         """Whether it ends with a summary. counted: the run has a counter, which what comes before it may show."""
@@ -85,7 +112,11 @@ class ClosingLines:
 def _closes(line: str) -> bool:
     text = message(line).text
     part = _PART.search(text)
-    return bool(_CLOSING.search(text)) and not _MIDWAY.search(text) and not (part and int(part[1]) < int(part[2]))
+    return (
+        bool(_CLOSING.search(text) or _CLOSING.search(line))
+        and not _MIDWAY.search(text)
+        and not (part and int(part[1]) < int(part[2]))
+    )
 
 
 def _claim(line: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.line.words import LONE_UNITS
+from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -23,10 +23,11 @@ LINES_SINCE = 12  # behind a number that was named once, with nothing measured b
 _DRAWN = frozenset({
     "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
     "fraction-percent", "counter-bar", "two-brackets", "pass-document", "epoch-of-epochs", "current-total",
+    "running-of", "total-done",
 })  # fmt: skip
 _MEASURED = frozenset({
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",
-    "stamped-bracket", "bare-leading", "epoch-inner", "states", "rsync", "saved",
+    "stamped-bracket", "bare-leading", "epoch-comma-batch", "four-counts", "epoch-inner", "states", "rsync", "saved",
 })  # fmt: skip
 _SHARES = frozenset({"fraction-percent", "percent-fraction"})
 _TOLD_ONCE = frozenset({"done-of", "fraction-unit", "fraction-percent", "percent-fraction"})
@@ -85,6 +86,15 @@ def _stands_still(counter: Counter, scene: Scene) -> bool:
     return counter.seen >= LOOKS and not moves and counter.current != counter.maximum
 
 
+def _is_length(counter: Counter, scene: Scene) -> bool:
+    """`epoch: 17 step: 1335`, `epoch: 18 step: 1335`: how many there are in each."""
+    if counter.unit not in STEP_UNITS or counter.seen < LOOKS or counter.made or _moved(counter, scene):
+        return False
+    epoch = scene.track.counters.get("epoch")
+    beside = epoch is not None and (epoch.seen, epoch.last) == (counter.seen, counter.last)
+    return beside and epoch is not None and epoch.advances > 0
+
+
 def _is_left_behind(counter: Counter, scene: Scene) -> bool:
     """`Transferred 448/499 items`: told once, of things, and the log went on."""
     if counter.seen > 1 or counter.rule not in _TOLD_ONCE or is_full(counter):
@@ -139,6 +149,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(-6, "a remark, any n of m: unless it goes on", lambda c, s: _says_little(c, s) and not _moved(c, s)),
     Ground(-4, "it was looked at several times, and stands still", _stands_still),
     Ground(NEVER, "a setting that was told again, or before", _is_settled),
+    Ground(NEVER, "the same in each epoch's line: how many there are in one", _is_length),
     Ground(NEVER, "several writers tell it, each of its own work", lambda c, _: c.apart > 1),
     Ground(NEVER, "told once of things, and the log went on", _is_left_behind),
     Ground(NEVER, "full when it was first seen, and the log went on", _was_full_at_once),

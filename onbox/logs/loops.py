@@ -22,6 +22,7 @@ REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "s
 
 COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "cycle", "task"})
 
+IN_TURN = 3  # times that two bars were drawn one after the other
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
 _INDEX = (
@@ -75,7 +76,7 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return (
             (inner.made or inner.maximum is not None)
             and inner.resets > 0
-            and outer.unit in COUNTED_UNITS
+            and (outer.unit in COUNTED_UNITS or outer.unit == inner.unit == "epoch")
             and _go_together(outer, inner)
         )
     if outer.inner or outer.kind in ("bare", "done", "moving", "aux", "val"):
@@ -103,7 +104,8 @@ def _is_drawn_around(outer: Counter, inner: Counter) -> bool:
     bars = outer.rule == inner.rule == "tqdm" and outer.kind == inner.kind == "train"
     if not bars or outer.maximum is None or outer.maximum == inner.maximum:
         return False
-    return not outer.advances and outer.current < outer.maximum and outer.first < inner.first
+    in_turn = outer.seen >= IN_TURN and outer.seen - inner.seen in (0, 1)  # training, then testing, in each epoch
+    return not in_turn and not outer.advances and outer.current < outer.maximum and outer.first < inner.first
 
 
 def _go_together(outer: Counter, inner: Counter) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.logs.line.displays import bar_kind
 from onbox.logs.line.numbers import COUNT, parse_count
 from onbox.logs.line.read import read_line
-from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, turn_of
+from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_PART, turn_of
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
@@ -43,7 +43,8 @@ _TRACKER = lazy(r"wandb:\s")
 
 class Counter(NamedTuple):
     """One counter. maximum: the last exact one shown with it, None if never. previous: its value before `current`.
-    resets: how often it went back inside the run, repeats: of these, from its end. advances: how often it went on.
+    resets: how often it went back inside the run, repeats: of these, from its end, begun: of these, to its
+    beginning. advances: how often it went on.
     writer: who wrote of it first. apart: how often another writer's stood elsewhere.
     crossed: how often the epoch went on while this did not go back.
     stretched: how often its maximum changed while it stood still: `3/100`, `3/200` are an epoch and its batches.
@@ -79,6 +80,7 @@ class Counter(NamedTuple):
     stretched: int = 0
     form: int = 0
     lower: float | None = None
+    begun: int = 0
 
 
 def _form(text: str) -> int:
@@ -261,7 +263,7 @@ class Track:
             self.ended_before or any(counter.changed > self.ended for counter in self.counters.values())
         )
         self.ended, self.ended_form = self.line, form
-        self.ended_vaguely = bool(DONE_ONLY.match(text))
+        self.ended_vaguely = bool(DONE_ONLY.match(text) or OF_A_PART.search(text))
         self.ended_surely = bool(AT_ITS_LIMIT.search(text))
 
     def _headed(self, seen: SeenOnLine) -> SeenOnLine:
@@ -331,7 +333,9 @@ class Track:
         known = self.counters.get(sight.key)
         if newest is None or newest.key == sight.key or (known is not None and known.last >= newest.first):
             return sight
-        if newest.maximum != sight.maximum or newest.last < self.line - 1 or sight.current <= newest.current:
+        if newest.maximum != sight.maximum or newest.last < self.line - 1:
+            return sight
+        if sight.current <= newest.current and not 0 == sight.current == newest.current == newest.minimum:
             return sight
         if newest.elapsed is None or sight.elapsed < newest.elapsed or "val" in (newest.kind, sight.kind):
             return sight
@@ -379,7 +383,8 @@ class Track:
         maximum = sight.maximum if sight.maximum is not None else old.maximum
         if maximum is not None and sight.current > maximum and not sight.made:
             maximum = None  # it was that of something else
-        full = old.maximum is not None and old.current >= old.maximum == sight.maximum
+        last = old.minimum == sight.current == 0  # `2/3` is the last one from 0 on
+        full = old.maximum is not None and old.current + last >= old.maximum == sight.maximum
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
             min(old.minimum, sight.current), old.advances + (sight.current > old.current),
@@ -391,6 +396,7 @@ class Track:
             maximum=maximum,
             writer=old.writer,
             apart=old.apart,
+            begun=old.begun + (sight.current < old.current and sight.current <= old.minimum),
             stretched=old.stretched + (changed != self.line and None is not old.maximum != maximum),
             form=_line_form(self.text) if changed == self.line else old.form,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,

@@ -46,11 +46,11 @@ def _holds_others(it: FreeCheckpoint) -> bool:
 ROWS: tuple[GuardRow, ...] = (
     GuardRow(
         "link", lambda it: it.one.extent.is_link, lambda _: "a symbolic link: what it leads to is not ours to remove",
-        "behind a link lies what nobody listed",
+        "a link may point to something that nobody listed",
     ),
     GuardRow(
         "other_lineage", lambda it: bool(it.one.against) and not it.one.unproven, lambda it: it.one.against,
-        "of another run, or set aside by a person's word: whoever did that decides",
+        "of another run, or set aside by a person: that person decides",
     ),
     GuardRow(
         "undeclared", lambda it: not it.one.declared,
@@ -67,11 +67,11 @@ ROWS: tuple[GuardRow, ...] = (
     ),
     GuardRow(
         "hard_link", lambda it: it.one.extent.shared, lambda _: "a file of it has another name (a hard link)",
-        "its bytes would not be freed, and whoever made the other name counts on it",
+        "its bytes would not be freed, and something relies on the other name",
     ),
     GuardRow(
         "mount", lambda it: it.one.extent.mounted, lambda _: "another file system is mounted in it",
-        "what lies there is not a part of the checkpoint",
+        "what is mounted there is not part of the checkpoint",
     ),
     GuardRow(
         "holds_others", _holds_others, lambda _: "other checkpoints, or files of the run, lie in it",

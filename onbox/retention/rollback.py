@@ -69,7 +69,7 @@ def make_rollback_plan(run: RunCheckpoints, step: int) -> RollbackPlan:
 def _no_stage(run: RunCheckpoints, step: int) -> str:
     if run.current is not None:
         return f"stage {run.current}, which a resume would start, has no checkpoints"
-    done = "every stage is done: nothing would go on from a step"
+    done = "every stage is done: nothing would continue from a step"
     of = run.to_resume
     if of is None:
         return done
@@ -148,7 +148,7 @@ def _rename_all(wanted: list[tuple[str, str, SetAside]]) -> list[str]:
         if not _lies_at(source, one):
             left.append(f"{one.path}: it is not there any more")
         elif os.path.lexists(target):
-            left.append(f"{one.path}: something else lies at {target}")
+            left.append(f"{one.path}: something else is at {target}")
         else:
             os.rename(source, target)
     for folder in sorted({os.path.dirname(path) for source, target, _ in wanted for path in (source, target)}):

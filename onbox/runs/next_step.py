@@ -107,7 +107,7 @@ class Sign(Enum):
     OTHER_LINEAGE = "a newer checkpoint is of another run"
     GATE_REFUSED = "a gate refused, nothing was started"
     WOULD_REFUSE = "earlier results do not fit: a resume refuses"
-    RUNNER_GONE = "its stage lives, its runner does not"
+    RUNNER_GONE = "its stage is alive, its runner is not"
     SEEN_ONCE = "one look found no process of it"
     STOP_POINT = "it is at the stopping point that a person set"
     NOTICES_STUCK = "its notifications cannot be delivered"
@@ -175,7 +175,7 @@ TABLE: tuple[StepRow, ...] = (
     StepRow(
         NextStep("box-not-there", Act.LOOK, "when the box answers again, look again; nothing is known against the run",
              "start it elsewhere or call it dead: a link that is down says nothing of the run"),
-        _has(Sign.NO_CONTACT), "what it was last known to be still stands",
+        _has(Sign.NO_CONTACT), "its last known state still counts",
     ),
     StepRow(
         NextStep("run-gone", Act.LOOK, "if that was not intended, look for the volume",

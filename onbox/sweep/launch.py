@@ -241,7 +241,7 @@ def _forget(paths: RunPaths, known: KnownSweep) -> KnownSweep:
         os.rename(folder, f"{folder}.{place}")
     board = known.board
     reopened = [number for number in range(1, len(board) + 1) if board.standing(number) is not SweepStanding.OPEN]
-    reopen(paths, board, reopened, "everything anew")
+    reopen(paths, board, reopened, "run everything again")
     return read_known(paths, board.sort)
 
 

@@ -109,7 +109,7 @@ def _runner_text(paths: RunPaths, *, runner_alive: bool, cells_alive: int, known
         holder = read_holder(paths.lock)
         return f"alive, pid {holder.pid} on {holder.host}" if holder else "alive, pid not known"
     if cells_alive:
-        return f"gone; {cells_alive} of its cells live on, and the first that ends starts it anew"
+        return f"gone; {cells_alive} of its cells go on, and the first one that ends starts it again"
     return "none" if known.facts.end else "none, and the sweep has not ended: interrupted"
 
 

@@ -123,7 +123,7 @@ TABLE: tuple[TrackerRow, ...] = (
         lambda x: x.resumed and bool(x.log_moves) and not x.is_of_this_attempt,
         True,
         False,
-        "catching up after the resume: the log moves, the tracker still stands at step {step}",
+        "catching up after the resume: the log moves, the tracker is still at step {step}",
     ),
     TrackerRow(
         "steps-went-back",

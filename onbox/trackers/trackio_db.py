@@ -83,7 +83,7 @@ def _run(row: Any, project: str | None) -> Maybe[TrackerRun]:
     if row is None:
         return Absent("trackio has no point of this run")
     if not _is_row(row, 5):
-        return Unseen("trackio's database: an answer that is none")
+        return Unseen("trackio's database: an answer that makes no sense")
     run_id, name, step, at, metrics = row
     logged = (parse_object(metrics) if isinstance(metrics, str) else None) or {}
     own = number(logged.get("global_step")) is None

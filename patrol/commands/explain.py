@@ -86,7 +86,7 @@ def _rows(tried: Iterable[Tried]) -> list[dict[str, Any]]:
 def _text(told: dict[str, Any]) -> str:
     lines = [told["line"], *told["details"], "", "the rules, in their order:"]
     lines += [line for row in told["rules"] for line in _row(row)]
-    lines += ["beside it, whatever the run does:"] if told["flags"] else []
+    lines += ["in addition, whatever the run does:"] if told["flags"] else []
     lines += [line for row in told["flags"] for line in _row(row)]
     lines += hanging("could not be looked at: ", safe_line(told["unseen"])) if told["unseen"] else []
     return "\n".join(lines)

@@ -34,7 +34,7 @@ examples:
 """
 CHECKPOINTS_EXAMPLES = """\
 examples:
-  patrol checkpoints gpu1/digits        step, size, age, whole or why not, and which one a resume goes on from
+  patrol checkpoints gpu1/digits        step, size, age, whole or why not, and which one a resume continues from
 """
 RESUME_EXAMPLES = """\
 examples:

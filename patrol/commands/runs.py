@@ -20,7 +20,7 @@ def one_run(settings: Settings, word: str) -> tuple[BoxSettings, str]:
     box_name, run = split_run(word)
     (box,) = choose_boxes(settings, [box_name])
     if box.is_cluster:
-        text = f"{box.name} is a cluster ({box.backend}): its jobs' files lie on disks that the patrol does not reach"
+        text = f"{box.name} is a cluster ({box.backend}): its jobs' files are on disks that the patrol does not reach"
         raise Trouble(Exit.USAGE, f"{text}; this needs a box with ssh")
     if run is None:
         run = _only_run(settings, box)

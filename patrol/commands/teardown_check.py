@@ -110,7 +110,7 @@ def _lines(
             lines.append(f"    {condition.name:<9} {answer:<4} {safe_line(condition.proof, 300)}")
         lines.append(f"    so        {one.ruling.says}" + (f": {one.next_command}" if _types(one) else ""))
     if not conditions:
-        lines.append("  no run of it is known: what lies there was not looked at, and is nobody's here")
+        lines.append("  no run of it is known: what is there was not looked at, and belongs to nobody here")
     lines += ["  what the provider's words mean"]
     for known in (verb,) if verb is not None else profile.verbs:
         lines += _verb_lines(known)

@@ -107,7 +107,9 @@ def _lines(results: list[Result], head: Head, *, verbose: bool) -> list[str]:
     if any(not one.came for one in errors) or not head.is_complete:
         lines.append(f"next: pull again what is wrong: {shlex.join(('patrol', 'pull', f'{head.box}/{head.run}'))}")
     elif errors:
-        lines.append("next: what cannot be loaded lies so on the box, too: it came as it is. Make it again there")
+        lines.append(
+            "next: a file that cannot be loaded is the same on the box: it was copied as it is. Make it again there"
+        )
     else:
         lines.append(f"next: {shlex.join(('patrol', 'teardown-check', head.box))}")
     return [*lines, _summary(results, head)]

@@ -45,7 +45,7 @@ def resubmit(settings: Settings, box: BoxSettings, watch: Watch, known: RunMemor
     if new is None:
         return Resubmitted(outcome, says, known)
     again = WatchedJob(job.configured, new, restarts=job.restarts + 1, submitted_at=wall())
-    says = f"submitted anew as {new} (restart {again.restarts})"
+    says = f"submitted again as {new} (restart {again.restarts})"
     return Resubmitted("resumed", says, known._replace(job=again))
 
 

@@ -185,6 +185,8 @@ def transfer_line(one: Transfer, now: float, *, runs: bool | None) -> str:
         )
         state = {True: "at work", None: "whether it runs cannot be seen here"}.get(runs, "")
         said = (
-            f"{size}, {last}, {state}" if state else f"{size}, {last}; it stopped before its end, go on: {one.command}"
+            f"{size}, {last}, {state}"
+            if state
+            else f"{size}, {last}; it stopped before its end, continue: {one.command}"
         )
     return safe_line(f"{name} → {one.destination}: {said}", 400)

@@ -133,7 +133,7 @@ def _progress(look: RunLook) -> _Seen:
     words = words_of_progress(sound(progress))
     if not words.counter:
         return CardReading(ABSENT, "the log shows no counter"), ""
-    end = f"{words.eta}; dotted: if it goes on as now" if words.eta else ""
+    end = f"{words.eta}; dotted: at the current speed" if words.eta else ""
     return CardReading(SEEN, " ".join(filter(None, (words.counter, words.share)))), end
 
 

@@ -44,7 +44,7 @@ HELP = {
     "patrol_run_progress": "Current value of the run's outermost counter.",
     "patrol_run_progress_max": "Its maximum, where it is known exactly.",
     "patrol_run_loss": "The last training loss.",
-    "patrol_run_expected_end_timestamp_seconds": "When it will be done, if it goes on as now.",
+    "patrol_run_expected_end_timestamp_seconds": "When it will be done at the current speed.",
     "patrol_run_log_timestamp_seconds": "When the run's log was last written.",
     "patrol_run_heartbeat_timestamp_seconds": "When the run's heartbeat was last renewed.",
     "patrol_run_undelivered_notifications": "Notifications that wait on the box.",

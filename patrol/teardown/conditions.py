@@ -33,8 +33,8 @@ class Ruling(NamedTuple):
 TABLE: dict[tuple[bool, bool, bool], Ruling] = {
     (False, False, False): Ruling(may=False, says="pull its results first"),
     (False, False, True): Ruling(may=False, says="a word does not replace the results: pull them first"),
-    (False, True, False): Ruling(may=False, says="what was verified is not what lies there now: pull again"),
-    (False, True, True): Ruling(may=False, says="what was verified is not what lies there now: pull again"),
+    (False, True, False): Ruling(may=False, says="the files have changed since they were verified: pull again"),
+    (False, True, True): Ruling(may=False, says="the files have changed since they were verified: pull again"),
     (True, False, False): Ruling(may=False, says="load each of its files once"),
     (True, False, True): Ruling(may=False, says="a word does not replace the check: load each of its files once"),
     (True, True, False): Ruling(may=False, says="say which box and which verb you mean"),

@@ -29,6 +29,9 @@ exactly, and `no progress shown` where there is none.
 - Behind the last counter, lines that sum up (`Saved final model to`, `took 3 min`) tell that the run is finished,
   unless a
   counter stands before its end.
+- Where no counter has a name, rows tell: a number that goes on evenly, in lines of one form, beside a measure that does
+  not (`17  -9732.25  +0.0004`).
+- What ends an epoch, a fold or a stage (`Epoch train finished`) is no end of the run.
 - Ranks, shards, attempts, patience counters, accuracies and sizes of memory are not progress; nor are settings of a
   dumped
   configuration, and downloads after which the log went on.

@@ -117,7 +117,7 @@ class JobCondition(Noted):
         self.lost_looks += 1
         how = "its head was restarted" if session != self.session else "somebody removed it there"
         lost = f"the engine no longer knows {self.asked.job_id} ({how})"
-        say = f"{lost}; whether it lives is not known: look at its processes"
+        say = f"{lost}; whether it is alive is not known: look at its processes"
         self.tell(say)
         if self.lost_looks < LOOKS_TO_BELIEVE:
             return None

@@ -51,10 +51,10 @@ class OutcomeRow(NamedTuple):
 
 TABLE: tuple[OutcomeRow, ...] = (
     OutcomeRow(Outcome.LANDED, SentinelExit.LANDED, "what was waited for is there"),
-    OutcomeRow(Outcome.FAILED, SentinelExit.FAILED, "a fail marker landed, a fail line came, or the run failed (class and remedy are told)"),
-    OutcomeRow(Outcome.GONE, SentinelExit.GONE, "no process lives and no marker landed: killed, or the box was rebooted"),
+    OutcomeRow(Outcome.FAILED, SentinelExit.FAILED, "a fail marker or fail line appeared, or the run failed (with class and remedy)"),
+    OutcomeRow(Outcome.GONE, SentinelExit.GONE, "no process is alive and there is no marker: killed, or the box was rebooted"),
     OutcomeRow(Outcome.STOPPED, SentinelExit.GONE, "the run was stopped or interrupted, so no marker will land (what is next is said)"),
-    OutcomeRow(Outcome.STALLED, SentinelExit.STALLED, "it lives, and has shown no sign of life for --stall-after (or its own stall_after)"),
+    OutcomeRow(Outcome.STALLED, SentinelExit.STALLED, "alive, but no sign of life for --stall-after (or its own stall_after)"),
     OutcomeRow(Outcome.UNREACHABLE, SentinelExit.UNREACHABLE, "the box could not be reached at the end, or at the one try of --once; of the run nothing is inferred"),
     OutcomeRow(Outcome.SUPERSEDED, SentinelExit.SUPERSEDED, "a newer wait for the same target took over, or another run took the run's place"),
     OutcomeRow(Outcome.TIMED_OUT, SentinelExit.TIMED_OUT, "the limit of the wait was reached; the box was in sight and nothing had happened"),

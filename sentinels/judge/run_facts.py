@@ -223,7 +223,7 @@ def _stalled(facts: RunFold) -> JudgedRun:
 
 
 def _quiet(facts: RunFold, terms: RunTerms) -> JudgedRun:
-    say = f"nothing was written for {terms.quiet_seconds or 0:.0f} s, and it still lives"
+    say = f"nothing was written for {terms.quiet_seconds or 0:.0f} s, and it is still alive"
     return JudgedRun(Outcome.STALLED, f"{say} (stage {facts.status.get('stage', '?')})")
 
 
@@ -363,12 +363,12 @@ ROWS: tuple[RunRow, ...] = (
         and "alive" in (f.runner, f.stage), _quiet, "the limit that this wait was given"),
     RunRow("alive", lambda f, t: f.runner == "alive", lambda f, t: _running(f), "it goes on"),
     RunRow("adopted", lambda f, t: f.stage == "alive",
-        lambda f, t: _running(f)._replace(say="the runner has gone, the stage lives and will be continued"),
+        lambda f, t: _running(f)._replace(say="the runner is gone, the stage is alive and the chain will be continued"),
         "a stage's keeper continues the chain when the stage ends"),
     RunRow("with_engine", lambda f, t: bool(f.engine), lambda f, t: _with_engine(f),
         "on an engine no process is visible from here, and a job may still wait; an engine that gives no answer says nothing"),
     RunRow("unsure", lambda f, t: f.runner != "gone" or f.stage not in ("gone", "-"),
-        lambda f, t: JudgedRun(None, f"whether it lives cannot be told ({safe_line(f.runner + ' ' + f.stage)})"),
+        lambda f, t: JudgedRun(None, f"whether it is alive is not known ({safe_line(f.runner + ' ' + f.stage)})"),
         "no verdict without the kernel's word"),
-    RunRow("gone", lambda f, t: True, lambda f, t: _gone(f), "no process lives and nothing was proved: said after a second look"),
+    RunRow("gone", lambda f, t: True, lambda f, t: _gone(f), "no process is alive and nothing proves success: said after a second look"),
 )  # fmt: skip

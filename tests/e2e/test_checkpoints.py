@@ -91,7 +91,7 @@ def test_a_lineage_rejected_since_the_launch_is_not_given(saved: Box) -> None:
 
 
 def test_of_a_run_that_is_done_no_resume_is_promised(saved: Box) -> None:
-    assert "a resume goes on from step 10: ONBOX_CHECKPOINT" in saved.onbox("checkpoints").stdout
+    assert "a resume continues from step 10: ONBOX_CHECKPOINT" in saved.onbox("checkpoints").stdout
     (saved.project / "go").touch()
     done = saved.onbox("chain")
     assert done.returncode == 0, done.stdout

@@ -277,7 +277,7 @@ def test_a_page_built_after_a_tick_is_complete_over_that_one_connection(place: H
     assert "not read yet" not in first
     assert "  1. train [running]" in first
     assert "train_DONE (no)" in first
-    assert "notifications: nobody is told by the run itself" in first
+    assert "notifications: the run itself sends no messages" in first
     (box.project / "go").touch()
     wait_until(lambda: "train_DONE" in box.markers, "the first stage to be done")
     second = page()

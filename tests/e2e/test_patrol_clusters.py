@@ -269,7 +269,7 @@ def calls(here: Here) -> int:
 def test_a_lost_job_is_submitted_anew_once_and_then_looked_at(here: Here) -> None:
     resubmits(here)
     said = here.tick()["a"]
-    assert "submitted anew as a2 (restart 1)" in said["line"]
+    assert "submitted again as a2 (restart 1)" in said["line"]
     assert calls(here) == 1
     after = here.tick()["a"]
     assert (after["state"], calls(here)) == ("running", 1)

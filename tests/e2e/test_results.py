@@ -102,7 +102,7 @@ def test_a_failed_stage_counts_by_a_persons_word(box: Box) -> None:
     assert box.onbox("chain", *words).returncode == 1
     accepted = box.onbox("chain", *words, "--accept-done", "train")
     assert accepted.returncode == 0
-    assert "its result counts by your word, in spite of: exit_code: 1" in accepted.stdout
+    assert "you accepted its result in spite of: exit_code: 1" in accepted.stdout
     assert "its earlier DONE" not in accepted.stdout
     assert (box.ran, box.markers) == (["eval"], ["CHAIN_DONE", "eval_DONE", "train_DONE"])
     marker, (event,) = box.marker("train_DONE"), box.events("done_accepted")

@@ -1,4 +1,4 @@
-"""`onbox rollback`: later checkpoints are set aside on record, a resume goes on from the step, and it can be undone."""
+"""`onbox rollback`: later checkpoints are set aside on record, a resume starts from the step, and it can be undone."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def test_a_resume_goes_on_from_the_step_and_the_record_says_why(saved: Box) -> N
         "rejected-1-latest", "rejected-1-step-100", "rejected-1-step-11",
     ]  # fmt: skip
     told = " ".join(saved.onbox("status").stdout.split())
-    assert "loss climbs; a resume goes on from there" in told
+    assert "loss climbs; a resume continues from there" in told
     assert "train failed: start again with ONBOX_RESUME=1" in " ".join(
         saved.onbox("resume", "--dry-run").stdout.split()
     )
     saved.onbox("resume")
-    assert "a resume goes on from there" not in saved.onbox("status").stdout
+    assert "a resume continues from there" not in saved.onbox("status").stdout
     assert f"from={ckpt}/step-10\n" == (saved.state / "logs/train.2.log").read_text()
     [begun] = saved.events("rollback_begun")
     assert (begun["step"], begun["reason"], len(begun["moved"])) == (10, "loss climbs", 3)

@@ -184,5 +184,5 @@ def test_the_page_never_says_that_nobody_is_told_where_somebody_is(place: Handbo
             place.patrol("tick")
         assert place.handbook("build").returncode == 0
         page = (place.local / "HANDBOOK.md").read_text()
-        assert "nobody is told" not in page
+        assert "nobody gets messages" not in page
     assert re.search("notifications: tells «?HOOK»?; 1 wait undelivered", page), page

@@ -74,4 +74,4 @@ def test_a_sentinel_that_was_killed_is_called_so(tmp_path: Path) -> None:
     finally:
         armed.kill()
         armed.wait()
-    assert "NO SUCH PROCESS" in waiters(environ)[0]
+    assert "its process is gone" in waiters(environ)[0]

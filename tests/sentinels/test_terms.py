@@ -132,7 +132,7 @@ def test_a_job_of_a_cluster_is_asked_for_at_its_engine_by_name_or_id(settings: S
 @pytest.mark.parametrize(
     ("target", "says"),
     [
-        (parse_target("unknown:digits"), r"no \[boxes.unknown\] says where its runs lie"),
+        (parse_target("unknown:digits"), r"no \[boxes.unknown\] says where its runs are"),
         (parse_target("bare:digits"), "has no `project`"),
         (parse_process("ray1:4711"), "only jobs can be waited for"),
         (parse_fail_marker("ray1:/x/FAILED"), "only jobs can be waited for"),

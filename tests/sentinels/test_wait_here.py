@@ -268,7 +268,7 @@ def test_a_marker_from_before_the_process_that_lives_does_not_count(waiters: Wai
         job.kill()
         job.wait()
     assert json.loads(out)["outcome"] == "landed"
-    assert f"older than process {job.pid}, which lives" in err
+    assert f"older than process {job.pid}, which is alive" in err
 
 
 def test_of_a_marker_and_a_fail_marker_that_are_there_the_younger_tells(waiters: Waiters, tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def _bad_loss_before(logs: Sequence[str]) -> str:
 def _told_loss(tail: bytes, read: Callable[[], object]) -> str | None:
     """The last loss where it is not finite, "" where it is; None: none is told. read: what progress makes of it."""
     if _gradient_is_lost(tail):
-        return "0 beside a gradient norm that is not finite"
+        return "0 although the gradient norm is not finite"
     loss = read()
     if loss is None:
         return None

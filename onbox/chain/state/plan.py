@@ -26,7 +26,7 @@ class Action(Enum):
     REFUSE_LIVE = "another command of this stage is alive"
     SKIP = "done"
     REFUSE_STALE = "DONE, but of another command"
-    REFUSE_INVALID = "a DONE file lies there that is not a marker"
+    REFUSE_INVALID = "its DONE file is not a marker"
     LAND = "succeeded, its marker is still to be put in place"
     FINISH_FAILURE = "failed, the chain's end is still to be recorded"
     JUDGE = "ended while no runner lived: judge it by its exit record"

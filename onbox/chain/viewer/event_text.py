@@ -94,7 +94,7 @@ def _failed(record: Record) -> tuple[str, str]:
 
 def _accepted(record: Record) -> str:
     spite = record.get("in_spite_of")
-    return f"its result counts by your word, in spite of: {spite}" if spite else "its earlier DONE counts"
+    return f"you accepted its result in spite of: {spite}" if spite else "its earlier DONE counts"
 
 
 def _waiting(record: Record) -> tuple[str, str]:

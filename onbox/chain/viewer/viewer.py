@@ -299,7 +299,7 @@ class Viewer:
     def _vanished(self) -> int:
         run = os.path.basename(self.paths.root)
         print(
-            "onbox: the runner ended without a word (killed?); a running stage lives on.\n"
+            "onbox: the runner is gone and left no result (killed?); a running stage goes on.\n"
             f"onbox: look with `onbox status {run}`, go on with `onbox resume {run}`",
             file=sys.stderr,
         )
@@ -323,7 +323,7 @@ def ask_to_stop(paths: RunPaths, runner: Identity, grace_seconds: float | None) 
     try:
         write_request(paths.stop_request, StopRequest(grace_seconds))
     except StateNotWritten as error:
-        print(f"onbox: note: {error}: the stop will stand in the journal as an interruption", file=sys.stderr)
+        print(f"onbox: note: {error}: the journal will record the stop as an interruption", file=sys.stderr)
         left = False
     if is_alive(runner) and has_open(runner.pid, paths.lock):  # what stands in a file is not proof of who it is
         with suppress(ProcessLookupError):

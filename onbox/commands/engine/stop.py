@@ -132,5 +132,5 @@ def _record(paths: RunPaths, settings: Mapping[str, Any]) -> None:
     except AlreadyAtWork as alive:
         raise Trouble(
             Exit.ANOTHER_RUNNER,
-            f"{alive.who} lives on though its job is over (a node that was lost?): look there before you resume",
+            f"{alive.who} is still alive although its job is over (a lost node?): look there before you resume",
         ) from alive

@@ -66,7 +66,7 @@ def tell_code_changes(args: Options, definition: Definition) -> None:
     text = "\n".join(map(safe_line, lines))
     if definition.head.get("code_changed") == REFUSE and not args.accept_code:
         names = " ".join(f"--redo {change.stage}" for change in found)
-        ways = f"  go on with the code of now:  --accept-code\n  run it again:                {names}"
+        ways = f"  continue with today's code:   --accept-code\n  run it again:                {names}"
         raise Trouble(Exit.CONFIG, f"nothing was started ([run] code_changed)\n{text}\n{ways}")
     data = [{**change._asdict(), "differences": [safe_line(one) for one in change.differences]} for change in found]
     say(args, {"event": "code_changed", "stages": data}, text)

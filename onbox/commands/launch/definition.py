@@ -145,6 +145,6 @@ def _run_id(paths: RunPaths) -> str:
     except (OSError, ValueError) as error:
         says = getattr(error, "strerror", None) or error
         raise Trouble(
-            Exit.CONFIG, f"{paths.manifest}: {says}; move {paths.root} away to start anew (nothing is deleted)"
+            Exit.CONFIG, f"{paths.manifest}: {says}; move {paths.root} away to start again (nothing is deleted)"
         ) from error
     return head.run_id if head is not None else f"{utc_text(wall())[:10].replace('-', '')}-{os.urandom(4).hex()}"

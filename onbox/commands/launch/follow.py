@@ -110,7 +110,7 @@ def missing_layers(definition: Definition) -> list[str]:
     found = []
     notify = definition.head.get("notify")
     if not notify or not notify.get("targets"):
-        found.append("nobody is told how it ends: onbox.toml has no [notify]")
+        found.append("nobody gets a message when it ends: onbox.toml has no [notify]")
     if not is_patrolled(definition.paths, wall()):
         found.append("no patrol looks at this machine; on your side: patrol add, patrol install")
     return found

@@ -80,7 +80,7 @@ def _refusal(
     accept = " ".join(f"--accept-done {name}" for name in open_ones[:4])
     return (
         f"nothing was started: run {run} is {every}, and {plural} {', '.join(open_ones[:8])} {verb} not done\n"
-        f"  go on with all of it, in order:       onbox resume {run}\n"
+        f"  continue all of it, in order:         onbox resume {run}\n"
         f"  {', '.join(asked[:4])} alone, as a separate run:  {alone}\n"
-        f"  what is there counts, by your word:   {shlex.join(['onbox', 'chain', *words])} {accept}"
+        f"  accept the results that are there:    {shlex.join(['onbox', 'chain', *words])} {accept}"
     )

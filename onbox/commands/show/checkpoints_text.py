@@ -83,7 +83,7 @@ def _rollback(one: Mapping[str, Any]) -> str:
 
 
 def _resume(chosen: Mapping[str, Any], next_stage: str | None, *, is_empty: bool) -> Iterable[tuple[str, str]]:
-    """What a resume goes on from. next_stage: which it would start; None: the run is done."""
+    """What a resume continues from. next_stage: which it would start; None: the run is done."""
     if "absent" in chosen:
         if not is_empty:
             yield (
@@ -101,7 +101,7 @@ def _resume(chosen: Mapping[str, Any], next_stage: str | None, *, is_empty: bool
     elif chosen["stage"] != next_stage:
         yield "*", f"{newest}; a resume starts stage {next_stage}, which has none"
     else:
-        yield "*", f"a resume goes on from {step}{untold}: ONBOX_CHECKPOINT"
+        yield "*", f"a resume continues from {step}{untold}: ONBOX_CHECKPOINT"
 
 
 def _notes(data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -140,7 +140,7 @@ def around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple[
         said.append(("runner", _runner_text(view)))
     if back := data["rollback"]:
         said.append(
-            ("rollback", f"to step {back['step']} by {back['by']}: {back['reason']}; a resume goes on from there")
+            ("rollback", f"to step {back['step']} by {back['by']}: {back['reason']}; a resume continues from there")
         )
     if data["waiting_for"]:
         said.append(("waiting", str(data["waiting_for"])))
@@ -274,6 +274,6 @@ def _runner_text(view: RunView) -> str:
         return f"alive, {pid}, {beat}" + (" (LATE: the runner itself is stuck or stopped)" if is_late(view) else "")
     if view.stage_alive:
         if view.keeper_alive:
-            return f"gone; stage {view.stage_alive} lives on and continues the chain when it ends"
-        return f"gone, and so is the keeper of stage {view.stage_alive}, which lives on; `onbox resume` takes over"
+            return f"gone; stage {view.stage_alive} goes on and continues the chain when it ends"
+        return f"gone, and so is the keeper of stage {view.stage_alive}, which goes on; `onbox resume` takes over"
     return "none" if view.end else "none, and the chain has not ended: interrupted"

@@ -59,7 +59,7 @@ def run_skip(args: Options) -> int:
     say(
         args,
         {"event": "skipped", "cells": [board.name(one) for one in numbers]},
-        f"skipped, by your word: {safe_line(names)}; {then}",
+        f"skipped: {safe_line(names)}; {then}",
     )
     return Exit.DONE
 

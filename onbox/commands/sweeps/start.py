@@ -201,11 +201,14 @@ def _trouble_of(refusal: OtherCommands | SharedPaths | Claimed | StillAlive, pat
         )
     lines = [f"nothing was started: {refusal.begun} cells of sweep {name} have begun with other commands"]
     lines += difference_lines(refusal.differences)
-    lines += ["  a sweep of its own:   --name NAME", "  every cell anew:      --again (what is there is moved aside)"]
+    lines += [
+        "  a sweep of its own:   --name NAME",
+        "  run every cell again: --again (earlier results are moved aside)",
+    ]
     return Trouble(Exit.CONFIG, "\n".join(lines))
 
 
-def _tell_end(args: Options, paths: RunPaths, end: NothingToDo, *, anew: str = "; all anew: --again") -> int:
+def _tell_end(args: Options, paths: RunPaths, end: NothingToDo, *, anew: str = "; run all again: --again") -> int:
     """anew: how every cell is run again, where this command can do that."""
     name = os.path.basename(paths.root)
     reason = safe_line(end.data.get("reason") or "")

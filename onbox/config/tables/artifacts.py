@@ -44,7 +44,7 @@ class CheckpointsKeys(Keys):
     """`checkpoints` of a stage."""
 
     kind = Key(values.one_of(PRESETS, "a kind of checkpoint"), "", "Their layout.", '"hf"', wanted=", ".join(PRESETS))
-    path = OwnKey("Where they lie.", '"ckpt"', usual="as artifacts or gates.checkpoints say")
+    path = OwnKey("Where they are.", '"ckpt"', usual="as artifacts or gates.checkpoints say")
     min_count = Key(values.count_from(1), 1, "At least this many whole ones must be there.", "1", usual="1")
 
 

@@ -133,11 +133,11 @@ class BoxKeys(Keys):
         usual="not known",
     )
     started = Key(values.local_time, None, "When the rental began.", '"2027-01-01 08:00"', usual="not known")
-    budget = Key(billing.amount, None, "You are told once when so much was spent.", '"50 USD"', usual="you are not")
+    budget = Key(billing.amount, None, "You get one message when this much was spent.", '"50 USD"', usual="you are not")
     idle_budget = Key(
         billing.amount,
         None,
-        "You are told once when it cost so much while nothing ran.",
+        "You get one message when it cost this much while nothing ran.",
         '"5 USD"',
         usual="you are not",
     )
@@ -149,7 +149,7 @@ class BoxKeys(Keys):
         usual='"generic"',
     )
     stop_at = OwnKey(
-        "Where the watch of all its runs ends, and you are told: at a step, a time (local, unless with an offset), or a "
+        "Where the watch of all its runs ends with a message: at a step, a time (local, unless with an offset), or a "
         "loss. Nothing is stopped by it.",
         '{ step = 4000, time = "2027-01-01 08:00", loss = 0.1 }',
         usual="it goes on",

@@ -48,7 +48,7 @@ class WatchedJobKeys(Keys):
     resubmit = Key(
         _resubmit,
         None,
-        'Only for recover = "resume": the command, run here, that submits it anew and does not wait.',
+        'Only for recover = "resume": the command, run here, that submits it again and does not wait.',
         "",
     )
     stall_after = Key(
@@ -110,7 +110,7 @@ def _read_job(table: Table, engine: str, *, may_resubmit: bool) -> Watch:
     job = table.require("job", partial(job_id, engine), "", PARTS[engine].job_wanted)
     resubmit = table.get(WatchedJobKeys.resubmit)
     if may_resubmit and resubmit is None and table.is_table:
-        table.missing("resubmit", 'the command that submits the job anew, as recover = "resume" is set')
+        table.missing("resubmit", 'the command that submits the job again, as recover = "resume" is set')
     return Watch(
         name=table.read("name", values.run_name, name_of_job(job)),
         job=job,

@@ -28,7 +28,7 @@ class CheckpointGateKeys(Keys):
     path = Key(values.text, ".", "Where they are. Files already there count.", '"ckpt"', usual='"."')
     size = Key(values.size, 0, "The size of one checkpoint.", '"4GB"', wanted="the size of one checkpoint, such as 4GB")
     keep = Key(
-        values.count_from(1), 1, "How many of them are kept.", "3", wanted="how many checkpoints lie there at once"
+        values.count_from(1), 1, "How many of them are kept.", "3", wanted="how many checkpoints are kept there at once"
     )
     scratch = Key(values.size, 0, "Room beside them.", '"10GB"', usual="none")
     files = Key(values.count_from(1), 1, "How many files one checkpoint has.", "1", usual="1")

@@ -78,8 +78,8 @@ class StageKeys(Keys):
     stall_after = Key(
         values.duration_or_never,
         None,
-        "Log, artifacts and CPU all quiet for so long: stalled. You are told; nothing is stopped unless retry.classes "
-        'has "hang_stall". Where nothing is said, a busy GPU is a sign of life, too.',
+        "Stalled when log, artifacts and CPU are all quiet for this long. You get a message; nothing is stopped unless retry.classes "
+        'has "hang_stall". If it is not set, a busy GPU is a sign of life, too.',
         '"30m"',
         usual="30m",
     )
@@ -93,7 +93,7 @@ class StageKeys(Keys):
     expected = Key(
         values.positive_duration,
         None,
-        "How long it should take. Done in less than half of that is a warning beside DONE; half as long again is told. "
+        "How long it should take. Done in less than half of that is a warning beside DONE; after half as long again you get a message. "
         "Nothing is stopped.",
         '"14h"',
         usual="not known; a patrol knows how long it took before",

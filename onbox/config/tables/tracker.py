@@ -44,7 +44,7 @@ class TrackerKeys(Keys):
     resume = Key(
         values.one_of(RESUMES, "a way to resume"),
         "allow",
-        'A stage\'s later attempts: "must" go on in the same run, "never" may, or both will do ("allow").',
+        'A stage\'s later attempts "must" continue the same run, "never" do, or "allow" either.',
         '"must"',
         usual='"allow"',
     )

@@ -118,7 +118,16 @@ def _bar_sight(display: Display) -> CounterSight | None:
         elapsed=_clock(_group(match, "elapsed")),
         beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
         made=True,
-        inner=shape.id in ("keras", "train-bracket", "two-brackets", "loss-bracket", "pass-document")
+        inner=shape.id
+        in (
+            "keras",
+            "train-bracket",
+            "two-brackets",
+            "four-counts",
+            "epoch-comma-batch",
+            "loss-bracket",
+            "pass-document",
+        )
         or bool(desc_fraction)
         or _is_of_step(label, exact),
     )

@@ -48,10 +48,11 @@ _COUNT_IN_CELL = lazy(
 _CONNECTED = lazy(r"(?i)\b(?:every|each|per|after|for|of|in|from|last|next|best|until|total|max|first)\W{0,3}$|/\s?$")
 _ORDINAL = lazy(
     r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
-    r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?=.{0,80}\d\.\d)"
+    r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?!\s{0,8}\d{1,18}(?![.\d]))(?=.{0,80}\d\.\d)"
 )
 _ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
+_PLURALS = frozenset({"epochs", "iters", "rounds", "trials", "episodes"})
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
 _GLOBAL = lazy(r"(?i)global[_ ]?$|num_$|total_?$")
 _VALIDATES = lazy("(?i)val|test|eval")
@@ -68,21 +69,13 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
     maxima: list[tuple[str, int]] = []
     before_epoch = BEFORE_EPOCH.search(text)
     if before_epoch:
-        sights.append(
-            CounterSight(
-                "epoch",
-                "epoch",
-                "train",
-                int(before_epoch["epoch"] or before_epoch["short"]),
-                int(before_epoch["epochs"]) if before_epoch["epochs"] else None,
-                False,
-                "labelled",
-            )
-        )
+        sights = [_numbered_epoch(before_epoch), *_inside_epoch(text, before_epoch, "train")]
+        text = text[before_epoch.end() :]
     ordinal = None if sights else _ordinal(text)
     if ordinal is not None:
         return [ordinal], maxima
     in_cell = _count_in_cell(text) if " |" in text else None
+    begins = len(text) - len(message(text).text)
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower()) or MAXIMUM_WORDS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -99,7 +92,9 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
             continue  # `step_in_epoch: 300`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
-        role = _role(_label_words(before), word[0].lower(), match, leads=not before.strip())
+        leads = begins <= word.start() and not text[begins : word.start()].strip()
+        role = _role(_label_words(before), word[0].lower(), match, leads=leads)
+        role = role or ("counter" if leads and _is_plural_counter(text, word[0].lower(), match) else "")
         count = parse_count(match["current"])
         told = is_exact(text, *match.span("current"))
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
@@ -107,6 +102,17 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         if role == "counter" and (in_cell is None or unit != in_cell.unit):
             sights.extend(_word_sights(text, match, unit, before, count))
     return ([*sights, in_cell] if in_cell else sights), maxima
+
+
+def _numbered_epoch(found: re.Match[str]) -> CounterSight:
+    """`12epoch:`, `12/40epoch started`, `0-epoch (99/44660)`."""
+    most = int(found["epochs"]) if found["epochs"] else None
+    return CounterSight("epoch", "epoch", "train", int(found["epoch"] or found["short"]), most, False, "labelled")
+
+
+def _is_plural_counter(text: str, word: str, match: re.Match[str]) -> bool:
+    """`Epochs   16. Current error: 0.00652`: it begins the line, and something is measured beside it."""
+    return word in _PLURALS and not match["sep"].strip() and _is_measured(text, match, "")
 
 
 def _count_in_cell(text: str) -> CounterSight | None:
@@ -162,7 +168,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
         return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""
     if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
         return ""
-    if unit in SELDOM_UNITS and "=" not in match["sep"] and words[-1:] != ["time"]:
+    if unit in SELDOM_UNITS and (leads or "=" not in match["sep"]) and words[-1:] != ["time"]:
         return "counter"
     if unit in WEAK_WORDS and match["sep"].strip():
         return "counter"

@@ -91,7 +91,8 @@ ENDED = lazy(
     r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s{0,8}[:=]\s{0,8}(?:false|no|0))"
     r"|\bafter \d{1,18} (?:iterations|epochs|steps|rounds)\s*[:.]"
     r"|^\W*(?:fit|fitted|trained|ran|completed|finished) [\d,]+ [a-z]+ in \d"
-    r"|\bstopping\.?\s*$|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall"
+    r"|\bstopping\.?\s*$|^\W*(?:\[[\w.-]{1,30}\]\s{1,4})?(?:early|auto)[ -]stop(?:ped|ping)?"
+    r"(?:\W{0,3}$|[.!]\s|\s(?:after|at|triggered|because|since|due)\b(?!.{0,40}\d/\d))|^\W*stopp(?:ing|ed) (?:since|because|as|after|due)\b|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall"
     r"|run)[- ]?(?:clock )?time\b"
     r"|\bsolved (?:in|after|at) \d{1,18} (?:episodes|iterations|steps|epochs|generations|updates)\b"
     r"|\b(?:terminat(?:ed|ion)|ended) (?:successfully|normally)\b|\bnormal termination\b"
@@ -103,6 +104,10 @@ FAREWELL = lazy(r"(?i)wandb\S{0,8} (?:\S{1,16} )?view run .{1,80} at:")  # said 
 IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
 AT_ITS_LIMIT = lazy(r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:")
 DONE_ONLY = lazy(r"(?i)^\W*(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
+OF_A_PART = lazy(  # `Epoch train finished, avg_loss=2.35`, `Fold 3: training complete`
+    r"(?i)\b(?:epoch|fold|step|iteration|round|stage|phase|trial|seed|client|task)\b[^.]{0,40}"
+    r"\b(?:completed?|finished|done|ended|over)\b"
+)
 CRASHED = lazy(
     r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception):(?: |$)|(?i:\bout of memory\b"
     r"|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"

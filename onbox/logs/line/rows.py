@@ -20,7 +20,10 @@ _LEADING_LOSS = lazy(
     r"(?:(?:train(?:ing)?[ _]?)?loss[\s:=]+(-?\d+\.\d+(?:e-?\d+)?)|-?\d+\.\d+,? .{0,40}?loss)",
     re.IGNORECASE,
 )
-_LEADING_NAMED = lazy(r"^(?:\[(\d{1,18})\]|<(\d{1,18})>)\s{1,4}[A-Za-z][\w/.-]{1,60}(?:\s|:\s?|\s?=\s?)-?\d{1,18}\.\d")
+_LEADING_NAMED = lazy(
+    r"^(?:\[\s{0,12}(\d{1,18})\]|<\s{0,12}(\d{1,18})>)\s{0,4}[|:,]?\s{1,4}"
+    r"[A-Za-z][\w/.-]{1,60}(?:\s{1,4}|:\s?|\s?=\s?)-?\d{1,18}\.\d"
+)
 _LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
 _CHAINS = lazy(r"^\s*(\d{1,18}) -- (?:\* )?[\[(]-?\d.* -- (\d{1,9}:\d\d:\d\d)$")  # MrBayes
 _LOGGER = lazy(r"(?:DEBUG|INFO):[\w.]{1,40}:\s?")

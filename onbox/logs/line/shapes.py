@@ -151,6 +151,24 @@ SHAPES: tuple[Shape, ...] = (
         "[3/25][400/1583] Loss_D: 0.5121 Loss_G: 3.1",
     ),
     _shape(
+        "four-counts",
+        ("/",),
+        r"^\s*(?P<epoch>\d{1,9})/(?P<epochs>\d{1,9})/(?P<current>\d{1,9})/(?P<max>\d{1,9})(?=\s?[|:,-].*\d\.\d)",
+        "epoch of epochs, then the batch of batches, all with slashes",
+        "custom loops",
+        "162/600/10/17 | 0.29 | 0.18 | Lr:0.001",
+    ),
+    _shape(
+        "epoch-comma-batch",
+        ("[", ",", "]"),
+        rf"^(?:(?:INFO|DEBUG|\[[^\[\]]{{0,40}}\]|[\d:.,/T-][\d:.,/T -]{{4,30}})[\s:|-]{{0,3}}(?:\w{{1,20}}[:\s]\s?)?)?{_GAP}"
+        rf"\[{_GAP}(?P<epoch>\d{{1,9}}){_GAP},{_GAP}(?P<current>\d{{1,9}}){_GAP}\]\s?[:|-]?{_GAP}"
+        r"(?=[A-Za-z][\w /-]{0,30}[:=]\s{0,8}\[?-?\d{1,18}\.\d)",
+        "epoch, then the batches inside it, in one pair of brackets",
+        "PyTorch's CIFAR-10 tutorial, I-JEPA",
+        "[2,  4000] loss: 1.849",
+    ),
+    _shape(
         "pass-document",
         ("pass", "#", "/"),
         rf"pass (?P<epoch>\d{{1,18}}), at \w{{1,20}} #(?P<current>{COUNT})/(?P<max>{COUNT})",
@@ -167,6 +185,14 @@ SHAPES: tuple[Shape, ...] = (
         "a counter and its maximum as two neighbouring fields",
         "JSON lines and logfmt of services and renderers",
         '{"progress": {"current": 41, "total": 120}}',
+    ),
+    _shape(
+        "total-done",
+        ("total_", "_done"),
+        r"\"total_(?P<word>[a-z]{2,20})\":\s?(?P<max>\d{1,18}),\s?\"(?P=word)_done\":\s?(?P<current>\d{1,18})",
+        "how many there are and how many are done, as two neighbouring fields",
+        "restic, JSON lines of services",
+        '{"total_files":553,"files_done":552}',
     ),
     _shape(
         "cjk",
@@ -218,6 +244,14 @@ SHAPES: tuple[Shape, ...] = (
         "1200/20000 loss: 0.31",
     ),
     _shape(
+        "running-of",
+        (" + ", ") / "),
+        r"\((?P<current>\d{1,12}) \+ \d{1,9}\) / (?P<max>\d{1,12})(?![\w.])",
+        "what is done and what is under way, of how many",
+        "Spark's console",
+        "[Stage 0:==============>   (45 + 2) / 48]",
+    ),
+    _shape(
         "done-of",
         (),
         r"(?P<label>(?:processed|processing|completed|done|finished|generated|generating|progress|solved|written|wrote"
@@ -243,14 +277,15 @@ _LETTER = "A-Za-zÀ-ÿА-яё"
 WORD = lazy(rf"(?<![{_LETTER}])[{_LETTER}]+(?![{_LETTER}])")
 # ESPnet: 12epoch:train:1501-1600batch, 12/40epoch started; [e:12]
 BEFORE_EPOCH = lazy(
-    r"(?<![\w.])(?P<epoch>\d{1,18})(?:/(?P<epochs>\d{1,18}))?epoch(?::| started)|\[[eE][:=]\s?(?P<short>\d{1,18})\]"
+    r"(?<![\w.])(?P<epoch>\d{1,18})(?:/(?P<epochs>\d{1,18}))?(?:epoch(?::| started)|-epoch(?=\s?[(\[:]))"
+    r"|\[[eE][:=]\s?(?P<short>\d{1,18})\]"
 )
 COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|number|num|idx|index|id(?=\s?[=:])|count|seen|done"
     r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
-    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[(\"'#]{{1,4}}{_GAP})?"
-    rf"(?P<current>(?<![\d.-]){COUNT})(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
+    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
+    rf"(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
     rf"(?:{_GAP}{_OF}{_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it

@@ -53,7 +53,7 @@ DETECTORS: dict[str, Detector] = {
     ),
     "resume-mismatch": Detector(
         loss.resume_mismatch,
-        "it goes on elsewhere than it left",
+        "it continues elsewhere than it stopped",
         "See whether weights, optimizer, data order and seed were restored, and from the checkpoint that was meant.",
     ),
     "checkpoints-late": Detector(

@@ -82,7 +82,7 @@ def _json_list(text: str) -> tuple[str, ...]:
     try:
         data = json.loads(text)
     except ValueError as error:
-        raise BadCell(f"it begins like a JSON list and is none ({error})") from error
+        raise BadCell(f"it begins like a JSON list but is not one ({error})") from error
     if not data:
         raise BadCell("the list is empty")
     return tuple(map(text_of, data))

@@ -58,7 +58,7 @@ def revive(paths: RunPaths) -> int:
     except Trouble as trouble:
         return report(trouble.exit_code, str(trouble))
     except (StateNotWritten, LockUnsupported, OSError) as error:
-        return report(Exit.STATE_NOT_WRITTEN, f"the sweep's runner is gone and could not be started anew: {error}")
+        return report(Exit.STATE_NOT_WRITTEN, f"the sweep's runner is gone and could not be started again: {error}")
 
 
 def _is_open(paths: RunPaths) -> bool:

@@ -76,7 +76,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
 
 
 GOES_ON_FOR = 3  # lines: so far does the message of an exception reach
-_SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level")
+_SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level", "torch-writer", "short-write")
 
 
 def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault | None:

@@ -79,7 +79,7 @@ ENGINE_TROUBLES = If(
     "its engine tells of a dead node, a lost owner or a demand that it cannot meet",
     lambda s: s.engine is not None and bool(s.engine.troubles),
 )
-STANDS = If("its progress did not go on since the last look", lambda s: not s.steps_go_on)
+STANDS = If("it made no progress since the last look", lambda s: not s.steps_go_on)
 ONLY_ENGINE = If(
     "its engine alone says that it runs: no process and no fresh log, artifact or heartbeat was seen",
     lambda s: (

@@ -241,7 +241,7 @@ ENDED: tuple[Row, ...] = (
     Row(
         "failed-on-engine", Severity.CRITICAL, RunState.FAILED, (ENGINE_FAILED, NOT_ALIVE),
         lambda s: f"{_engine_words(s)}; {how_far(s)}",
-        "a marker beside a job that did not succeed proves nothing: a job can be OUT_OF_MEMORY although its script went on",
+        "a marker of a job that did not succeed proves nothing: a job can be OUT_OF_MEMORY although its script went on",
         remedy=_engine_remedy, command=log_command,
         resume=lambda s: s.look.can_resubmit and s.failure is not None and _may_resume(s),
     ),

@@ -110,7 +110,7 @@ RUN_FLAGS: tuple[Row, ...] = (
     RUNNER_IS_GONE,
     Row(
         "failure-survived", Severity.WARNING, None, (ALIVE, FAILURE_IN_LOG, NO_OUTCOME),
-        lambda s: f"its log shows {word(s.failure.failure_class, 40)}: {quote(s.failure.proof, 80)}, yet it lives on" if s.failure else "",
+        lambda s: f"its log shows {word(s.failure.failure_class, 40)}: {quote(s.failure.proof, 80)}, but it is still alive" if s.failure else "",
         "an exception in a log is not a death; only the process's end is",
         remedy=lambda s: "Read it; it may be one rank of many.", command=log_command,
     ),
@@ -149,7 +149,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         "overdue", Severity.WARNING, None,
         (ALIVE, NOT_DONE, If("its stage, or all of it, has taken more than overdue_percent of the declared time", lambda s: s.overdue is not None)),
         _say_overdue,
-        "it may be slow, or wait for something, and whoever expected it earlier pays for it",
+        "it may be slow, or wait for something, and somebody pays for it",
         remedy=lambda s: "Look at its pace and its time left; nothing is stopped for that.", command=status_command,
     ),
     Row(
@@ -204,7 +204,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         (ALIVE, If("its engine could not be asked, or has lost its job", lambda s: isinstance(s.look.scheduler, Unseen))),
         lambda s: f"it is seen to live; of its engine: {quote(s.look.scheduler.why, 120)}" if isinstance(s.look.scheduler, Unseen) else "",
         "what runs is well whatever its engine says; but nobody but the engine would start it again",
-        remedy=lambda s: "Look whether the engine is up; never submit it again while this one lives.", command=status_command,
+        remedy=lambda s: "See whether the engine is up; never submit it again while this one is alive.", command=status_command,
     ),
     Row(
         "log-absent", Severity.WARNING, None,

@@ -57,7 +57,7 @@ def _sync_command(scene: RunScene) -> str:
 UNCONFIRMED = Row(
     "unproven", Severity.WARNING, RunState.RUNNING, (ALIVE, NO_SIGNALS, NOT_JUST_STARTED, STANDS_STILL),
     lambda s: f"running, unconfirmed: no log or artifact could be seen, and {_opinion(s)}; {else_known(s)}",
-    "that a process or a scheduler says RUNNING is not evidence of progress; the tracker is the only other one here, and it stands still",
+    "that a process or a scheduler says RUNNING is not evidence of progress; the tracker is the only other one here, and it does not move",
     remedy=lambda s: "Look yourself whether it works; nothing is done about it.", command=log_command,
 )  # fmt: skip
 
@@ -74,7 +74,7 @@ TRACKER_FLAGS: tuple[Row, ...] = (
         "tracker-stale", Severity.WARNING, None, (ALIVE, NOT_DONE, NOT_JUST_STARTED, STANDS_STILL),
         lambda s: f"{_opinion(s)}{_link(s)}",
         "timestamps and steps at a tracker must move; it alone never makes a run stalled",
-        remedy=lambda s: "Look at the log, and whether the tracker's own process lives.", command=log_command,
+        remedy=lambda s: "Look at the log, and see whether the tracker's own process is alive.", command=log_command,
     ),
     Row(
         "tracker-lags", Severity.OK, None, (ALIVE, NOT_DONE, NOT_JUST_STARTED, _says("lags behind a log that moves", "tracker-lags")),
@@ -100,7 +100,7 @@ TRACKER_FLAGS: tuple[Row, ...] = (
             and (run := observed(view.best(t)[0])) is not None and run.state in ("failed", "crashed", "killed"))),
         lambda s: f"{_opinion(s)}, yet one of its processes is alive",
         "the tracker lost its connection, or its own process died: metrics are being lost",
-        remedy=lambda s: "Look whether the tracker's own process lives; its state lags behind by minutes.", command=log_command,
+        remedy=lambda s: "See whether the tracker's own process is alive; its state lags behind by minutes.", command=log_command,
     ),
     Row(
         "tracker-loss-lost", Severity.WARNING, None,
@@ -114,7 +114,7 @@ TRACKER_FLAGS: tuple[Row, ...] = (
         "tracker-alert", Severity.WARNING, None,
         (If("its program told the tracker a warning within the last two cadences", lambda s: bool(view.loud_alerts(s))),),
         _say_alert,
-        "alerts of trackio are polled where they lie: better than a pattern in a log",
+        "trackio's alerts are read from its own files: better than a pattern in a log",
         remedy=lambda s: "Read it; the program itself thought it worth a person's look.", command=log_command,
     ),
     Row(
@@ -122,13 +122,13 @@ TRACKER_FLAGS: tuple[Row, ...] = (
         (DONE, If("its run at W&B lacks its end or its summary", lambda s: bool(view.unfinished(s)))),
         lambda s: f"done, but its run at W&B has no end or no summary: {word(view.unfinished(s)[0].identity.run_id or '?', 60)}",
         "a success whose final metrics are missing is not fit to be sealed",
-        remedy=lambda s: "Send what lies on the box (`wandb sync DIRECTORY`), then compare the final metrics with the log's.",
+        remedy=lambda s: "Upload the run (`wandb sync DIRECTORY` on the box), then compare the final metrics with the log's.",
         command=status_command,
     ),
     Row(
         "tracker-unsynced", Severity.OK, None,
         (DONE, If("its run at W&B was offline and has not been sent", lambda s: bool(view.unsynced(s)))),
-        lambda s: f"its metrics lie on this box only: {word(view.unsynced(s)[0].identity.place or '', 160)}",
+        lambda s: f"its metrics are only on this box: {word(view.unsynced(s)[0].identity.place or '', 160)}",
         "what is not sent is lost with the box",
         remedy=lambda s: "Send it before the box is given back.", command=_sync_command,
     ),

@@ -66,7 +66,7 @@ class WaitCondition(Noted, ABC):
         for process in self.beside:
             began = process.began_at
             if changed_at is not None and began is not None and changed_at < began - ALIKE_SECONDS:
-                return f"is older than process {process.path}, which lives: a new one is waited for"
+                return f"is older than process {process.path}, which is alive: waiting for a new one"
         return ""
 
     def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> WaitFinding:

@@ -45,7 +45,7 @@ def test_an_expression_that_never_ends_is_no_success(tmp_path: Path, monkeypatch
     [
         ("step 3/3 loss nan", "nan"),
         ("{'loss': nan, 'grad_norm': nan, 'epoch': 3.0}", "nan"),
-        ("{'loss': '0', 'grad_norm': 'nan', 'epoch': '0.06'}", "0 beside a gradient norm that is not finite"),
+        ("{'loss': '0', 'grad_norm': 'nan', 'epoch': '0.06'}", "0 although the gradient norm is not finite"),
         ("{'loss': 0.0, 'grad_norm': 0.31, 'epoch': 3.0} time nan", ""),
         ("{'loss': 0.25, 'grad_norm': inf, 'epoch': 3.0}", ""),
         ("step 3/3 loss 0.25 time nan", ""),

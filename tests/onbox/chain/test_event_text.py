@@ -135,7 +135,7 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
         {"stage": "train"},
     ),
     (
-        "train        accepted     its result counts by your word, in spite of: exit_code: 1, wanted 0",
+        "train        accepted     you accepted its result in spite of: exit_code: 1, wanted 0",
         Event.DONE_ACCEPTED,
         {"stage": "train", "in_spite_of": "exit_code: 1, wanted 0"},
     ),

@@ -18,10 +18,10 @@ ONE = {
 @pytest.mark.parametrize(
     ("next_stage", "chosen", "says"),
     [
-        ("train", TEN, "a resume goes on from step 10: ONBOX_CHECKPOINT"),
+        ("train", TEN, "a resume continues from step 10: ONBOX_CHECKPOINT"),
         ("eval", TEN, "the newest whole one, step 10; a resume starts stage eval, which has none"),
         (None, TEN, "the newest whole one, step 10; the run is done: nothing is left to resume"),
-        ("train", TEN | {"whole": None}, "a resume goes on from step 10 (whole: cannot be told): ONBOX_CHECKPOINT"),
+        ("train", TEN | {"whole": None}, "a resume continues from step 10 (whole: cannot be told): ONBOX_CHECKPOINT"),
         (None, TEN | {"whole": None}, "the newest one, step 10 (whole: cannot be told); the run is done"),
         ("train", {"absent": "none is whole"}, "from nothing: none is whole"),
         (None, {"absent": "none is whole"}, "none: the run is done; none is whole"),

@@ -272,7 +272,7 @@ def test_a_literal_secret_is_refused_and_not_echoed(name: str, table: str) -> No
     command = "cmd = 'true'\n" if table.startswith("stages") else ""
     (error,) = errors_of(f"[{table}]\n{command}env = {{ {name} = 'hunter2' }}")
     assert str(error) == (
-        f"{table}.env.{name}: *** is not allowed here: a secret must not lie in a file: write env:NAME or file:PATH"
+        f"{table}.env.{name}: *** is not allowed here: never put a secret into this file: write env:NAME or file:PATH"
     )
 
 
@@ -318,7 +318,7 @@ def test_values_that_may_be_secrets_are_never_echoed(text: str) -> None:
 def test_a_literal_url_is_refused_with_the_reason() -> None:
     (line,) = lines_of("[notify]\nurls = ['env:A', 'https://hooks.example.com/x']")
     assert line == (
-        "notify.urls[1]: *** is not allowed here: a secret must not lie in a file: write env:NAME or file:PATH"
+        "notify.urls[1]: *** is not allowed here: never put a secret into this file: write env:NAME or file:PATH"
     )
 
 

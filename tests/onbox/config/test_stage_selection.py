@@ -80,7 +80,7 @@ def test_a_word_is_split_at_its_first_equals_sign(word: str, name: str, cmd: str
         (["a b=x"], '"a b" is not a name'),
         (["chain=x"], '"chain" is not free'),
         (["a_DONE=x"], '"a_DONE" is not free'),
-        (["train.1=x"], "stage train.1 cannot stand beside train"),
+        (["train.1=x"], "stage train.1 cannot be combined with train"),
         (["a\x1b[31m=x"], '"a\\x1b[31m" is not a name'),
     ],
 )

@@ -287,7 +287,7 @@ def test_a_transfer_that_died_is_told_to_who_takes_over(place: Patrolled, box: B
     link.after_bytes = 1_000_000
     assert place.patrol("pull", "gpu1/digits", "home", "--tries", "1").returncode == 3
     link.after_bytes = None
-    words = "it stopped before its end, go on: patrol pull gpu1/digits home"
+    words = "it stopped before its end, continue: patrol pull gpu1/digits home"
     assert words in place.patrol("status").stdout
     handbook = [sys.executable, "-m", "handbook", "resume"]
     told = warm.run(handbook, env=place.env, cwd=place.local, timeout=90)

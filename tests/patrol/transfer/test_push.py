@@ -85,7 +85,7 @@ def test_a_transfer_that_died_is_told_and_goes_on(place: Patrolled) -> None:
         seen += 1
         assert done.returncode == 3, done.stderr
         assert "Go on with: patrol push gpu1" in done.stderr
-        assert "it stopped before its end, go on: patrol push gpu1" in place.patrol("status").stdout
+        assert "it stopped before its end, continue: patrol push gpu1" in place.patrol("status").stdout
     link.close()
     assert seen >= 2
     assert same(here, there)

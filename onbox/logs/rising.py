@@ -1,0 +1,100 @@
+"""A counter that no word names: in lines of one form, a number that goes on evenly beside others that do not. Pure.
+
+`17  -9732.25  +0.0004`, `Merged: freq=59 merges=800`: rows of iterations look so in every program. It is asked where
+the log shows no other counter.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ROWS = 5  # so many lines, one after another
+ROWS_LOOKED_AT = 8
+LINES = 40  # of the log's end, among which the rows may have others between
+LINES_BEHIND = 16  # behind the last row
+COLUMNS = 10
+_NAMED_BY = ("=", ":", "(")
+MOST = 1_000_000_000  # a larger number is a time
+_NUMBER = lazy(r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)(?![\w.])", re.IGNORECASE)
+_FREE = lazy(r"(?:^|[\s=(\[|,;#]|(?<!0):)$")  # before a count
+_NAMES = lazy(
+    r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$"
+    r"|(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"
+)  # before a number: it names something, or one of several results
+
+
+_ROW = lazy(r"\s*\d+:\s")
+
+
+class _Cell(NamedTuple):
+    """A number in a line. whole: written without a point or a sign."""
+
+    value: float
+    whole: bool
+
+
+def rising(lines: Sequence[str]) -> int | None:
+    """Where the count stands that goes on in the last lines of one form; None if none does."""
+    rows = [_cells(line) for line in lines[-LINES:]]
+    for end in range(len(rows), max(ROWS, len(rows) - LINES_BEHIND) - 1, -1):
+        for name in rows[end - 1]:
+            alike = [row for row in rows[:end] if name in row][-ROWS_LOOKED_AT:]
+            if len(alike) >= ROWS and _is_count(name, alike):
+                return int(rows[end - 1][name].value)
+    return None
+
+
+def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    if _NAMES.search(name) or not _is_even([row[name] for row in rows]):
+        return False
+    return any(_is_measure(other, rows) for other in rows[-2] if other != name)
+
+
+def _is_even(column: Sequence[_Cell]) -> bool:
+    """Whether it goes on by the same each time, or to the same multiple."""
+    if not all(cell.whole and 0 <= cell.value < MOST for cell in column):
+        return False
+    values = [cell.value for cell in column]
+    pairs = list(pairwise(values))
+    if any(after <= before for before, after in pairs):
+        return False
+    return _same(after - before for before, after in pairs) or (
+        values[0] > 0 and _same(after / before for before, after in pairs)
+    )
+
+
+def _same(values: Iterable[float]) -> bool:
+    return len(set(values)) == 1
+
+
+def _is_measure(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """Whether a column moves as what is measured does: not by the same each time. One that has a name may stand."""
+    column = [row[name] for row in rows if name in row]
+    broken, named = not all(cell.whole for cell in column), name[-1:] in _NAMED_BY
+    if len(column) < ROWS - 1 or not (broken or named):
+        return False
+    steps = [round(after.value - before.value, 9) for before, after in pairwise(column)]
+    return (broken and named) or len(set(steps)) > len(steps) // 2
+
+
+def _cells(line: str) -> dict[str, _Cell]:
+    """The numbers of a line, by what stands before each: numbers in it as 0."""
+    text = line if _ROW.match(line) else message(line).text  # ` 5: -3.1e+00` looks like what rank 5 has written
+    found: dict[str, _Cell] = {}
+    before, at = "", 0
+    for number in _NUMBER.finditer(text):
+        before += text[at : number.start()]
+        if _FREE.search(before) and len(found) < COLUMNS:
+            plain = number[0].replace(",", "")
+            found[" ".join(before.split())] = _Cell(float(plain), plain.isdigit())
+        before, at = before + "0", number.end()
+    return found

@@ -1,0 +1,163 @@
+"""How far a run is, by how its numbers stand and move: no name of a program or of a library."""
+
+from __future__ import annotations
+
+import pytest
+
+from onbox.logs.progress import read_progress
+
+MEASURES = (-13405.36, -9765.58, -9744.06, -9737.1, -9735.5, -9732.81, -9732.3, -9732.26)
+
+
+def rows(form: str) -> bytes:
+    return "".join(
+        form.format(n=number, n100=100 * number, n2=2**number, v=value) + "\n"
+        for number, value in enumerate(MEASURES, start=1)
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("form", "current"),
+    [
+        ("{n:10d} {v:16.8f}", 8),
+        ("FIRE: {n:4d} 21:37:38 {v:12.6f}", 8),
+        ("I0000 00:00:1.2 13383 a.cc:421] Merged: freq={v:.0f} merges={n100} piece=le", 800),
+        ("after cycle={n} avg(utility)={v} avg(num_wins)=0.5", 8),
+        ("[{n} Best - ID: 63 Fitness: {v:.3f}, Accuracy: 94.4%]", 8),
+        ("{n},{v:.9f},0.5317124", 8),
+        ("{n}, {v:.3f}: 1.08, 1.11 avg, 1120 images\nLoaded: 0.000057 seconds", 8),
+        (" {n}: {v:.4e} -3.5e+02  4e+02", 8),
+        (" {n}000 (0.1)", 8000),
+        ("[{n} Closest: 'Genetic', Fitness: 1.00]", 8),
+        ("{v:.6f} {v:.3f} {n2:12d} {n2:12d}.0", 256),
+    ],
+)
+def test_rows_with_a_number_that_goes_on_evenly_beside_a_measure(form: str, current: int) -> None:
+    assert read_progress(rows(form))[:2] == (current, None)
+    assert read_progress(rows(form) + b"finished\n").current == current
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "| {n} | {n2:7d} | conv | (128L, 76L) |", "PSNR of (BSD68) kernel: ({n}): {v:.2f} dB", "{n}",
+        "part {n} of it",
+        "21:54:0{n} util {v:.2f}",
+        "10.0.0.{n} GET /page/{n} 200 {n100}", "pid {n}  {v:.2f}", "member {n}: {n100}",
+    ],
+)  # fmt: skip
+def test_rows_of_things_are_no_progress(form: str) -> None:
+    assert read_progress(rows(form)).current is None
+
+
+def test_one_pair_of_brackets_holds_the_epoch_and_its_batch() -> None:
+    lines = [f"[{epoch}, {batch:5d}] loss: {9 / batch:.3f}\n" for epoch in (1, 2) for batch in range(2000, 8001, 2000)]
+    progress = read_progress("".join(lines).encode())
+    assert (progress.current, progress.exact_max, progress.unit, progress.inner_current) == (2, None, "epoch", 8000)
+
+
+@pytest.mark.parametrize(
+    ("lines", "current", "most"),
+    [
+        (["{e}/600/{b}/17 | 0.29:0.13 | Lr:0.001"], 2, 600),
+        (["INFO:Namespace(epochs=300)", "INFO:{e}-epoch ({b}/44660): total loss 11.2, lr 5.5e-09"], 2, 300),
+        (["Model: {b}, batch_size: 12 Step: {e}00, All Loss: 1.78"], 200, None),
+        (["2025-06-09 12:06:03, Gen {e}0, Fitness 1.10, Species 7"], 20, None),
+        (["current step: 29{e}th step", "batch loss:1.31"], 292, None),
+        (["cycle= {e} E= -152.03  delta_E= -9.21e-07"], 2, None),
+        (["INFO:tensorflow:[ {e}5000] | gnorm  1.97 lr  0.000226 | loss  5.54"], 25000, None),
+        (["INFO epoch: {{{e}/300}}, step: {{{b}/20}}, loss : {{1.9}}"], 2, 300),
+        (["Max epochs      300. Desired error: 0.01.", "Epochs   {e}0. Current error: 0.00216. Bit fail 24."], 20, 300),
+        (['{{"percent_done":0.7,"total_files":553,"files_done":55{e}}}'], 552, 553),
+        (["[Stage 0:=====>     (4{e} + 2) / 48]"], 42, 48),
+        (["7905 s | epoch: {e} step: 1335 total_loss: 0.0{b}8 lr: 0.1"], 2, None),
+    ],
+)  # fmt: skip
+def test_which_number_of_a_line_is_the_runs(lines: list[str], current: int, most: int | None) -> None:
+    log = "".join(f"{line}\n".format(e=epoch, b=batch) for epoch in (1, 2) for batch in (5, 9) for line in lines)
+    assert read_progress(log.encode())[:2] == (current, most)
+
+
+def test_a_bar_of_each_epoch_that_stays_at_its_beginning_is_inside() -> None:
+    log = "".join(
+        f"  0%|   | 0/3 [00:00<?, ?it/s]\nTrain Epoch: [{epoch}/53] Loss: 0.5: 8it [00:03, 3.9it/s]\n"
+        f"  0%|   | 0/52 [00:00<?, ?it/s]\nTest Epoch: [{epoch}/53] | Top-1:8.17% : 39it [00:03, 3.9it/s]\n"
+        for epoch in range(1, 8)
+    )
+    assert read_progress(log.encode())[:2] == (7, 53)
+
+
+def test_what_goes_back_while_the_epoch_goes_on_gives_no_maximum() -> None:
+    log = "".join(
+        f"r0 Training Epoch: {share}%|# | {at}/58 [00:10<00:49, 1.03s/it]\n" * (at == 58)
+        + f"r0 Training Epoch: {share}%|# | {at}/58 [00:10<00:49, 1.03s/it]\n"
+        + (f"Train Epoch: \t{epoch}, Loss: \t2.3\n" if at == 58 else "")
+        for epoch in range(1, 6)
+        for at, share in ((0, 0), (29, 50), (58, 100))
+    )
+    progress = read_progress(log.encode())
+    assert (progress.current, progress.exact_max, progress.finished) == (5, None, None)
+    batches = "".join(
+        f"{at}/3 in some epoch finished at 0:00:5{at}, Loss is 2.39\n" for _ in range(4) for at in range(3)
+    )
+    assert read_progress(batches.encode()).exact_max is None
+
+
+def test_the_epochs_of_one_of_many_runs_give_no_maximum() -> None:
+    run = "".join(f"[FT] ep={epoch}: loss=0.05 acc=99.0%\n" for epoch in range(0, 50, 10))
+    progress = read_progress(("[FT] config: epochs=50, alpha=1.0\n" + run * 7).encode())
+    assert (progress.current, progress.exact_max) == (40, None)
+
+
+def test_a_bar_that_gets_its_name_when_it_has_begun_is_one_bar() -> None:
+    log = "".join(
+        "  0%|  | 0/250 [00:00<?, ?it/s]\n"
+        + "".join(f"Epoch {epoch}:   0%|  | {at}/250 [00:00<00:25, 9.6it/s, loss=0.5]\n" for at in (0, 1, 5))
+        for epoch in range(3)
+    )
+    progress = read_progress(log.encode())
+    assert (progress.current, progress.exact_max, progress.inner_current, progress.inner_max) == (2, None, 5, 250)
+
+
+def test_a_display_that_learns_how_much_there_is() -> None:
+    progress = read_progress(b"[/     ]    0/2571   0%\n[=====/] 40594/40594 100%\n\nNumber of inodes 3\n\n\nsize 4\n")
+    assert progress[:2] == (40594, 40594)
+
+
+@pytest.mark.parametrize(
+    ("log", "finished"),
+    [
+        (
+            "[90.0%] 270/300 frames, 41.40 fps\n[95.7%] 287/300 frames, 41.40 fps\nencoded 300 frames in 7s\n",
+            True,
+        ),
+        (
+            "[90.0%] 270/300 frames, 41.40 fps\n[95.7%] 287/300 frames, 41.40 fps\nencoded 200 frames in 7s\n",
+            False,
+        ),
+        ("Epoch 1/61 started\nstep=20/26 loss=2.3\nEpoch train finished, avg_loss=2.35, time=6.3s\n", None),
+        ("Epoch 20/61 loss 0.3\nTraining completed\n", True),
+        ("epoch 26 loss 0.3\nStopping since valid_loss has not improved in the last 6 epochs.\n", True),
+        (
+            "Epoch [100/100][5000/5005]  loss: 0.92\nSaving checkpoint at 100 epochs\nEpoch(val) [100][196] acc: 76\n",
+            True,
+        ),
+        ("epoch 28/40 loss 0.3\nearly stop after 28 epochs (no improvement for 6)\n", True),
+        ("iter 2 loss 0.3\nAuto-stop. Use model at 1th iteration.\n", True),
+        ("epoch 28/40 loss 0.3\nEarly stop counter: 3/6\n", False),
+        ("epoch 28 loss 0.3\nTreinamento concluído com sucesso\n", True),
+        (
+            "using utf-8\n 79.0% done, at\n 92.2% done, at\n37989 extents written (74 MB)\n",
+            True,
+        ),
+        ("part 4/5\npart 5/5\n[FAILED] 403 from bucket\n", False),
+        ("iter 5 loss 0.3\nOptimal solution found.\n", True),
+        ("iter 5 loss 0.3\nExport complete (15.70s)\n", True),
+        ("iter 5 loss 0.3\nApplication startup complete.\n", False),
+        ("Fold 1/3\nepoch 16 loss 0.3\nEarly stopping triggered at epoch 16\n", None),
+        ("Fold 3/3\nepoch 16 loss 0.3\nEarly stopping triggered at epoch 16\n", True),
+        ("Epoch [100/100][4000/5005]  loss: 0.92\n", False),
+    ],
+)
+def test_which_ends_are_ends(log: str, finished: object) -> None:
+    assert read_progress(log.encode()).finished is finished
