@@ -5,6 +5,8 @@ real one.
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +23,7 @@ from patrol.tick import LOCK, Busy, Ticked, TickWishes, tick
 from patrol.timer.heartbeat import read_heartbeat
 from patrol.verdict import Severity
 from tests.box import Box
-from tests.chain_here import ChainHere
+from tests.chain_here import ChainHere, end_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +48,8 @@ class Here:
 
     def settings(self, boxes: str = "", *, head: str = "") -> Settings:
         # The client of boxes that are reached by ssh: one that is refused.
-        path = self.folder / "onbox.toml"
+        path = self.folder / "local" / "onbox.toml"
+        path.parent.mkdir(exist_ok=True)
         client = """[ssh]\ncommand = "sh -c 'echo Connection refused >&2; exit 255' ssh"\n"""
         path.write_text(head + client + QUIET + (boxes or self.near))
         return settings_of(load_project(str(path)), {"XDG_STATE_HOME": str(self.folder / "state")})
@@ -164,3 +167,44 @@ def test_an_error_in_the_table_of_the_patrol_is_told_before_any_box_is_looked_at
     with pytest.raises(Trouble, match=r"errors in \[patrol\]; no box was looked at"):
         here.tick(settings)
     assert here.shown == []
+
+
+# -- a resume that is allowed
+
+
+def interrupted(here: Here) -> Settings:
+    """The run was ended by the machine in its first stage; whoever patrols it may resume it."""
+    stage = Stage("a", "echo $ONBOX_RESUME >>ran; touch began; test -e go || sleep 600")
+    pid = here.chain.begin(here.chain.freeze(stage, python=sys.executable))
+    here.chain.box.wait_for_file("began")
+    os.kill(pid, signal.SIGTERM)
+    assert end_of(pid) == Exit.STOPPED
+    (here.chain.box.project / "go").touch()
+    return here.settings(here.near + 'recover = "resume"\n')
+
+
+def acts(settings: Settings) -> list[tuple[str, str]]:
+    return [(act.kind, act.outcome) for act in reversed(Memory(settings.state).acts(10))]
+
+
+def test_a_run_that_was_interrupted_is_resumed_once_and_both_are_on_record(here: Here) -> None:
+    settings = interrupted(here)
+    ticked = here.tick(settings, act=True)
+    ((run,),) = [box.runs for box in ticked.judged]
+    assert run.line.endswith("· resumed by this patrol")
+    assert acts(settings) == [("resume", "trying"), ("resume-outcome", "resumed")]
+    here.chain.box.wait_for_marker("CHAIN_DONE")
+    assert here.chain.box.ran == ["0", "1"]
+
+
+def test_a_tick_that_only_looks_resumes_nothing(here: Here) -> None:
+    settings = interrupted(here)
+    assert here.rules(here.tick(settings, act=False)) == {"near/digits": "interrupted-recorded"}
+    assert (acts(settings), here.chain.box.ran) == ([], ["0"])
+
+
+def test_without_a_memory_nothing_is_resumed(here: Here) -> None:
+    settings = interrupted(here)
+    (here.folder / "state").write_text("a file where the folder should be")
+    here.tick(settings, act=True)
+    assert here.chain.box.ran == ["0"]

@@ -85,7 +85,7 @@ THEMES: tuple[Theme, ...] = (
         r"|(?:licen[sc]e|host ?id) mismatch|checkout failed|no .{0,24}(?:seats|licen[sc]es?)"
         r"|maximum number of (?:users|seats)"
         r"|missing|insufficient scope|40[13]|necessary|not granted|lacks?|verification failed|disabled"
-        r"|not (?:found|set|configured|set up)"
+        r"|not (?:correctly |properly )?(?:found|set ?up|set|configured)"
         r"|could not (?:get|find|load|retrieve|obtain|locate)",
         1,
         r"prompts? (?:is |are )?disabled|could not read (?:user ?name|password)",
@@ -263,7 +263,8 @@ THEMES: tuple[Theme, ...] = (
         1,
         r"(?:not|no|never|fail\w*(?: to)?|without) (?:\w+ ){0,2}converg\w+"
         r"|convergence (?:\w+ ){0,2}(?:fail\w*|problem\w*|not|lost|was not|has not)|(?:has|have|is|was) diverg\w+"
-        r"|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)|became unstable|blowing up"
+        r"|non finite|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)"
+        r"|became unstable|blowing up"
         r"|nan at (?:it\w*|step|t|time)|invalid number in"
         r"|too many attempts made for this increment|fail\w* to find a solution"
         r"|(?:newton|nonlinear|nonlinear solver) .{0,20}(?:failed|diverged)|dt.{0,24}dtmin|blew up|blown up"
