@@ -153,7 +153,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
         around = [counter for counter in whole if _goes_on_around(counter, best)]
         if around:
             return Pick(max(around, key=lambda counter: counter.last), None, best)
-        return Pick(best, None if best.repeats else _maximum(track, best), None)
+        return Pick(best, None if _is_of_many(best) else _maximum(track, best), None)
     if epoch is not None and _maximum(track, epoch):
         return Pick(epoch, None if epoch.begun >= AGAIN else _maximum(track, epoch), inner)
     if whole:
@@ -165,8 +165,13 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
         return Pick(epoch, None, inner)
     if inside:
         last = max(inside, key=lambda counter: counter.last)
-        return Pick(last, None if last.repeats else last.maximum, None)
+        return Pick(last, None if _is_of_many(last) else last.maximum, None)
     return None
+
+
+def _is_of_many(counter: Counter) -> bool:
+    """Whether it began again after its end; or, where its display is one of batches, again and again."""
+    return counter.repeats > 0 or (counter.inner and counter.begun >= LOOKS)
 
 
 def _is_share(counter: Counter) -> bool:

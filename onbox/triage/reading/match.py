@@ -53,7 +53,7 @@ _ASKS_FOR_CARD = lazy(
     r"(?:cuda|xpu|npu|hip|mps|accelerator)\.(?:is_available|device_count)\(|list_physical_devices\(|nvmlInit"
     r"|_default_backend is not None"
 )
-_PYTHON_WARNING = lazy(r"(?:^|\s|:)(?:[A-Z]\w*)?[Ww]arning: |^Namespace\(")
+PYTHON_WARNING = lazy(r"(?:^|\s|:)(?:[A-Z]\w*)?[Ww]arning: |^Namespace\(")
 _ASIDE = lazy(r"^\s{0,40}\(.{1,400}\)\s{0,8}$")  # a whole line in brackets is a note
 _OWN_PIPE = lazy(r"multiprocessing[\\/](?:connection|managers|queues|reduction|pool|resource_sharer)")
 _OVER_A_WIRE = lazy(
@@ -217,7 +217,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return PROVEN
     if said.level == "WARNING":
         return LOGGED if signs.EXHAUSTED.search(text) else WEAK
-    if _PYTHON_WARNING.search(text) or _is_quoted(row, text):
+    if PYTHON_WARNING.search(text) or _is_quoted(row, text):
         return WEAK
     return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
 

@@ -69,6 +69,7 @@ def test_one_pair_of_brackets_holds_the_epoch_and_its_batch() -> None:
         (["INFO epoch: {{{e}/300}}, step: {{{b}/20}}, loss : {{1.9}}"], 2, 300),
         (["Max epochs      300. Desired error: 0.01.", "Epochs   {e}0. Current error: 0.00216. Bit fail 24."], 20, 300),
         (['{{"percent_done":0.7,"total_files":553,"files_done":55{e}}}'], 552, 553),
+        (["Epoch {e} Loss 2.40 Accuracy 2.10", "Time taken for 1 epoch: 19.2860746 secs"], 2, None),
         (["[Stage 0:=====>     (4{e} + 2) / 48]"], 42, 48),
         (["7905 s | epoch: {e} step: 1335 total_loss: 0.0{b}8 lr: 0.1"], 2, None),
     ],
@@ -117,6 +118,11 @@ def test_a_bar_that_gets_its_name_when_it_has_begun_is_one_bar() -> None:
     )
     progress = read_progress(log.encode())
     assert (progress.current, progress.exact_max, progress.inner_current, progress.inner_max) == (2, None, 5, 250)
+
+
+def test_batches_that_begin_again_give_no_maximum() -> None:
+    tests = "".join(f"Val: [{at}/39]\tBatch 0.31 (0.31)\tLoss 1.43\n" for _ in range(5) for at in (0, 10, 20, 30))
+    assert read_progress(tests.encode()).exact_max is None
 
 
 def test_a_display_that_learns_how_much_there_is() -> None:
