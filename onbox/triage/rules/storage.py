@@ -18,8 +18,9 @@ SPACE: tuple[RuleRow, ...] = (
         "quota",
         "quota_exceeded",
         CAUSE,
-        "quota|edquot|errno",
-        r"disk quota exceeded|\bEDQUOT\b|errno 122\b|quota (?:is |has been |was )?(?:exceeded|exhausted|reached)"
+        "quota|edquot|errno|system error",
+        r"disk quota exceeded|\bEDQUOT\b|errno (?:= )?122\b|system error -122\b|quota (?:is |has been "
+        r"|was )?(?:exceeded|exhausted|reached)"
         r".{0,60}(?:disk|home|user|group|file|volume|stor|block|inode)|(?:storage|file|block|user|group"
         r"|project|inode) (?:quota|limit)"
         r" (?:exceeded|reached|exhausted)|exceed\w{0,24} (?:your |the |its )?(?:\w{1,40} )?(?:disk|storage|file"
