@@ -12,7 +12,8 @@ from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.logs.closing import ClosingLines
-    from onbox.logs.track import Counter, Track
+    from onbox.logs.counter import Counter
+    from onbox.logs.track import Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 AGAIN = 5  # times that the epochs began: they are those of one of many runs

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.logs.closing import ClosingLines
-    from onbox.logs.track import Counter, Track
+    from onbox.logs.counter import Counter
+    from onbox.logs.track import Track
 
 NEEDED = 2
 NEVER = -9  # outweighs a display and a measure; not the log's own word of the end, nor the user's own expression
