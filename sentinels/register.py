@@ -20,7 +20,7 @@ from onbox.system.files import StateNotWritten, read_file, remove_file, replace_
 from onbox.system.lock import LockUnsupported
 from onbox.system.ownership import make_own_folder
 from onbox.system.process import boot_id, look_up
-from sentinels.wait import SUPERSEDE_SIGNAL
+from sentinels.supersede import SUPERSEDE_SIGNAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

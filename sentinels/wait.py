@@ -17,6 +17,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, wall
 from sentinels.judge.outcome import Outcome, WaitFinding, combine
 from sentinels.link.channel import LOCAL, last_contact
+from sentinels.supersede import SUPERSEDE_SIGNAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 LONGEST_TURN_SECONDS = 5.0
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-SUPERSEDE_SIGNAL = signal.SIGUSR1
 
 
 class Signalled(Exception):

@@ -16,6 +16,7 @@ from onbox.chain.command.code_identity import look_at_git
 from onbox.checkpoints.wholeness import examine
 from onbox.cli.command import command
 from onbox.contract.exits import Exit
+from onbox.model.screen import hanging
 from onbox.outside import safe_line
 from onbox.system.command import CommandResult, run_command
 from onbox.system.git import QUIET, QUIET_DIFF, quiet_environment
@@ -44,7 +45,7 @@ def run(args: Options) -> int:
         print(json.dumps({"schema": 1, "open": len(open_ones), "items": items}, indent=1))
     else:
         for one in found:
-            print(safe_line(f"{one.standing:<9} {one.name:<17} {one.says}"))
+            print("\n".join(hanging(f"{one.standing:<9} {one.name:<17} ", safe_line(one.says), indent=28)))
         print("nothing is open" if not open_ones else f"{len(open_ones)} open: do not launch before they are answered")
     return Exit.FAILED if open_ones else Exit.DONE
 

@@ -19,6 +19,7 @@ from onbox.cli.command import command
 from onbox.contract.json_text import parse_object
 from onbox.contract.readings import plain
 from onbox.errors import Trouble
+from onbox.model.screen import hanging
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.files import StateNotWritten, read_file
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  handbook resume               look at every box now; ten lines, the last one is the next command
+  handbook resume               look at every box now; at most ten facts, the last one is the next command
   handbook resume --json | jq -r '.runs[0].next_command'
 
 It changes nothing on any box. Where page and world differ the world wins, the difference is shown, and the page is
@@ -56,8 +57,9 @@ def run(args: Options) -> int:
         print(json.dumps({**as_data(facts), **now}, indent=1))
     else:
         *lines, last = situation(facts, changed, trouble)
-        for line in (*lines, *(f"note: {one}" for one in said), last):  # what is last is typed
-            print(safe_line(line))
+        for line in (*lines, *(f"note: {one}" for one in said)):
+            print("\n".join(hanging("", safe_line(line), indent=2)))
+        print(safe_line(last))  # it is typed
     return int(_severity(facts, trouble))
 
 

@@ -1,4 +1,4 @@
-"""`handbook resume` in words: what goes on now, in ten lines, where the page was wrong, and what to type. Pure."""
+"""`handbook resume` in words: what goes on now, at most ten facts, where the page was wrong, and what to type. Pure."""
 
 from __future__ import annotations
 

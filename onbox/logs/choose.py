@@ -12,9 +12,11 @@ from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.logs.closing import ClosingLines
-    from onbox.logs.track import Counter, Track
+    from onbox.logs.counter import Counter
+    from onbox.logs.track import Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
+AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 NEARLY = 0.995  # of a bar that was not drawn again at its end
 MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
@@ -42,7 +44,14 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
         return progress._replace(current=progress.exact_max, finished=True)
     if progress.finished and ending.fails:
         return progress._replace(finished=False)
+    if progress.finished and any(_is_one_of_several(counter) for counter in track.counters.values()):
+        return progress._replace(finished=None)
     return progress
+
+
+def _is_one_of_several(counter: Counter) -> bool:
+    """`Fold 1/3`: what ends is this one of them."""
+    return counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
 
 
 def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
@@ -145,9 +154,9 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
         around = [counter for counter in whole if _goes_on_around(counter, best)]
         if around:
             return Pick(max(around, key=lambda counter: counter.last), None, best)
-        return Pick(best, None if best.repeats else _maximum(track, best), None)
+        return Pick(best, None if _is_of_many(best) else _maximum(track, best), None)
     if epoch is not None and _maximum(track, epoch):
-        return Pick(epoch, _maximum(track, epoch), inner)
+        return Pick(epoch, None if epoch.begun >= AGAIN else _maximum(track, epoch), inner)
     if whole:
         best = max(
             whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current)
@@ -157,8 +166,13 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
         return Pick(epoch, None, inner)
     if inside:
         last = max(inside, key=lambda counter: counter.last)
-        return Pick(last, None if last.repeats else last.maximum, None)
+        return Pick(last, None if _is_of_many(last) else last.maximum, None)
     return None
+
+
+def _is_of_many(counter: Counter) -> bool:
+    """Whether it began again after its end; or, where its display is one of batches, again and again."""
+    return counter.repeats > 0 or (counter.inner and counter.begun >= LOOKS)
 
 
 def _is_share(counter: Counter) -> bool:

@@ -42,6 +42,8 @@ _CLOSING = lazy(
     r"|^\W*[\d,]{1,20} [a-z]{3,20} (?:written|processed|saved|copied|converted|exported|generated)\b"
     r"|\b(?:conclu[ií]d[oa]s?|finalizad[oa]|terminad[oa]|completad[oa]|terminée?|abgeschlossen|beendet|completat[oa]"
     r"|заверш\w{1,6}|закончен\w?)\b"
+    r"|^\W*(?!.{0,40}\b(?:eval|valid|warm|load|init|setup|start|checkpoint|epoch|step|stage|phase))"
+    r"(?:[a-z]{3,20} ){1,3}(?:is |was )?(?:complete|completed|finished)\b|\boptimal (?:solution|value|objective)\b"
     r"|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
 )
 _FAILS = lazy(

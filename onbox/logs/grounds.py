@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.logs.closing import ClosingLines
-    from onbox.logs.track import Counter, Track
+    from onbox.logs.counter import Counter
+    from onbox.logs.track import Track
 
 NEEDED = 2
 NEVER = -9  # outweighs a display and a measure; not the log's own word of the end, nor the user's own expression
@@ -23,7 +24,7 @@ LINES_SINCE = 12  # behind a number that was named once, with nothing measured b
 _DRAWN = frozenset({
     "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
     "fraction-percent", "counter-bar", "two-brackets", "pass-document", "epoch-of-epochs", "current-total",
-    "running-of",
+    "running-of", "total-done",
 })  # fmt: skip
 _MEASURED = frozenset({
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
-    from onbox.logs.track import Counter
+    from onbox.logs.counter import Counter
 
 # What is done again and again, the whole work each time. A count of it alone is a remark (`fold 3 of 5: 0.91`).
 _REPEATED = (

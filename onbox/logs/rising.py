@@ -18,14 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 ROWS = 5  # so many lines, one after another
-ROWS_LOOKED_AT = 12
+ROWS_LOOKED_AT = 8
+LINES = 40  # of the log's end, among which the rows may have others between
+LINES_BEHIND = 16  # behind the last row
 COLUMNS = 10
-_NAMED_BY = ("=", ":")
+_NAMED_BY = ("=", ":", "(")
 MOST = 1_000_000_000  # a larger number is a time
-_NUMBER = lazy(r"[-+]?(?:\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)(?![\w.])", re.IGNORECASE)
-_FREE = lazy(r"(?:^|[\s=(\[|,;#:])$")  # before a count
-_NAMES = lazy(r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$")
-_RESULT = lazy(r"(?i)(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])")
+_NUMBER = lazy(r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)(?![\w.])", re.IGNORECASE)
+_FREE = lazy(r"(?:^|[\s=(\[|,;#]|(?<!0):)$")  # before a count
+_NAMES = lazy(
+    r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$"
+    r"|(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"
+)  # before a number: it names something, or one of several results
+
+
+_ROW = lazy(r"\s*\d+:\s")
 
 
 class _Cell(NamedTuple):
@@ -37,29 +44,19 @@ class _Cell(NamedTuple):
 
 def rising(lines: Sequence[str]) -> int | None:
     """Where the count stands that goes on in the last lines of one form; None if none does."""
-    for end in range(len(lines), ROWS - 1, -1):
-        rows = [_cells(line) for line in lines[max(0, end - ROWS_LOOKED_AT) : end]]
-        if rows[-1].keys() & rows[-2].keys():
-            return None if _RESULT.search(lines[end - 1]) else _count(rows)
+    rows = [_cells(line) for line in lines[-LINES:]]
+    for end in range(len(rows), max(ROWS, len(rows) - LINES_BEHIND) - 1, -1):
+        for name in rows[end - 1]:
+            alike = [row for row in rows[:end] if name in row][-ROWS_LOOKED_AT:]
+            if len(alike) >= ROWS and _is_count(name, alike):
+                return int(rows[end - 1][name].value)
     return None
 
 
-def _count(rows: Sequence[dict[str, _Cell]]) -> int | None:
-    for name in rows[-1]:
-        alike = _alike(rows, name)
-        if len(alike) < ROWS or _NAMES.search(name) or not _is_even([row[name] for row in alike]):
-            continue
-        if any(_is_measure(other, alike) for other in alike[-2] if other != name):
-            return int(rows[-1][name].value)
-    return None
-
-
-def _alike(rows: Sequence[dict[str, _Cell]], name: str) -> Sequence[dict[str, _Cell]]:
-    """The last rows, as far as each has the column."""
-    at = len(rows)
-    while at and name in rows[at - 1]:
-        at -= 1
-    return rows[at:]
+def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    if _NAMES.search(name) or not _is_even([row[name] for row in rows]):
+        return False
+    return any(_is_measure(other, rows) for other in rows[-2] if other != name)
 
 
 def _is_even(column: Sequence[_Cell]) -> bool:
@@ -91,7 +88,7 @@ def _is_measure(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 
 def _cells(line: str) -> dict[str, _Cell]:
     """The numbers of a line, by what stands before each: numbers in it as 0."""
-    text = message(line).text
+    text = line if _ROW.match(line) else message(line).text  # ` 5: -3.1e+00` looks like what rank 5 has written
     found: dict[str, _Cell] = {}
     before, at = "", 0
     for number in _NUMBER.finditer(text):

@@ -6,6 +6,7 @@ import re
 from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
+from onbox.logs.counter import Counter
 from onbox.logs.line.displays import bar_kind
 from onbox.logs.line.numbers import COUNT, parse_count
 from onbox.logs.line.read import read_line
@@ -16,7 +17,6 @@ from onbox.logs.line.tables import TableHead, read_header, read_table_row
 from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.model.lines import message
 from onbox.logs.model.writers import NOBODY, writer_of
-from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -39,46 +39,6 @@ _COMMIT = lazy(
     r"[0-9a-f]{7,40}(?:\] | \([^()]{1,80}\) |[: ] ?)(?=\S)|^(?:Applying|Subject): |^\[PATCH[ \d]"
 )  # behind it stands what somebody wrote of a change
 _TRACKER = lazy(r"wandb:\s")
-
-
-class Counter(NamedTuple):
-    """One counter. maximum: the last exact one shown with it, None if never. previous: its value before `current`.
-    resets: how often it went back inside the run, repeats: of these, from its end. advances: how often it went on.
-    writer: who wrote of it first. apart: how often another writer's stood elsewhere.
-    crossed: how often the epoch went on while this did not go back.
-    stretched: how often its maximum changed while it stood still: `3/100`, `3/200` are an epoch and its batches.
-    form: of the lines that tell it. lower: a smaller number that another line told of it, not believed yet.
-    first, last, changed: numbers of the lines where it was first and last seen and last changed.
-    """
-
-    key: str
-    unit: str
-    kind: str
-    current: int | float
-    maximum: int | None
-    rounded: bool
-    rule: str
-    eta: float | None
-    elapsed: float | None
-    beside_epoch: bool
-    made: bool
-    inner: bool
-    measured: bool
-    resets: int
-    crossed: int
-    epoch: float | None
-    seen: int
-    first: int
-    last: int
-    changed: int
-    minimum: float
-    advances: int = 0
-    repeats: int = 0
-    writer: str = ""
-    apart: int = 0
-    stretched: int = 0
-    form: int = 0
-    lower: float | None = None
 
 
 def _form(text: str) -> int:
@@ -394,6 +354,7 @@ class Track:
             maximum=maximum,
             writer=old.writer,
             apart=old.apart,
+            begun=old.begun + (sight.current < old.current and sight.current <= old.minimum),
             stretched=old.stretched + (changed != self.line and None is not old.maximum != maximum),
             form=_line_form(self.text) if changed == self.line else old.form,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,

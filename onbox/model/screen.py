@@ -78,13 +78,14 @@ def hanging(head: str, text: str, indent: int = 6, width: int = WIDTH) -> list[s
     """Head and text on one line; what is beyond it is folded below, so far to the right, and is never cut. A word that
     is longer than a line stays whole: it may be a path to copy.
     """
-    line, is_bare, shown = head, columns(head) <= indent, []  # bare: a further line would have no more room
-    for word in text.split(" "):
-        longer = f"{line}{word}" if line.endswith(" ") or is_bare else f"{line} {word}"
-        if columns(longer) > width and not is_bare:
+    line, shown = head, []
+    for number, word in enumerate(text.split(" ")):
+        longer = f"{line} {word}" if number else f"{line}{word}"
+        has_more_room = number > 0 or columns(head) > indent
+        if word and has_more_room and columns(longer) > width:
             shown.append(line.rstrip())
             longer = " " * indent + word
-        line, is_bare = longer, False
+        line = longer
     return [*shown, line.rstrip()]
 
 

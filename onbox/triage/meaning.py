@@ -24,7 +24,7 @@ _SLIP = lazy(
     r"too many values to unpack|not enough values to unpack|index out of range|invalid literal for|object is not"
     r"|unsupported operand|has no attribute|positional argument|keyword argument|not defined"
     r"|not subscriptable|not callable"
-    r"|not iterable|input arrays must have|could not be broadcast"
+    r"|not iterable|but got shape|input arrays must have|could not be broadcast"
     r"|referenced before|division by zero|could not convert string|maximum recursion"
     r"|dictionary changed size"
     r"|is not in list|bad operand|object cannot be|can only concatenate|cannot unpack|not supported between"

@@ -58,10 +58,14 @@ def run(args: Options) -> int:
         print(json.dumps({"schema": 1, "at": wall(), "rows": data}, indent=2))
     else:
         for row in rows:
-            print("\n".join(hanging("", safe_line(render(row)))))
+            print("\n".join(folded(render(row))))
         if not rows:
             print("nothing yet")
     return Exit.DONE
+
+
+def folded(row: str) -> list[str]:
+    return hanging("", safe_line(row))
 
 
 def _check_known(word: str, memory: Memory, box: str, name: str | None) -> None:

@@ -291,7 +291,7 @@ class Tools:
     # -- shared
 
     def _run(self, word: str) -> tuple[str, str]:
-        """Box and run of `BOX/RUN`. Raises Refused, Trouble."""
+        """Box and run of `BOX/RUN`. Raises CallRefused, Trouble."""
         if not RUN.fullmatch(word):
             raise CallRefused(f"run: {safe_line(word, 60)!r} is not BOX/RUN, as `list_runs` names it")
         box, name = split_run(word)
@@ -348,7 +348,7 @@ _STEP = (
 
 
 def _document(said: ChildEnded, program: str) -> Mapping[str, Any]:
-    """Raises Refused where it gave no answer in its time."""
+    """Raises CallRefused where it gave no answer in its time."""
     if isinstance(said.document, dict):
         return said.document
     if said.exit_code is None:

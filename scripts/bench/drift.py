@@ -49,7 +49,9 @@ class Version(NamedTuple):
             self._environment(),
         )  # fmt: skip
         _, status, used = os.wait4(pid, 0)
-        if os.waitstatus_to_exitcode(status) != 0:
+        # A tick and a page end with what they found of this machine, such as a disk that is nearly full.
+        told = range(4) if words[0] in ("patrol", "handbook") else range(1)
+        if os.waitstatus_to_exitcode(status) not in told:
             raise SystemExit(f"{self.programs / words[0]} {' '.join(words[1:])} failed in {folder}")
         return (used.ru_utime + used.ru_stime) * 1000
 

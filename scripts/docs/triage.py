@@ -35,6 +35,8 @@ How it decides, in this order:
      before a crash, and was a number in the same line earlier on, explains the crash.
    - A program's own exceptions and its last words are understood by what they name ("BrokerUnavailable: giving up"): a
      thing and its trouble. A warning of a lower layer (memory, driver, disk) explains the error that follows from it.
+   - A sentence that forbids, demands or asks for something is about a setting, unless it speaks of code (a tensor, a
+     call); where a sentence names nothing, the name of the exception may (`DownloadError`).
    - Metrics that stay at 0, a gradient norm far above its median and a lost loss are found in the numbers.
    - Confidence is *high* only where no other reading is possible; a sentence that names two things alike is `unknown`,
      with both beside it.

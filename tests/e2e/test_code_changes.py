@@ -76,7 +76,7 @@ def test_a_configuration_that_git_does_not_know_is_told_at_a_relaunch(box: Box, 
     assert "has changed" not in box.onbox("resume").stdout
     settings.write_text("lr: 0.01\n")
     for words in (("resume", "--dry-run"), ("resume",)):
-        said = box.onbox(*words).stdout
+        said = " ".join(box.onbox(*words).stdout.split())
         assert f"{place}: has changed" in said, said
 
 

@@ -267,7 +267,8 @@ def test_the_first_command_says_the_same_and_changes_nothing(place: Handbooked, 
     done = reader.type(reader.first_command())
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
-    assert len(lines) <= 10, done.stdout
+    assert len([line for line in lines if not line.startswith(" ")]) <= 10, done.stdout
+    assert max(map(len, lines[:-1])) <= 80, done.stdout
     assert lines[-1].startswith("next: ")
     assert "differs from the handbook" in done.stdout
     assert "onbox resume -d digits" in lines[-1]

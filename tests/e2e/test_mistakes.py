@@ -98,7 +98,7 @@ def test_an_edited_file_is_shown_beside_what_runs(box: Box) -> None:
 def test_a_broken_file_without_a_run_has_no_frozen_definition(box: Box) -> None:
     (box.project / "onbox.toml").write_text("[run]\nnmae = 'x'\n")
     done = box.onbox("check")
-    assert 'did you mean "name"?' in done.stdout
+    assert 'did you mean "name"?' in " ".join(done.stdout.split())
     assert "frozen" not in done.stderr
 
 

@@ -24,13 +24,14 @@ from tests.fault_server import CANARY, FaultServer, free_port
 from tests.onbox.notify.samples import DONE, message
 
 DIE_AT = REPOSITORY / "tests" / "fakes" / "die_at.py"
-QUICK = "attempt_timeout = '1s'\nbackoff = '20ms'\nbackoff_limit = '100ms'\n"
+PATIENT = "attempt_timeout = '30s'\nbackoff = '20ms'\nbackoff_limit = '100ms'\n"  # a busy machine is slow, too
+QUICK = PATIENT.replace("30s", "1s")  # for a target that hangs
 
 
 STAGE = "[stages.a]\ncmd = 'true'\n"
 
 
-def configure(box: Box, more: str = "", *, stages: str = STAGE, urls: str = "'env:HOOK'", pace: str = QUICK) -> None:
+def configure(box: Box, more: str = "", *, stages: str = STAGE, urls: str = "'env:HOOK'", pace: str = PATIENT) -> None:
     words = "" if more.startswith("on = ") else f"on = {json.dumps([*DEFAULT_NOTIFY_EVENTS, 'stage_done'])}\n"
     text = f"[run]\ngrace = '1s'\nsample_every = '200ms'\n{stages}[notify]\nurls = [{urls}]\n{words}{pace}{more}"
     (box.project / "onbox.toml").write_text(text)
@@ -131,7 +132,7 @@ def test_a_chain_that_ends_well_is_one_message_unless_each_stage_is_asked_for(bo
 def test_down_for_a_while_then_up_loses_nothing(box: Box, server: FaultServer) -> None:
     box.env["HOOK"] = server.url()
     server.plan = ["500", "reset", "hang", "503", "429", "hang_in_headers"]
-    configure(box)
+    configure(box, pace=QUICK)
     assert box.onbox("chain").returncode == 0
     wait_until(lambda: is_quiet(box), "delivery")
     assert told(server) == ["stage_done", "chain_done"]
@@ -165,7 +166,7 @@ def test_a_stop_without_a_runner_is_told(box: Box, server: FaultServer) -> None:
 
 def test_a_dead_target_delays_no_other(box: Box, server: FaultServer) -> None:
     box.env |= {"DEAD": server.url("hang"), "GONE": server.url("410"), "HOOK": server.url()}
-    configure(box, urls="'env:DEAD', 'env:GONE', 'env:HOOK'")
+    configure(box, urls="'env:DEAD', 'env:GONE', 'env:HOOK'", pace=QUICK)
     assert box.onbox("chain").returncode == 0
     wait_until(lambda: len(server.acknowledged) == 2, "both notices at the good one")
     wait_until(lambda: box.status()["notifications"]["dead_total"] == 2, "the refused ones to be dead")
@@ -250,7 +251,7 @@ def test_no_secret_is_left_anywhere(box: Box, server: FaultServer) -> None:
     box.env |= {"HOOK": server.url("echo"), "SLOW": server.url("hang"), "WRONG": f"http://example.com/{CANARY}"}
     box.env |= {"SECRET": f"whsec_{CANARY}", "ODD": server.url("bad_headers")}
     more = "[notify.targets.signed]\nurl = 'env:SLOW'\nsecret = 'env:SECRET'\n"
-    configure(box, more, urls="'env:HOOK', 'env:SLOW', 'env:WRONG', 'env:ODD'")
+    configure(box, more, urls="'env:HOOK', 'env:SLOW', 'env:WRONG', 'env:ODD'", pace=QUICK)
     shown = [box.onbox("chain")]
     seen = box.run_program(["ps", "axww", "-o", "args"]).stdout
     actions = (["list"], ["list", "--json"], ["test"], ["test", "--json"], ["flush", "--limit", "2"])
@@ -294,7 +295,7 @@ def test_the_end_of_the_log_goes_along_without_secrets(box: Box, server: FaultSe
 
 def test_one_deliverer_at_a_time(box: Box, server: FaultServer) -> None:
     box.env["HOOK"] = server.url("hang")
-    configure(box)
+    configure(box, pace=QUICK)
     assert box.onbox("chain").returncode == 0
     wait_until(lambda: server.received, "the first try")
     assert len(deliverers(box)) <= 3  # itself, the one target's worker, and its try
@@ -370,7 +371,7 @@ def test_a_runner_killed_at_any_step_tells_everything(tmp_path: Path, server: Fa
 
 def test_a_deliverer_that_is_killed_leaves_no_lock(box: Box, server: FaultServer) -> None:
     box.env["HOOK"] = server.url("hang")
-    configure(box)
+    configure(box, pace=QUICK)
     assert box.onbox("chain").returncode == 0
     wait_until(lambda: server.received, "the first try")
     for pid in deliverers(box):

@@ -27,7 +27,7 @@ from sentinels.register import (
     standing_of,
     this_waiter,
 )
-from tests.box import is_running, wait_until
+from tests.box import REPOSITORY, is_running, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,3 +173,8 @@ def test_entries_of_later_versions_are_read(register: WaitRegister) -> None:
     with open(register.path("abc"), "rb") as file:
         data = json.loads(file.read())
     assert parse_entry("abc", json.dumps({**data, "schema": 2, "more": [1]}).encode()) == entry()
+
+
+def test_who_reads_the_register_does_not_load_the_wait() -> None:
+    look = "import sys, sentinels.register; sys.exit('sentinels.wait' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", look], cwd=REPOSITORY, check=False, timeout=60).returncode == 0

@@ -16,7 +16,7 @@ from onbox.system.git import ITS_OWN_TREE, QUIET, QUIET_DIFF, quiet_environment
 if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
-GIT_SECONDS = 5.0
+GIT_SECONDS = 20.0  # of a machine under load; a disk that hangs is not waited for
 # Written by the handbook while runs go on; none of it can touch a training.
 NOT_CODE = (":(exclude)HANDBOOK.md", ":(exclude)handbook.json", ":(exclude)logbook")
 WHOLE = 1 << 50  # bytes: what is written back must not have been cut

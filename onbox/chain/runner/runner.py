@@ -158,6 +158,7 @@ class Runner:
         work = None if end.reason else self.next_stage(chain_was_open=was_open)
         while work is not None:
             if self.ctx.signals.stops:
+                work.call_off()
                 end = self._stopped(work.stage.name)
                 break
             result = work.run()
@@ -166,7 +167,13 @@ class Runner:
                 end = self._stopped(work.stage.name) if stopped else self._not_done(work, result)
                 break
             self._warnings += [f"{work.stage.name}: {text}" for text in work.warnings]
-            work = self.next_stage(chain_was_open=was_open)
+            try:  # first of all: a keeper that starts just ahead of the marker's flushes slows them
+                following = self.next_stage(chain_was_open=was_open)
+                if following is not None:
+                    following.start_early()
+            finally:  # whatever there is about the next stage, this one is done
+                work.land()
+            work = following
         if end.event == Event.CHAIN_DONE and self._is_more_to_come():
             end = ChainEnd(Exit.DONE, Event.CHAIN_HANDED_ON, RunState.PENDING, self.only)
         self._close_chain(end, monotonic() - began)

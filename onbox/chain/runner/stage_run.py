@@ -15,6 +15,7 @@ from onbox.chain.observe.detect_watch import DetectedAttempt
 from onbox.chain.observe.resume_pairs import ResumePairs
 from onbox.chain.observe.tracker_watch import WatchedAttempt
 from onbox.chain.runner.attempt_monitor import LEFTOVER_GRACE_SECONDS, watch_attempt
+from onbox.chain.runner.early_start import call_off, start_early
 from onbox.chain.runner.retry import backoff_seconds, may_retry
 from onbox.chain.runner.start_attempt import Prepared, adopt_attempt, go, prepare_attempt
 from onbox.chain.runner.wait_for import AskedToStop, Awaited, Never, Patience
@@ -81,17 +82,34 @@ class StageRun:
         self.failure_class: str | None = None
         self.warnings: tuple[str, ...] = ()
         self._patience = Patience(ctx, frozen)
+        self._early: Prepared | None = None
+        self._success: tuple[Ended, GateAnswer] | None = None
 
     @property
     def known(self) -> StageHistory:
         return self.ledger.known
 
     def run(self) -> StageLeaves:
-        """From where the stage is to its end. Raises StateNotWritten."""
-        step = self._begin()
+        """From where the stage is to its end; a DONE is put on record by `land`. Raises StateNotWritten."""
+        step = self._begin() if self._early is None else Again(1, resume=False)
         while isinstance(step, Again):
             step = self._attempt(step)
         return step
+
+    def land(self) -> None:
+        """Put the success that `run` has seen on record. Raises StateNotWritten."""
+        if self._success is not None:
+            self.ledger.succeed(*self._success)
+
+    def start_early(self) -> None:
+        """Let the keeper start up already; it waits for `run` or `call_off`. Raises StateNotWritten."""
+        self._early = start_early(self.ctx, self.frozen, self.known)
+
+    def call_off(self) -> None:
+        """The stage is not run after all."""
+        if self._early is not None:
+            call_off(self.ctx, self._early)
+            self._early = None
 
     def _begin(self) -> StageLeaves | Again:
         """The first step, by the plan."""
@@ -155,10 +173,11 @@ class StageRun:
         if blocked is not None:
             return blocked
         prepared = self._prepare(again)
-        if isinstance(prepared, Ended) and prepared.cause == "stopped":
-            return StageLeaves.STOPPED
         if isinstance(prepared, Ended):
-            return self._refuse_start(again.number, prepared.detail)
+            self.call_off()
+            stopped = prepared.cause == "stopped"
+            return StageLeaves.STOPPED if stopped else self._refuse_start(again.number, prepared.detail)
+        self._early = None
         return self._go(prepared)
 
     def _prepare(self, again: Again) -> Prepared | Ended:
@@ -183,6 +202,8 @@ class StageRun:
             cause = "stopped" if isinstance(error, StopAsked) else "not_started"
             detail = f"cannot look at its artifacts: {error.filename}: {error.strerror}"
             return Ended(None, None, cause, 0.0, detail)
+        if self._early is not None:
+            return self._early._replace(record=record)
         return prepare_attempt(self.ctx, self.frozen, record)
 
     def _picture(self) -> dict[str, Any]:
@@ -283,7 +304,7 @@ class StageRun:
             return self._fail(number, ended, (*verdict.findings, *self._changed_scripts()))
         verdict = self._with_haste(self._with_changed_scripts(verdict), ended)
         self.warnings = verdict.warnings
-        self.ledger.succeed(ended, verdict)
+        self._success = ended, verdict
         return StageLeaves.DONE
 
     def _with_changed_scripts(self, verdict: GateAnswer) -> GateAnswer:

@@ -15,6 +15,7 @@ from onbox.contract.differences import Side, find_differences
 from onbox.contract.exits import Exit
 from onbox.contract.paths import SWEEP
 from onbox.errors import Trouble
+from onbox.model.screen import hanging
 from onbox.outside import safe_line
 from onbox.system.lock import LockUnsupported
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from onbox.contract.runfile import FrozenStage, RunHead
     from onbox.model.manifest import Stage
 
+INDENT = 15  # columns, behind a label
 SHOWN = 20
 _CODES = {"refuse": Exit.CONFIG}
 
@@ -95,7 +97,7 @@ def tell_forecast(
     lines += [f"  code         {line}" for line in _code_lines(code)]
     lines.append("  nothing was changed by this look")
     for line in lines:
-        print(safe_line(line))
+        print("\n".join(hanging("", safe_line(line), INDENT)))
     return _code(forecast)
 
 

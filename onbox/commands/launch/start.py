@@ -26,6 +26,7 @@ from onbox.commands.shared.project import removed_under_it
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.manifest import folder_of
+from onbox.model.screen import whole
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:
@@ -141,8 +142,9 @@ def _check_wishes(args: Options, definition: Definition) -> None:
 
 def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
     chain = shlex.join(("onbox", "chain", "--run", os.path.basename(paths.root)))
-    ways = f"run all of it again: {chain} --again; one stage and what follows it: {chain} --redo STAGE"
-    return f"all {done.stage_count} stages are done already; markers in {paths.markers}; {ways}"
+    lines = [f"all {done.stage_count} stages are done already", *whole("markers", paths.markers)]
+    lines += [*whole("again", f"{chain} --again"), *whole("or one", f"{chain} --redo STAGE   (and what follows it)")]
+    return "\n".join(lines)
 
 
 def _announcer(args: Options) -> Any:

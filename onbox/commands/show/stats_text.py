@@ -86,10 +86,6 @@ def _memory_percent(memory: MemoryReading) -> float | None:
     return 100 * used / limit if used is not None and limit else None
 
 
-def _disk_texts(disks: Sequence[Disk], trends: dict[str, dict[str, float | None]]) -> list[str]:
-    return [_disk_text(disk, trends) for disk in disks]
-
-
 def _disk_percents(disks: Sequence[Disk]) -> list[float | None]:
     """Of bytes or of inodes, whichever is nearer to its end."""
     rooms = [observed(disk.room) for disk in disks]

@@ -53,6 +53,7 @@ _ORDINAL = lazy(
 _ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
 _PLURALS = frozenset({"epochs", "iters", "rounds", "trials", "episodes"})
+_MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
 _GLOBAL = lazy(r"(?i)global[_ ]?$|num_$|total_?$")
 _VALIDATES = lazy("(?i)val|test|eval")
@@ -75,7 +76,6 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
     if ordinal is not None:
         return [ordinal], maxima
     in_cell = _count_in_cell(text) if " |" in text else None
-    begins = len(text) - len(message(text).text)
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower()) or MAXIMUM_WORDS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -92,7 +92,7 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
             continue  # `step_in_epoch: 300`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
-        leads = begins <= word.start() and not text[begins : word.start()].strip()
+        leads = word[0].lower() in _MUST_LEAD and _leads(text, word.start())
         role = _role(_label_words(before), word[0].lower(), match, leads=leads)
         role = role or ("counter" if leads and _is_plural_counter(text, word[0].lower(), match) else "")
         count = parse_count(match["current"])
@@ -102,6 +102,14 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         if role == "counter" and (in_cell is None or unit != in_cell.unit):
             sights.extend(_word_sights(text, match, unit, before, count))
     return ([*sights, in_cell] if in_cell else sights), maxima
+
+
+def _leads(text: str, at: int) -> bool:
+    """Whether nothing stands before, but for what a logger writes."""
+    if not text[:at].strip():
+        return True
+    begins = len(text) - len(message(text).text)
+    return begins <= at and not text[begins:at].strip()
 
 
 def _numbered_epoch(found: re.Match[str]) -> CounterSight:
@@ -271,7 +279,8 @@ def _is_setting(text: str) -> bool:
 def _is_measure(text: str, match: re.Match[str], unit: str, count: ShownCount) -> bool:
     """`step 0.3 s`, `epoch 1714550000`: a duration or a time, no counter."""
     if unit == "epoch":
-        return count.value >= 1e8
+        timed = not float(count.value).is_integer() and _DURATION.match(text, match.end())
+        return count.value >= 1e8 or bool(timed)  # `Time taken for 1 epoch: 19.29 secs`
     return not float(count.value).is_integer() or bool(_DURATION.match(text, match.end()))
 
 

@@ -187,6 +187,14 @@ SHAPES: tuple[Shape, ...] = (
         '{"progress": {"current": 41, "total": 120}}',
     ),
     _shape(
+        "total-done",
+        ("total_", "_done"),
+        r"\"total_(?P<word>[a-z]{2,20})\":\s?(?P<max>\d{1,18}),\s?\"(?P=word)_done\":\s?(?P<current>\d{1,18})",
+        "how many there are and how many are done, as two neighbouring fields",
+        "restic, JSON lines of services",
+        '{"total_files":553,"files_done":552}',
+    ),
+    _shape(
         "cjk",
         ("/",),
         rf"(?:[轮步代次数度]{_GAP}(?:[:：]{_GAP})?|第{_GAP})(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?![\w.])",  # noqa: RUF001 - Chinese

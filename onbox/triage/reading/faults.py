@@ -10,6 +10,7 @@ from onbox.triage.reading.match import (
     BAD_LEVELS,
     BY_ID,
     PROGRESS_MAY_SAY,
+    PYTHON_WARNING,
     TRACKER,
     by_meaning,
     by_words,
@@ -77,6 +78,8 @@ class Faults:
         sure = severity(row, said, text, named, trace)
         if named and trace is None and IGNORED.search(previous):
             sure = WEAK  # Python tells of it and goes on
+        if named is None and previous.rstrip().endswith(":") and PYTHON_WARNING.search(previous):
+            sure = WEAK  # what a warning goes on with
         fault = Fault(row, number, text, sure, attempt.progress, trace if named else None, handled, said.source)
         fault = fault._replace(informed_before=attempt.informed)
         _keep(fault, attempt)

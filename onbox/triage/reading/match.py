@@ -10,7 +10,7 @@ from onbox.triage import meaning
 from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
 from onbox.triage.reading.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
-from onbox.triage.rules.demands import MEANT, MEANT_IN_LINE
+from onbox.triage.rules.demands import MEANT, MEANT_IN_LINE, shows_code, speaks_of_code
 from onbox.triage.rules.names import class_of_name
 from onbox.triage.rules.rows import ASKED, BUG, DEATH, REASON, SUMMARY, RuleRow, compiled
 from onbox.triage.rules.table import ROWS
@@ -37,6 +37,7 @@ PROGRESS_MAY_SAY = (
 VAGUE_ROWS = ("exception", "said-error", "error-line", MEANT_IN_LINE.id, "fatal-level", "solver-failed")
 OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")  # a program's own
 _OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
+_OF_READERS = ("IndexError", "AssertionError")  # defects that a reader of a broken file ends with
 _DEMANDING = ("exception", "said-error", "defect")  # what may tell its reader to choose otherwise
 _BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what a library of ranks tells of its own box
 _OF_PROGRAMS = ("ValueError", "TypeError", "KeyError", "AssertionError", "NotImplementedError")  # never a scheduler's
@@ -52,7 +53,7 @@ _ASKS_FOR_CARD = lazy(
     r"(?:cuda|xpu|npu|hip|mps|accelerator)\.(?:is_available|device_count)\(|list_physical_devices\(|nvmlInit"
     r"|_default_backend is not None"
 )
-_PYTHON_WARNING = lazy(r"(?:^|\s|:)(?:[A-Z]\w*)?[Ww]arning: |^Namespace\(")
+PYTHON_WARNING = lazy(r"(?:^|\s|:)(?:[A-Z]\w*)?[Ww]arning: |^Namespace\(")
 _ASIDE = lazy(r"^\s{0,40}\(.{1,400}\)\s{0,8}$")  # a whole line in brackets is a note
 _OWN_PIPE = lazy(r"multiprocessing[\\/](?:connection|managers|queues|reduction|pool|resource_sharer)")
 _OVER_A_WIRE = lazy(
@@ -93,7 +94,8 @@ _WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|")})
 _LONGER = {short: [word for word in _NEEDED_BY if short in word] for short in _WORDS}  # a line asks for few of them
 
 _BROKEN = lazy(
-    r"corrupt|truncat|mismatch|expected .{0,60}(?:but|got|received|found)|unexpected end|magic|bad header|checksum|crc"
+    r"corrupt|truncat|mismatch|expect(?:ed|ing):? .{0,60}(?:but|got|received|found)"
+    r"|less bytes than|unexpected end|magic|bad header|checksum|crc"
     r"|errno 22\b|invalid argument|could not parse|failed to parse|not valid for (?:value|size)|malformed|short read"
     r"|could not convert|can ?not (?:read|parse|decode)|does not start with|unparsable|out_of_range|data_loss"
     r"|(?:greater|larger|longer) than (?:the )?file|(?:beyond|past) (?:the )?end of file",
@@ -215,7 +217,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return PROVEN
     if said.level == "WARNING":
         return LOGGED if signs.EXHAUSTED.search(text) else WEAK
-    if _PYTHON_WARNING.search(text) or _is_quoted(row, text):
+    if PYTHON_WARNING.search(text) or _is_quoted(row, text):
         return WEAK
     return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
 
@@ -271,7 +273,11 @@ def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRo
     if not (is_vague or is_setting or is_count or is_peer):
         return row
     enough = meaning.SURE if is_vague else meaning.CLEAR
+    if row.id == "bad-setting" and speaks_of_code(sentence) and shows_code(sentence):
+        return BY_ID["exception"]
     found = meaning.meaning_of(sentence, name, enough=enough)
+    if found is not None and found.failure_class == "config_error" and speaks_of_code(sentence):
+        return row
     if found is None and row.id in _DEMANDING and meaning.speaks_of_setting(sentence):
         return MEANT
     if found is None and row.id == "error-line" and meaning.speaks_of_setting(sentence):
@@ -299,7 +305,8 @@ def in_context(row: RuleRow, named: tuple[str, str] | None, trace: Trace | None)
     if trace is None or named is None:
         return row
     name = named[0].rsplit(".", 1)[-1]
-    if row.id in ("exception", "usage", "bad-setting", "shape-or-device") and _BROKEN.search(named[1]):
+    may_be_broken = row.id in ("exception", "usage", "bad-setting", "shape-or-device") or name in _OF_READERS
+    if may_be_broken and _BROKEN.search(named[1]):
         if trace.mentions(CHECKPOINT_READ, last=6) and not trace.mentions(DATA_READ, last=3):
             return BY_ID["checkpoint-damaged"]
         if trace.mentions(DATA_READ, last=4) and row.id in ("exception", "usage"):

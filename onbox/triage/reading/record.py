@@ -16,6 +16,8 @@ WEAK = 1  # a warning, a remark, a text that speaks of a fault
 LOGGED = 2  # an error somebody wrote down, or a bare line of a tool
 PROVEN = 3  # the end of an uncaught traceback, or a line that a scheduler, a kernel or a shell writes about a death
 
+TAIL = 80  # last lines that are kept
+
 
 class Fault(NamedTuple):
     """A line that a rule matched.

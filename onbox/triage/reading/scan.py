@@ -18,7 +18,7 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, holds_a_word, progress_of
 from onbox.triage.reading.mounts import MountTables
-from onbox.triage.reading.record import LogAttempt, Record, SeenLine
+from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
 from onbox.triage.rules.rows import compiled
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ FLOOD = 2000  # close looks in one attempt, before only each 64th line and the l
 LOOP_LINES = 4  # alike, before they are a loop
 SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
 EARLY = 300  # first lines of progress that are kept beside the newest
-TAIL = 80  # last lines that are kept
 HEAD = 200  # lines in which a run's beginning is learned
 USER_LINE_LIMIT = 1000
 _TESTS_FAILED = BY_ID["tests-failed"]

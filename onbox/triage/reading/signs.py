@@ -210,6 +210,7 @@ _NOT_THE_RUN = lazy(
     r"|\bof (?:an)?other (?:user|job|tenant|process|container|group)s?\b|\bunaffected\b|\bnot (?:ours|us"
     r"|this (?:job|run))\b"
     r"|use of closed network connection"  # closed by the program itself
+    r"|\brequest: \"(?-i:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS) /"  # a web server, of what it was asked for
     r"|\bUCX\s{1,4}(?:DEBUG|INFO|TRACE)\b"
     r"|cumulative_preemption|\bsen(?:t|ds?|ding) (?:an? |the )?(?-i:SIG[A-Z])"
     r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",

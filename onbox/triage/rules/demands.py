@@ -72,6 +72,7 @@ DEMANDS: tuple[Demand, ...] = (
         r"|has been )?(?:specified|provided|given|set|defined|configured|found"
         r"|selected|registered)|missing|(?:already|never) (?:been )?(?:defined|registered|set|specified)"
         r"|(?:could not|cannot|failed to|unable to) (?:find|parse|interpret|resolve|determine|infer|understand|match)"
+        r"|is not a (?:directory|file|regular file)|too many (?:\w+ )?(?:options|arguments)|path too long"
         r"|unterminated|unbalanced|not an? (?:\w+ )?(?:valid )?(?:version|number|name|path|url|key)",
     ),
 )
@@ -83,7 +84,9 @@ _OF_CODE = (
     r"|coroutines?|event loop"
     r"|pickl\w+|contiguous|scalars?|integers?|floats?|str|bytes|dict|list|tuple|none|ind(?:ex|ices|exes)|out of range"
     r"|in place|strides?|operands?|pointers?|handles?|internal|assert\w*|bug|report|file an issue|open an issue"
-    r"|not implemented|initiali[sz]ed|closed|already (?:running|started|finished)|lengths?|same (?:size|length|number)"
+    r"|not implemented|initiali[sz]ed|closed|already (?:running|started|finished)|lengths?"
+    r"|same (?:size|length|number|rank)"
+    r"|rank[- ]\d|context managers?|returns? (?:an?|the)|your function|symbols?|vectors?|primitive|<class|\w+\(\)"
 )
 MEANT = RuleRow(
     "asks-for-setting",
@@ -107,10 +110,22 @@ _CHOSEN = lazy(
 )
 
 
+# A call or a class written out, as only who writes code reads it.
+_WRITTEN_CODE = lazy(r"<class '|\w\(\)|\bawait\b|\battributes?\b|\binstances?\b")
+
+
+def shows_code(sentence: str) -> bool:
+    """Whether a sentence shows code: a call, a class, an attribute."""
+    return bool(_WRITTEN_CODE.search(sentence))
+
+
+def speaks_of_code(sentence: str) -> bool:
+    """Whether a sentence names what only who writes code deals with, and nothing that a user of a program chooses."""
+    return not _CHOSEN.search(sentence) and bool(compiled(rf"(?<!\w)(?:{_OF_CODE})(?!\w)").search(sentence))
+
+
 def asks_for_setting(sentence: str) -> bool:
     """Whether a sentence, with its contractions resolved, demands another setting."""
     if not any(compiled(rf"(?<!\w)(?:{demand.words})(?!\w)").search(sentence) for demand in DEMANDS):
         return False
-    if _CHOSEN.search(sentence):
-        return True
-    return not compiled(rf"(?<!\w)(?:{_OF_CODE})(?!\w)").search(sentence)
+    return not speaks_of_code(sentence)

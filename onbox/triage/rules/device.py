@@ -52,7 +52,7 @@ KERNEL_REPORTS: tuple[RuleRow, ...] = (
         rf"(?:{_DEVICE_DRIVERS})\b(?: [\w:.]{{2,14}})?: (?!.{{0,120}}"
         r"\b(?:(?:no|0|zero) (?:new )?uncorrect|soft recovered))"
         r".{0,160}(?:uncorrect(?:ed|able)|\(fatal\)|, fatal|critical|poison|ring \S{1,20} (?:timeout|reset failed)"
-        r"|reset failed|machine check|\bue\b|hang|fallen off|not responding)"
+        r"|reset(?:\(\d+\))? failed|machine check|\bue\b|hang|fallen off|not responding)"
         r"|^hw exception by gpu node",
         "Linux: amdgpu, EDAC, AER, NVSwitch, habanalabs",
         "amdgpu 0000:c1:00.0: amdgpu: ring sdma0 timeout, signaled seq=309, emitted seq=313",

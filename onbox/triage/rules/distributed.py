@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from onbox.triage.rules.rows import CAUSE, DEATH, PEER, SUMMARY, VAGUE, RuleRow
 
+# What it lists behind are guesses, which name every signal and killer there is.
+RAYLET: tuple[RuleRow, ...] = (
+    RuleRow(
+        "raylet-ended",
+        "ray_node_died",
+        DEATH + 5,
+        "raylet is terminated|worker died or was killed",
+        r"raylet is terminated\. termination is unexpected|worker died or was killed while executing a task",
+        "Ray",
+        "(raylet) Raylet is terminated. Termination is unexpected. Possible reasons include: (1) SIGKILL by the user",
+    ),
+)
+
 RAY: tuple[RuleRow, ...] = (
     RuleRow(
         "ray-node",

@@ -33,7 +33,8 @@ SHARED: tuple[RuleRow, ...] = (
         CAUSE,
         "bus error|out of shm|sigbus",
         r"dataloader worker.{0,80}bus error|killed by signal: bus error|might be caused by insufficient shared memory"
-        r"|possible out of shm|^.{0,80}\bbus error(?: \(core dumped\))?\s{0,8}$|received signal 7\b|\bsigbus\b",
+        r"|possible out of shm|^.{0,80}\bbus error(?: \(core dumped\))?\s{0,8}$|received signal 7\b"
+        r"|(?<!or )\bsigbus\b(?! or\b)",
         "PyTorch DataLoader, bash",
         "RuntimeError: DataLoader worker (pid 91) is killed by signal: Bus error.",
     ),

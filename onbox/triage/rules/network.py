@@ -62,7 +62,8 @@ AUTH: tuple[RuleRow, ...] = (
         r"|(?:could not|unable to|failed to) (?:automatically )?(?:determine|find|locate"
         r"|load) (?:default )?credentials|DefaultCredentialsError|(?:do(?:es)?|did) not have (?:the "
         r"|sufficient )?permissions?|does not have \S{1,80} access|401 client error"
-        r"|authorization (?:failed|required)|not authorized|403 client error|LocalTokenNotFoundError"
+        r"|fail\w{0,3} to (?:refresh|renew|obtain|acquire) .{0,30}(?:token|credentials)\b|authorization (?:failed"
+        r"|required)|not authorized|403 client error|LocalTokenNotFoundError"
         r"|UsageError: api_key|RefreshError|requires authentication|\w{0,24}Unauthorized\w{0,24}(?:Error|Exception)"
         r"|access token.{0,30}required|(?:not|cannot|unable to) find .{0,40}(?:kaggle\.json|\.netrc|credentials)\b",
         "Hugging Face, wandb, S3, GCS, ssh",

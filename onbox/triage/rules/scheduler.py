@@ -20,7 +20,7 @@ LIMITS: tuple[RuleRow, ...] = (
         REASON,
         "time limit|timed out|status|timeout|timelimit|runlimit|walltime|wall time|time-limit|wallclock"
         "|deadlineexceeded|active deadline|time allotted|timeout|deadline|time out|exceeded limit|h_rt"
-        "|execution time|run time|runtime|wall-clock|run limit",
+        "|execution time|run time|runtime|wall-clock|run limit|limit of",
         r"due to time limit|\|TIMEOUT\b|TERM_RUNLIMIT|walltime.{0,60}(?:exceed|limit reached|expired|over)"
         r"|exceed.{0,44}max\w{0,8} (?:allowed )?(?:execution|run) ?time|exceed.{0,34}(?:wall ?time"
         r"|wall-?clock|time limit|run ?time limit|allotted time)|(?:job|step|task|run|allocation)\b.{0,60}"
@@ -33,6 +33,7 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|\bh_rt\b.{0,30}exceed|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}124\b|\bstatus 124\b"
         r"|\b(?:Function|Cell|Job|Run|Execution)Timeout(?:Error|Exception)\b|\bhit its timeout of \d"
         r"|^timeout: sending signal"
+        r"|\blimit of \d{1,4}(?::\d\d){1,2}\b.{0,20} (?:reached|exceeded)|\bmax(?:imum)? ?run ?time ?exceeded"
         r"|time limit.{0,20}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
         "Slurm, LSF, PBS, Kubernetes, timeout(1)",
         "slurmstepd: error: *** JOB 71 ON n3 CANCELLED AT 2024-02-02T12:00:01 DUE TO TIME LIMIT ***",

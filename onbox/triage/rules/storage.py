@@ -18,8 +18,9 @@ SPACE: tuple[RuleRow, ...] = (
         "quota",
         "quota_exceeded",
         CAUSE,
-        "quota|edquot|errno",
-        r"disk quota exceeded|\bEDQUOT\b|errno 122\b|quota (?:is |has been |was )?(?:exceeded|exhausted|reached)"
+        "quota|edquot|errno|system error",
+        r"disk quota exceeded|\bEDQUOT\b|errno (?:= )?122\b|system error -122\b|quota (?:is |has been "
+        r"|was )?(?:exceeded|exhausted|reached)"
         r".{0,60}(?:disk|home|user|group|file|volume|stor|block|inode)|(?:storage|file|block|user|group"
         r"|project|inode) (?:quota|limit)"
         r" (?:exceeded|reached|exhausted)|exceed\w{0,24} (?:your |the |its )?(?:\w{1,40} )?(?:disk|storage|file"
@@ -139,8 +140,7 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "|parameter group",
         r"error\(s\) in loading state_dict|^\W*(?:missing|unexpected) key\(s\) in state_dict"
         r"|size mismatch for [\w.]+: copying a param"
-        r"|not found in checkpoint|loaded state dict (?:contains|has) (?:a"
-        r"|a different number of)? ?(?:different number|parameter group)"
+        r"|not found in checkpoint|loaded state dict (?:contains|has)\b"
         r"|key\(?s?\)? .{0,60}(?:missing|not found) (?:in|from) (?:the )?(?:checkpoint|state[ _]dict)"
         r"|assign requires shapes of both tensors"
         r"|user-provided restore item and on-disk value metadata tree structures do not match",
@@ -151,7 +151,8 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "checkpoint-damaged",
         "checkpoint_corrupt",
         CAUSE,
-        "checkpoint|ckpt|msgpack|unpickling|pickle data|hdf|file signature|savedmodel|.msgpack|weights|model file"
+        "checkpoint|ckpt|optimi|msgpack|unpickling|pickle data|hdf|file signature|savedmodel|.msgpack|weights"
+        "|model file"
         "|ocdbt|zarr|gguf|model is|loading model",
         r"(?:checkpoint|ckpt|weights?|model file|snapshot|\.pth?\b|\.gguf).{0,80}(?:corrupt|truncated|damaged"
         r"|incomplete|invalid magic|is empty"
@@ -164,6 +165,9 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         r"|\bmodel (?:file )?is (?:corrupt|truncated|damaged|incomplete)|error loading model:"
         r"|error reading (?:ocdbt|zarr).{0,60}"
         r"|unsuccessful TensorSliceReader"
+        r"|(?:failed|unable|could not|cannot) (?:to )?load (?:the )?optimi[sz]er\b"
+        r"|(?:checkpoint|ckpt|weights)\b.{0,80}(?:could not|cannot|can't) be (?:loaded|restored|read)"
+        r"|checkpoint (?:format )?(?:is |was )?(?:incompatible|not compatible)"
         r"|(?:failed|unable|could not|cannot) (?:to )?(?:load|restore|read) .{0,60}(?:checkpoint|ckpt"
         r"|\.pth?\b|weights)",
         "pickle, HDF5, TensorFlow, Orbax, own loaders",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onbox.triage.rules.rows import RuleRow
 
 ROWS: tuple[RuleRow, ...] = (
+    *distributed.RAYLET,
     *scheduler.LIMITS,
     *memory.SHARED,
     *memory.TPU,

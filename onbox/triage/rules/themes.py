@@ -79,16 +79,17 @@ THEMES: tuple[Theme, ...] = (
         r"|passwords?|passphrase|auth\w*|roles?|identity"
         r"|licen[sc](?:es?|ed)|hostid|access|iam|signature|account|vault|certificate|kerberos|tickets?|scope"
         r"|subscription"
-        r"|seats?|users|permissions?",
+        r"|seats?|users",
         r"expired|refus\w+|den(?:y|ied)|reject\w+|revoked|forbidden|not allowed|may not|unauthori[sz]ed"
         r"|unauthenticated|not authori[sz]ed|invalid|no valid|not valid|not logged|required|wrong|incorrect"
         r"|(?:licen[sc]e|host ?id) mismatch|checkout failed|no .{0,24}(?:seats|licen[sc]es?)"
         r"|maximum number of (?:users|seats)"
         r"|missing|insufficient scope|40[13]|necessary|not granted|lacks?|verification failed|disabled"
-        r"|not (?:found|set|configured|set up)"
+        r"|not (?:correctly |properly )?(?:found|set ?up|set|configured)"
         r"|could not (?:get|find|load|retrieve|obtain|locate)",
         1,
-        r"prompts? (?:is |are )?disabled|could not read (?:user ?name|password)",
+        r"(?:necessary|required|sufficient|insufficient|lacks?|grant) (?:\w+ ){0,3}permissions?|prompts? (?:is "
+        r"|are )?disabled|could not read (?:user ?name|password)",
     ),
     Theme(
         "permission_error",
@@ -148,6 +149,7 @@ THEMES: tuple[Theme, ...] = (
         "checkpoint_corrupt",
         _SAVED,
         rf"{_BROKEN}|{_GONE}|cannot (?:be )?(?:read|load|restor)\w*|fail\w* to (?:read|load|restor)\w*",
+        sayings=r"(?:model|checkpoint|weights?) (?:file )?format (?:error|mismatch|unknown)",
     ),
     Theme(
         "data_error",
@@ -263,7 +265,8 @@ THEMES: tuple[Theme, ...] = (
         1,
         r"(?:not|no|never|fail\w*(?: to)?|without) (?:\w+ ){0,2}converg\w+"
         r"|convergence (?:\w+ ){0,2}(?:fail\w*|problem\w*|not|lost|was not|has not)|(?:has|have|is|was) diverg\w+"
-        r"|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)|became unstable|blowing up"
+        r"|non finite|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)"
+        r"|became unstable|blowing up"
         r"|nan at (?:it\w*|step|t|time)|invalid number in"
         r"|too many attempts made for this increment|fail\w* to find a solution"
         r"|(?:newton|nonlinear|nonlinear solver) .{0,20}(?:failed|diverged)|dt.{0,24}dtmin|blew up|blown up"

@@ -14,7 +14,7 @@ from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt,
 from onbox.triage.reading.series import lost_figures, series_fault
 from onbox.triage.rules.rows import CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import last_stack
-from onbox.triage.weighing.grounds import SURVIVED_PROVEN, Scene, closes_with_result, counts, does_it_again
+from onbox.triage.weighing.grounds import SURVIVED_PROVEN, Scene, counts, is_over
 from onbox.triage.weighing.shown import to_show
 
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
@@ -49,7 +49,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     if not sure and attempt is record.attempts[-1] and not are_no_words(attempt, record.tail):
         words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead))
         words = words or last_stack(attempt, record.tail)
-        words = None if words and (closes_with_result(words, scene) or does_it_again(words, scene)) else words
+        words = None if words and is_over(words, scene) else words
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
@@ -76,7 +76,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
 
 
 GOES_ON_FOR = 3  # lines: so far does the message of an exception reach
-_SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level")
+_SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level", "torch-writer", "short-write")
 
 
 def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault | None:

@@ -6,17 +6,19 @@ a fault of its kind is outlived by.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading import signs
-from onbox.triage.reading.match import NEARLY_ASKED
-from onbox.triage.reading.record import PROVEN, WEAK
+from onbox.triage.reading.match import NEARLY_ASKED, QUIET_LEVELS, REMARK_LEVELS
+from onbox.triage.reading.record import PROVEN, TAIL, WEAK
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY
 from onbox.triage.weighing.claims import is_meant, outlives_success
+from onbox.triage.words import LOUD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,9 +34,13 @@ FORM_LETTERS = 12  # a shorter line is told again by chance
 INFORMED = 3  # lines in which a logger tells what the program does next
 # Rows so vague that they count in so many last lines only.
 LAST_LINES = {"error-line": 3, "line-asks-for-setting": 3, "said-error": 12}
-_SAVED_IN_LAST = 3  # lines
+_SAVED_IN_LAST = 12  # lines: a summary may follow
 _MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
 _ENDS_PROGRAM = ("fortran", "fortran-read", "other-languages")  # the runtime of a language that ends what it tells of
+_DONE = lazy(
+    r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?!.{0,80}(?:fail|error|abort|(?<!\w)no(?:t|thing)?\b))",
+    re.IGNORECASE,
+)
 _IMPORTS = lazy(r"(?:import|from) \w")
 _INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
 
@@ -135,6 +141,36 @@ def does_it_again(fault: Fault, scene: Scene) -> bool:
     return any(form in before for form in again if len(form) >= FORM_LETTERS)
 
 
+def is_over(words: Fault, scene: Scene) -> bool:
+    """Whether the program did more after a complaint among its last lines, which no rule has counted."""
+    if closes_with_result(words, scene) or does_it_again(words, scene) or _ends_with_done(words, scene):
+        return True
+    since = [message(line.text) for line in scene.record.tail if line.number > words.number]
+    told = sum(said.level in REMARK_LEVELS and not signs.FAREWELL.search(said.text) for said in since)
+    return _is_bare(words, scene) and told >= INFORMED
+
+
+def _ends_with_done(fault: Fault, scene: Scene) -> bool:
+    """Whether the log's very last line says that all is done."""
+    last = scene.record.last_line
+    if last is None or fault.number >= last.number or not _is_bare(fault, scene):
+        return False
+    return bool(_DONE.search(message(last.text).text))
+
+
+def _is_long_past(fault: Fault, scene: Scene) -> bool:
+    """Whether all the newest lines stand behind a bare complaint, and none of them complains: a run that ends of
+    something says so at its end.
+    """
+    newest = scene.record.tail
+    if not _is_bare(fault, scene) or len(newest) < TAIL or fault.number >= newest[0].number:
+        return False
+    first = newest[0].number
+    if any(other.number >= first and other.severity > WEAK for other in scene.attempt.faults):
+        return False
+    return not any(LOUD.search(line.text) for line in newest)
+
+
 def _form(text: str) -> str:
     return "".join(filter(str.isalpha, text)) if not signs.FAREWELL.search(text) else ""
 
@@ -152,10 +188,17 @@ def _is_habit(fault: Fault, scene: Scene) -> bool:
     return len(alike) >= SURVIVED_BEFORE and all(scene.attempt.signs_after(other) for other in alike)
 
 
+def _is_told_between(fault: Fault, scene: Scene) -> bool:
+    """Whether a logger told of something between a death and the steps behind it: what a buffer held comes at once."""
+    life = scene.attempt.last_progress
+    between = (line for line in scene.record.tail if life and fault.number < line.number < life.number)
+    return any(message(line.text).level in QUIET_LEVELS for line in between)
+
+
 def _was_overtaken(fault: Fault, scene: Scene) -> bool:
     """Whether what follows a program's last exception is only what had waited in the buffer of its standard output."""
     attempt, trace = scene.attempt, fault.trace
-    if scene.exited_zero:
+    if scene.exited_zero or _is_told_between(fault, scene):
         return False
     if trace is None and fault.row.id in _ENDS_PROGRAM and attempt.progress > fault.progress_before:
         return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
@@ -230,6 +273,8 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a word of success follows", _was_before_success),
     Ground(False, "a bare complaint, and loggers tell what the program does next", _is_worked_on),
     Ground(False, "a bare complaint, and a logger tells again what it told before", does_it_again),
+    Ground(False, "a bare complaint, and the last line of all says done", _ends_with_done),
+    Ground(False, "a bare complaint, and none of the many lines since complains", _is_long_past),
     Ground(False, "the work was done, and it names no reason",
            lambda f, s: _came_after_the_work(f, s) and _names_no_reason(f, s)),
     Ground(True, "the work was done, and it names a reason", _came_after_the_work),

@@ -23,6 +23,11 @@ def rows(form: str) -> bytes:
         ("FIRE: {n:4d} 21:37:38 {v:12.6f}", 8),
         ("I0000 00:00:1.2 13383 a.cc:421] Merged: freq={v:.0f} merges={n100} piece=le", 800),
         ("after cycle={n} avg(utility)={v} avg(num_wins)=0.5", 8),
+        ("[{n} Best - ID: 63 Fitness: {v:.3f}, Accuracy: 94.4%]", 8),
+        ("{n},{v:.9f},0.5317124", 8),
+        ("{n}, {v:.3f}: 1.08, 1.11 avg, 1120 images\nLoaded: 0.000057 seconds", 8),
+        (" {n}: {v:.4e} -3.5e+02  4e+02", 8),
+        (" {n}000 (0.1)", 8000),
         ("[{n} Closest: 'Genetic', Fitness: 1.00]", 8),
         ("{v:.6f} {v:.3f} {n2:12d} {n2:12d}.0", 256),
     ],
@@ -36,7 +41,9 @@ def test_rows_with_a_number_that_goes_on_evenly_beside_a_measure(form: str, curr
     "form",
     [
         "| {n} | {n2:7d} | conv | (128L, 76L) |", "PSNR of (BSD68) kernel: ({n}): {v:.2f} dB", "{n}",
-        "part {n} of it",        "10.0.0.{n} GET /page/{n} 200 {n100}", "pid {n}  {v:.2f}", "member {n}: {n100}",
+        "part {n} of it",
+        "21:54:0{n} util {v:.2f}",
+        "10.0.0.{n} GET /page/{n} 200 {n100}", "pid {n}  {v:.2f}", "member {n}: {n100}",
     ],
 )  # fmt: skip
 def test_rows_of_things_are_no_progress(form: str) -> None:
@@ -61,6 +68,8 @@ def test_one_pair_of_brackets_holds_the_epoch_and_its_batch() -> None:
         (["INFO:tensorflow:[ {e}5000] | gnorm  1.97 lr  0.000226 | loss  5.54"], 25000, None),
         (["INFO epoch: {{{e}/300}}, step: {{{b}/20}}, loss : {{1.9}}"], 2, 300),
         (["Max epochs      300. Desired error: 0.01.", "Epochs   {e}0. Current error: 0.00216. Bit fail 24."], 20, 300),
+        (['{{"percent_done":0.7,"total_files":553,"files_done":55{e}}}'], 552, 553),
+        (["Epoch {e} Loss 2.40 Accuracy 2.10", "Time taken for 1 epoch: 19.2860746 secs"], 2, None),
         (["[Stage 0:=====>     (4{e} + 2) / 48]"], 42, 48),
         (["7905 s | epoch: {e} step: 1335 total_loss: 0.0{b}8 lr: 0.1"], 2, None),
     ],
@@ -95,6 +104,12 @@ def test_what_goes_back_while_the_epoch_goes_on_gives_no_maximum() -> None:
     assert read_progress(batches.encode()).exact_max is None
 
 
+def test_the_epochs_of_one_of_many_runs_give_no_maximum() -> None:
+    run = "".join(f"[FT] ep={epoch}: loss=0.05 acc=99.0%\n" for epoch in range(0, 50, 10))
+    progress = read_progress(("[FT] config: epochs=50, alpha=1.0\n" + run * 7).encode())
+    assert (progress.current, progress.exact_max) == (40, None)
+
+
 def test_a_bar_that_gets_its_name_when_it_has_begun_is_one_bar() -> None:
     log = "".join(
         "  0%|  | 0/250 [00:00<?, ?it/s]\n"
@@ -103,6 +118,11 @@ def test_a_bar_that_gets_its_name_when_it_has_begun_is_one_bar() -> None:
     )
     progress = read_progress(log.encode())
     assert (progress.current, progress.exact_max, progress.inner_current, progress.inner_max) == (2, None, 5, 250)
+
+
+def test_batches_that_begin_again_give_no_maximum() -> None:
+    tests = "".join(f"Val: [{at}/39]\tBatch 0.31 (0.31)\tLoss 1.43\n" for _ in range(5) for at in (0, 10, 20, 30))
+    assert read_progress(tests.encode()).exact_max is None
 
 
 def test_a_display_that_learns_how_much_there_is() -> None:
@@ -137,6 +157,11 @@ def test_a_display_that_learns_how_much_there_is() -> None:
             True,
         ),
         ("part 4/5\npart 5/5\n[FAILED] 403 from bucket\n", False),
+        ("iter 5 loss 0.3\nOptimal solution found.\n", True),
+        ("iter 5 loss 0.3\nExport complete (15.70s)\n", True),
+        ("iter 5 loss 0.3\nApplication startup complete.\n", False),
+        ("Fold 1/3\nepoch 16 loss 0.3\nEarly stopping triggered at epoch 16\n", None),
+        ("Fold 3/3\nepoch 16 loss 0.3\nEarly stopping triggered at epoch 16\n", True),
         ("Epoch [100/100][4000/5005]  loss: 0.92\n", False),
     ],
 )

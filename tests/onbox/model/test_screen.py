@@ -39,6 +39,7 @@ def test_what_does_not_fit_hangs_below_and_nothing_of_it_is_cut() -> None:
     text = " ".join(["every word of it"] * 30)
     path = "/" + "x" * 90
     assert hanging("  log  ", f"is at {path} now", indent=4) == ["  log  is at", f"    {path}", "    now"]
+    assert hanging("", "  train        starts anew", indent=4) == ["  train        starts anew"]
     lines = hanging("  no      stalled  ", text, indent=10)
     assert max(map(columns, lines)) <= 80
     assert all(line.startswith(" " * 10) for line in lines[1:])

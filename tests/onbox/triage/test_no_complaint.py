@@ -19,6 +19,49 @@ _LOGGED = (
 )
 
 NO_COMPLAINT = {
+    "pieces that failed, and the last line says done": (
+        "fitting 9 models\n"
+        + "".join(f"Error in replicate {at}: probabilities are 0 or 1\n" for at in range(1, 9))
+        + "done: 1 model kept, 8 skipped\n"
+    ),
+    "one score that could not be computed, before a saved result and its summary": (
+        "tokenization...\n  CIDEr computation failed: [Errno 2] No such file or directory: 'java'\n\n"
+        "Results saved \u2192 results/eval_results.json\n\n======================\nEVALUATION SUMMARY\n"
+        "  Images evaluated: 5000\n  BLEU-1:  50.39\n  BLEU-2:  30.21\n  BLEU-3:  17.31\n  CIDEr:   0.000\n"
+        "======================\n"
+    ),
+    "a supervisor that starts a program again": (
+        "".join(
+            f"12:29:35,402 INFO the supervisor has read its part {part}\n" for part in ("one", "two", "three", "four")
+        )
+        + "12:29:35,409 INFO the socket is open\n12:29:35,411 INFO the daemon is up\nthe queue is not ready\n"
+        + _TRACE
+        + '  File "/w/ingest.py", line 4, in <module>\n    go()\n'
+        "ConnectionRefusedError: [Errno 111] Connection refused\n"
+        "12:29:36,876 WARN exited: ingest (exit status 1; not expected)\n"
+        "12:29:39,889 INFO spawned: 'ingest' with pid 9544\n"
+        + "".join(f"batch {at} ingested, {512 * at} rows\n" for at in range(1, 27))
+    ),
+    "what a warning goes on with": (
+        "/env/vllm/connections.py:8: RuntimeWarning: Failed to read commit hash:\n"
+        "No module named 'vllm._version'\n  from vllm.version import __version__ as VERSION\nLoading the model\n"
+    ),
+    "a library that found no sound card, long before": (
+        "machine starts\n"
+        "sound lib conf.c:5204:(evaluate) function card_inum returned error: No such file or directory\n"
+        + "".join(f"[CPU{at % 4} ] register r{at} is set to {'abcdef'[at % 6] * 4}\n" for at in range(90))
+        + "reading the next instruction\n"
+    ),
+    "a web server that was asked for what is not there": (
+        '2020/02/12 15:51:32 [error] 6#6: *1 open() "/www/favicon.ico" failed (2: No such file or directory), '
+        'client: 10.0.0.1, server: x.test, request: "GET /favicon.ico HTTP/1.1", host: "x.test"\n'
+    ),
+    "one piece of the work that could not be had": (
+        "16:48:27 INFO bot: Stored 100 records\n"
+        "16:48:38 ERROR bot: Failed to fetch data after 3 attempts: no such market symbol INVALID/PAIR\n"
+        "16:48:38 WARNING bot: Messages are not configured\n16:48:38 WARNING bot: No data to store for BTC\n"
+        "16:48:38 WARNING bot: Messages are not configured\n16:48:38 INFO bot: Empty frames were tried out\n"
+    ),
     "tests that provoke errors, in TAP": (
         "# attempt 1 failed: connect ECONNREFUSED 127.0.0.1:5432\n# FATAL ERROR: simulated out of memory\n"
         "# Error: Unexpected end of JSON input (expected)\nok 1 - reader\n1..1\n# tests 1\n# pass 1\n# fail 0\n"

@@ -1,0 +1,188 @@
+"""What `onbox resume` would do, foretold from what lies there, and what `onbox status` says of the same."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from onbox.chain.dry_run import Forecast, as_data, foretell, in_words
+from onbox.chain.run_status import look_at_run
+from onbox.chain.state.frozen_run import read_head, read_stages
+from onbox.chain.state.slots import reserve_slot
+from onbox.commands.show.status_data import as_data as status_of
+from onbox.contract.events import Event, render_event
+from onbox.contract.exits import Exit
+from onbox.contract.readings import Absent
+from onbox.model.manifest import Artifact, Stage
+from onbox.system.lock import is_locked, try_lock
+from tests.chain_here import ChainHere
+
+if TYPE_CHECKING:
+    from tests.box import Box
+
+A = Stage("a", "echo a >model.pt", artifacts=(Artifact("model.pt"),))
+B = Stage("b", "echo b >>ran")
+
+
+class OnDisk(ChainHere):
+    """A run of two stages that was begun, and nothing of it lives: its journal is written by the test."""
+
+    def journaled(self, *events: tuple[str, dict[str, Any]]) -> None:
+        os.close(self.freeze(A, B))
+        ((_, fingerprint), _) = self.definition(A, B).stages
+        usual = {"at": "2026-11-22T10:00:00.000Z", "stage": "a", "attempt": 1, "fingerprint": fingerprint}
+        records = [{**usual, "event": event, **fields} for event, fields in events]
+        (self.box.state / "events.jsonl").write_bytes(b"".join(map(render_event, records)))
+
+    def forecast(self) -> Forecast:
+        """Looked at twice: looking changes nothing."""
+        head = read_head(self.paths)
+        assert head is not None
+        stages = list(read_stages(self.paths))
+        first, second = (foretell(self.paths, head, stages) for _ in range(2))
+        assert first == second
+        return first
+
+    def status(self) -> dict[str, Any]:
+        view = look_at_run(self.paths)
+        assert view is not None
+        return status_of(self.paths, view)
+
+
+BEGUN = (Event.CHAIN_STARTED, {"launch": 1})
+STARTED = (Event.ATTEMPT_STARTED, {"resume": False})
+
+
+@pytest.fixture
+def here(box: Box) -> OnDisk:
+    return OnDisk(box)
+
+
+@pytest.fixture
+def done(here: OnDisk) -> OnDisk:
+    assert here.run(A, B) == Exit.DONE
+    return here
+
+
+def words(forecast: Forecast) -> tuple[str, str | None, bool]:
+    return forecast.would, forecast.stage, forecast.resuming
+
+
+def test_a_run_that_never_began_starts_for_the_first_time(here: OnDisk) -> None:
+    here.journaled()
+    forecast = here.forecast()
+    assert words(forecast) == ("start", "a", False)
+    assert in_words(forecast).endswith("starts stage a for the first time")
+    assert (here.status()["state"], here.status()["step"]) == ("pending", "unattended")
+
+
+def test_what_was_cut_off_is_started_again_as_a_resume(here: OnDisk) -> None:
+    here.journaled(BEGUN, STARTED)
+    assert words(here.forecast()) == ("start", "a", True)
+    assert in_words(here.forecast()).endswith("starts stage a again, with ONBOX_RESUME=1")
+    status = here.status()
+    assert (status["state"], status["next_command"]) == ("interrupted", "onbox resume -d digits")
+
+
+def test_a_live_runner_is_attached_to(here: OnDisk) -> None:
+    here.journaled(BEGUN, STARTED)
+    lock = try_lock(here.paths.lock)
+    assert lock is not None
+    assert (here.forecast().would, here.status()["runner_alive"]) == ("attach", True)
+    os.close(lock)
+
+
+def test_a_stage_that_lives_without_a_runner_is_adopted_and_started_no_second_time(here: OnDisk) -> None:
+    here.journaled(BEGUN, STARTED)
+    slot = reserve_slot(here.paths, here.run_id, "a", 1)  # as its keeper holds it
+    os.write(slot, b"keeper 4711\n")
+    assert words(here.forecast())[:2] == ("adopt", "a")
+    assert "second time" in in_words(here.forecast())
+    status = here.status()
+    assert (status["state"], status["stage_alive"], status["step"]) == ("running", True, "runner-gone")
+    os.close(slot)
+
+
+def test_a_run_that_is_done_starts_nothing(done: OnDisk) -> None:
+    assert words(done.forecast()) == ("nothing", None, False)
+    status = done.status()
+    assert (status["state"], status["stages_done"], status["warnings"]) == ("done", 2, [])
+    assert isinstance(done.forecast().checkpoint, Absent)
+
+
+def test_a_result_of_a_done_run_that_is_gone_is_missed_by_both(done: OnDisk) -> None:
+    (done.box.project / "model.pt").unlink()
+    assert done.forecast().missing == (("a", "model.pt"),)
+    assert done.forecast().would == "refuse"
+    (warning,) = done.status()["warnings"]
+    assert warning.startswith("stage a is DONE, but ")
+    assert done.status()["step"] == "results-missing"
+
+
+def test_a_result_that_was_emptied_is_missing(done: OnDisk) -> None:
+    (done.box.project / "model.pt").write_text("")
+    assert done.forecast().missing == (("a", "model.pt"),)
+
+
+def test_where_only_the_end_is_not_on_record_a_resume_records_it(done: OnDisk) -> None:
+    (done.box.state / "markers/CHAIN_DONE").unlink()
+    assert words(done.forecast()) == ("start", None, False)
+    assert in_words(done.forecast()) == "every stage is done: a resume records the end"
+
+
+def test_a_done_of_another_command_needs_a_word_first(done: OnDisk) -> None:
+    os.close(take(done))
+    marker = done.box.state / "markers" / "a_DONE"
+    marker.write_text(marker.read_text().replace(done.box.marker("a_DONE")["fingerprint"], "0" * 16))
+    forecast = done.forecast()
+    assert forecast.would == "refuse"
+    assert in_words(forecast).startswith("a resume starts nothing before a word of yours: a: ")
+    (note,) = [stage["note"] for stage in done.status()["stages"] if stage["note"]]
+    assert note == "DONE of another command"
+
+
+def take(here: OnDisk) -> int:
+    assert not is_locked(here.paths.lock)
+    lock = try_lock(here.paths.lock)
+    assert lock is not None
+    return lock
+
+
+def test_the_forecast_as_json_names_all_that_its_sentence_does(done: OnDisk) -> None:
+    (done.box.project / "model.pt").unlink()
+    data = as_data("digits", done.run_id, done.forecast())
+    assert (data["would"], data["missing"]) == ("refuse", [{"stage": "a", "path": "model.pt"}])
+    assert [one["action"] for one in data["stages"]] == ["done", "done"]
+
+
+# -- what the status says of a bad end
+
+
+def test_a_failure_is_told_from_its_marker_with_the_step(here: OnDisk) -> None:
+    assert here.run(Stage("a", "echo 'ValueError: bad shape' >&2; exit 1"), B) == Exit.FAILED
+    status = here.status()
+    failure = status["failure"]
+    assert (failure["stage"], failure["failure_class"], failure["may_resume_by_itself"]) == ("a", "code_error", False)
+    assert "ValueError: bad shape" in failure["proof"]
+    assert (status["state"], status["stage"], status["repeated"]) == ("failed", "a", None)
+
+
+def test_an_end_that_came_twice_in_the_same_way_is_told_as_such(here: OnDisk) -> None:
+    failing = Stage("a", "echo 'ValueError: bad shape' >&2; exit 1")
+    assert [here.run(failing), here.run(failing)] == [Exit.FAILED, Exit.FAILED]
+    repeated = here.status()["repeated"]
+    assert repeated["times"] == 2
+    assert here.run(Stage("a", "true")) == Exit.DONE
+    assert here.status()["repeated"] is None
+
+
+def test_a_dead_runners_words_are_no_state(here: OnDisk) -> None:
+    """What it last said of a wait, of resources and of notices was true while it lived."""
+    here.journaled(BEGUN, STARTED)
+    text = '{"state": "stalled", "stage": "a", "waiting_for": "the file READY", "resources": {"cpu": 1}}'
+    (here.box.state / "status.json").write_text(text)
+    status = here.status()
+    assert (status["state"], status["waiting_for"], status["resources"]) == ("interrupted", None, None)
+    assert (status["stall"], status["heartbeat_late"]) == (None, False)
