@@ -14,7 +14,6 @@ from onbox.contract.exits import Exit
 from onbox.cron.daemon import cron_runs
 from onbox.cron.schedule import BadSchedule, parse_schedule
 from onbox.errors import Trouble
-from onbox.model.screen import hanging
 from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import local_text, wall
@@ -181,8 +180,7 @@ def _last_tick(heartbeat: Heartbeat, standing: PatrolStanding, now: float) -> st
         boxes = "1 box" if heartbeat.boxes == 1 else f"{heartbeat.boxes} boxes"
         text += f", {counted(heartbeat.runs, 'run')} on {boxes} in {took:.1f} s, exit code {heartbeat.exit_code}"
     stale = " · STALE: silent for more than two cadences" if standing.stale else ""
-    trouble = f" · {safe_line(heartbeat.trouble)}" if heartbeat.trouble else ""
-    return "\n".join(hanging("", text + stale + trouble, indent=13))
+    return text + stale + (f" · {safe_line(heartbeat.trouble)}" if heartbeat.trouble else "")
 
 
 def _word_line(word: LastWord, standing: PatrolStanding, now: float) -> str:
