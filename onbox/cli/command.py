@@ -127,7 +127,7 @@ class Group(_Layout, click.Group):
         """Asked before each command, and instead of one where none was typed."""
         ctx = click.get_current_context()
         if ctx.invoked_subcommand is None:
-            raise click.UsageError(f"what is to be done? there are: {', '.join(self.list_commands(ctx))}", ctx)
+            raise click.UsageError(f"name a command: {', '.join(self.list_commands(ctx))}", ctx)
 
     def add(self, name: str, help: str, command: click.Command) -> None:  # noqa: A002 - as click has it
         """Declare one of its commands."""

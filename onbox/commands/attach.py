@@ -62,6 +62,7 @@ def _tell_rest(args: Options, paths: RunPaths, view: RunView) -> int:
     """No runner is at work: how the run stands, and the exit code of its end; 4 where it has none."""
     code = as_whole((view.end or {}).get("exit_code"))
     result = Exit.STOPPED if code is None or view.state is RunState.INTERRUPTED else code
-    text = f"run {os.path.basename(paths.root)} is not at work: {view.state.value}; onbox status tells more"
+    name = os.path.basename(paths.root)
+    text = f"run {name} does not run: {view.state.value}; see: onbox status {name}"
     say(args, {"event": "not_at_work", "state": view.state.value, "exit_code": int(result)}, text)
     return int(result)

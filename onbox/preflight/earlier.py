@@ -62,7 +62,7 @@ def _of_chain(facts: CheckFacts) -> Iterator[CheckResult]:
     for conflict in conflicts:
         yield _judge(conflict)
     if not conflicts:
-        yield passed("earlier run", f"{paths.root}: what is done there fits the commands of now")
+        yield passed("earlier run", f"{paths.root}: what is done there fits the commands")
 
 
 def _code_changes(place: ResultsPlace, frozen: list[FrozenStage], history: History) -> Iterator[CheckResult]:

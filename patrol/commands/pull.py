@@ -157,7 +157,7 @@ def _ends(head: Head) -> list[str]:
     if head.changed:
         lines.append("what changed while it was read was not taken: pull again when it is at rest")
     if not head.done:
-        lines.append("the run is not done: this is its state of now")
+        lines.append("the run is not done: this is what it has so far")
     return lines
 
 

@@ -36,7 +36,7 @@ def _of_run(box: BoxLook, run: RunLook, register: Register, verb: Verb | None) -
     alive = _alive(run)
     pulled = _pulled(box, run, transfer, name, alive)
     verified = _verified(transfer, name, is_pulled=pulled.holds is True)
-    said = f"you said: {verb.name} {box.box}" if verb is not None else "nobody has named box and verb"
+    said = f"you said: {verb.name} {box.box}" if verb is not None else "nobody has said which box and which verb"
     word = TeardownCondition(
         "word", verb is not None, said, "" if verb else here("patrol", "teardown-check", box.box, "--word")
     )

@@ -15,6 +15,7 @@ from onbox.contract.paths import SWEEP
 from onbox.contract.runfile import DamagedRunfile, parse_head
 from onbox.contract.states import RunState
 from onbox.model.engines import ON_BOX
+from onbox.model.units import counted
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.engine_word import is_overtaken
@@ -262,7 +263,7 @@ def _unconfirmed(facts: RunFold) -> JudgedRun:
 
 
 def _landed(facts: RunFold) -> JudgedRun:
-    say = f"CHAIN_DONE of run {facts.run_id}, {facts.stage_count} stage(s)"
+    say = f"CHAIN_DONE of run {facts.run_id}, {counted(facts.stage_count, 'stage')}"
     if facts.word is not None and facts.word.no_commands:
         say += f"; {facts.engine} was not asked: its commands are not on that machine's PATH"
     return JudgedRun(Outcome.LANDED, say, _since(facts.done.data if facts.done else {}, "ended_at"))

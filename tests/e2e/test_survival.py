@@ -426,6 +426,19 @@ def test_a_damaged_journal_line_is_passed_over_and_told(box: Box) -> None:
     assert box.ran == ["eval"]
 
 
+def test_a_launch_that_was_cut_off_at_once_does_not_fail_again_for_an_old_failure(box: Box) -> None:
+    """A full disk can end a launch between its first record and its first attempt."""
+    assert box.onbox("chain", "--again", "train=test -e fixed").returncode == 1
+    journal = box.state / "events.jsonl"
+    begun = next(line for line in journal.read_text().splitlines() if '"chain_started"' in line)
+    with journal.open("a") as file:
+        file.write(begun + "\n")
+    assert box.status()["state"] == "interrupted"
+    (box.project / "fixed").touch()
+    resumed = box.onbox("resume")
+    assert (resumed.returncode, box.status()["state"]) == (0, "done"), resumed.stdout
+
+
 def test_the_run_holds_nothing_that_its_caller_had_open(box: Box) -> None:
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)

@@ -29,8 +29,12 @@ def what_is_missing(stage: Stage, folder: str, environ: Mapping[str, str]) -> It
     path = dict(stage.env).get("PATH", environ.get("PATH", os.defpath))
     words = command_argv(stage.cmd, lambda name: _find(name, path, folder))
     if _find(words[0], path, folder) is None:
-        there = os.path.exists(os.path.join(folder, words[0])) and "/" in words[0]
-        yield f"{words[0]!r} is not executable (chmod +x)" if there else f"no program {words[0]!r} on PATH"
+        if "/" not in words[0]:
+            yield f"no program {words[0]!r} on PATH"
+        elif os.path.exists(os.path.join(folder, words[0])):
+            yield f"{words[0]!r} is not executable (chmod +x)"
+        else:
+            yield f"no program {words[0]!r} in {folder}"
         return
     script = _script_of(words)
     if script and not os.path.exists(os.path.join(folder, script)):

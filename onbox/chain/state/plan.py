@@ -37,7 +37,9 @@ class Action(Enum):
 
 
 class StageEvidence(NamedTuple):
-    """What was seen of one stage. `slot`: None if there is no slot file or it is unreadable; `slot_exists` tells."""
+    """What was seen of one stage. `slot`: None if there is no slot file or it is unreadable; `slot_exists` tells.
+    failure_untold: it failed, and the chain's end was not recorded after that.
+    """
 
     fingerprint: str
     history: StageHistory
@@ -45,7 +47,7 @@ class StageEvidence(NamedTuple):
     slot: Slot | None
     slot_exists: bool
     slot_locked: bool
-    chain_open: bool
+    failure_untold: bool
 
     @property
     def slot_is_newest(self) -> bool:
@@ -95,7 +97,11 @@ PLAN: tuple[PlanRow, ...] = (
     PlanRow("marker-removed", lambda e: e.history.last == Event.STAGE_DONE, Action.START),
     PlanRow("redo-asked-for", lambda e: e.history.last == Event.STAGE_REDO, Action.START),
     PlanRow("unfinished-other-command", lambda e: not e.same_command, Action.START),
-    PlanRow("failure-not-told", lambda e: e.history.last == Event.STAGE_FAILED and e.chain_open, Action.FINISH_FAILURE),
+    PlanRow(
+        "failure-not-told",
+        lambda e: e.history.last == Event.STAGE_FAILED and e.failure_untold,
+        Action.FINISH_FAILURE,
+    ),
     PlanRow("failed-before", lambda e: e.history.last == Event.STAGE_FAILED, Action.START),
     PlanRow("retry-due", lambda e: e.history.last == Event.STAGE_RETRYING, Action.RETRY),
     PlanRow("interrupted-before", lambda e: e.history.last == Event.STAGE_INTERRUPTED, Action.RESTART),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.events import Event, Unreadable
+from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
 from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import JournalFacts
 
@@ -41,12 +41,16 @@ class StageHistory(NamedTuple):
 
 
 class History:
-    """What is known of a run. facts: of the chain, as every reader folds them. stages: what only its runner needs."""
+    """What is known of a run. facts: of the chain, as every reader folds them. stages: what only its runner needs.
+    untold: the stage that has failed since the newest end of the chain; "" for none. A launch that was cut off before
+    its first attempt does not make an older failure a new one.
+    """
 
     def __init__(self) -> None:
         self.facts = JournalFacts()
         self.stages: dict[str, StageHistory] = {}
         self.unreadable: list[Unreadable] = []
+        self.untold = ""
 
     def of(self, stage: str) -> StageHistory:
         return self.stages.get(stage, _NOTHING)
@@ -69,6 +73,10 @@ class History:
         """Take in one more record."""
         self.facts.apply(record)
         event, stage = record["event"], record.get("stage")
+        if event in CHAIN_ENDS:
+            self.untold = ""
+        elif event == Event.STAGE_FAILED and isinstance(stage, str):
+            self.untold = stage
         if isinstance(stage, str) and event in _STEPS:
             self.stages[stage] = _STEPS[event](self.of(stage), record)
 

@@ -138,5 +138,5 @@ def _differences(code: object, stage: Stage, folder: str, git_now: Mapping[str, 
         found.append(f"commit: {commit_text(git)} → {commit_text(git_now)}")
     for name in changed_scripts(scripts, stage, folder):
         there = os.path.exists(os.path.join(folder, name))
-        found.append(f"{name}: another one than then" if there else f"{name}: not there any more")
+        found.append(f"{name}: has changed" if there else f"{name}: not there any more")
     return tuple(found)

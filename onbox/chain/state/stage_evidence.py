@@ -27,4 +27,5 @@ def look_at_stage(paths: RunPaths, frozen: FrozenStage, history: History, *, cha
         pause(KEEPER_LOOK_SECONDS)  # its keeper is about to begin, or to end as its runner is dead: nothing tells when
         slot, slot_exists, slot_locked = read_slot(paths.slot(name))
     marker = read_marker(paths.done(name))
-    return StageEvidence(frozen.fingerprint, history.of(name), marker, slot, slot_exists, slot_locked, chain_open)
+    untold = chain_open and history.untold == name
+    return StageEvidence(frozen.fingerprint, history.of(name), marker, slot, slot_exists, slot_locked, untold)

@@ -168,7 +168,7 @@ _TELLERS: dict[str, Callable[[Record], tuple[str, str]]] = {
     Event.STAGE_FAILED: _failed,
     Event.STAGE_RETRYING: _retrying,
     Event.STAGE_INTERRUPTED: lambda r: ("interrupted", f"{_attempt(r)} · {r.get('reason')}"),
-    Event.STAGE_REDO: lambda _: ("redo", "its DONE is dropped"),
+    Event.STAGE_REDO: lambda _: ("redo", "it runs again from the start"),
     Event.DONE_ACCEPTED: lambda r: ("accepted", _accepted(r)),
     Event.CHAIN_DONE: _chain_done,
     Event.CHAIN_FAILED: _chain_ended("FAILED"),

@@ -47,6 +47,8 @@ def _title(run: str, plan: PrunePlan) -> str:
     by = f"keep {plan.retention.keep}"
     by += f", milestones {plan.retention.milestones}" if plan.retention.milestones else ""
     if not plan.items:
+        if not plan.found:
+            return f"{run}: it has no checkpoints"
         return f"{run}: nothing may go of {counted(plan.found, 'checkpoint')} ({by})"
     return f"{run}: {len(plan.items)} of {counted(plan.found, 'checkpoint')} may go: {format_size(plan.bytes)} ({by})"
 

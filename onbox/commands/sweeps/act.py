@@ -80,7 +80,7 @@ def run_retry(args: Options) -> int:
     say(
         args,
         {"event": "reopened", "cells": [board.name(one) for one in numbers]},
-        f"{len(numbers)} failed cell{plural} to be run again",
+        f"{len(numbers)} failed cell{plural} will run again",
     )
     return int(Exit.DONE) if is_told else resume_at(args, paths)
 

@@ -223,7 +223,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
     ),
     Flag(
         "oom-elsewhere", Severity.OK, None,
-        (If("the kernel wrote of a kill for memory", lambda s: bool(_oom_lines(s))),
+        (If("the kernel reported a process killed for memory", lambda s: bool(_oom_lines(s))),
          If("nothing shows that it was in this group", lambda s: not s.new_oom_kills and not _whole_box_killed(s))),
         lambda s: f"an OOM kill, but nothing shows that it was here: {_oom_lines(s)[0]}",
         "another container's kill, or one from before the first look, is not news of this run",
@@ -252,7 +252,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
     ),
     Flag(
         "gpu-fault", Severity.CRITICAL, None,
-        (If("the driver speaks against a GPU, or the kernel wrote a new Xid", lambda s: bool(_gpu_faults(s))),),
+        (If("the driver reports a fault of a GPU, or the kernel a new Xid", lambda s: bool(_gpu_faults(s))),),
         _gpu_faults,
         "a sick GPU spoils results before it fails",
         remedy=lambda s: "Exclude the GPU or the node, report it, resume elsewhere.",
@@ -267,7 +267,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
         command=lambda s: s.way.there(("nvidia-smi",)),
     ),
     Flag(
-        "rebooted", Severity.WARNING, None, (If("its boot id is another than at the last look", lambda s: s.rebooted),),
+        "rebooted", Severity.WARNING, None, (If("its boot id differs from the last look", lambda s: s.rebooted),),
         lambda s: "the box was rebooted since the last look",
         "every process from before is gone, whatever status files say",
         remedy=lambda s: "Resume what was interrupted; see that volumes are mounted.",

@@ -167,14 +167,14 @@ RUN_FLAGS: tuple[Row, ...] = (
     ),
     Row(
         "notifications-stuck", Severity.WARNING, None,
-        (If("notices wait for several ticks, or delivery has a trouble", _stuck),),
+        (If("notices wait for several ticks, or delivery fails", _stuck),),
         lambda s: f"{observed(s.look.undelivered) or 0} notices undelivered" + (f": {quote(s.look.notify_trouble, 80)}" if s.look.notify_trouble else ""),
         "what the box cannot deliver nobody hears of; the patrol relays it",
         remedy=lambda s: "Fix the target; what waits is kept and sent later.",
         command=notices_command,
     ),
     Row(
-        "replaced", Severity.OK, None, (If("its run id is another than at the last look", lambda s: s.replaced),),
+        "replaced", Severity.OK, None, (If("its run id differs from the last look", lambda s: s.replaced),),
         lambda s: f"a new run of the same name ({word(observed(s.look.run_id) or '?', 40)}); what was known of the old one is set aside",
         "history of another run would be taken for its own",
     ),

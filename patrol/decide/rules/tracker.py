@@ -112,7 +112,7 @@ TRACKER_FLAGS: tuple[Row, ...] = (
     ),
     Row(
         "tracker-alert", Severity.WARNING, None,
-        (If("its program told the tracker a warning within the last two cadences", lambda s: bool(view.loud_alerts(s))),),
+        (If("its program sent the tracker a warning within the last two cadences", lambda s: bool(view.loud_alerts(s))),),
         _say_alert,
         "trackio's alerts are read from its own files: better than a pattern in a log",
         remedy=lambda s: "Read it; the program itself thought it worth a person's look.", command=log_command,

@@ -128,7 +128,7 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
         Event.STAGE_INTERRUPTED,
         {"stage": "train", "attempt": 1, "reason": "stopped"},
     ),
-    ("train        redo         its DONE is dropped", Event.STAGE_REDO, {"stage": "train"}),
+    ("train        redo         it runs again from the start", Event.STAGE_REDO, {"stage": "train"}),
     (
         "train        accepted     its earlier DONE counts",
         Event.DONE_ACCEPTED,

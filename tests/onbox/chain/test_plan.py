@@ -34,10 +34,10 @@ def seen(
     in_slot: Slot | None = None,
     slot_exists: bool | None = None,
     locked: bool = False,
-    chain_open: bool = True,
+    failure_untold: bool = True,
 ) -> StageEvidence:
     exists = in_slot is not None if slot_exists is None else slot_exists
-    return StageEvidence(OURS, known or StageHistory(), mark, in_slot, exists, locked, chain_open)
+    return StageEvidence(OURS, known or StageHistory(), mark, in_slot, exists, locked, failure_untold)
 
 
 STARTED = history(Event.ATTEMPT_STARTED)
@@ -62,7 +62,7 @@ CASES: list[tuple[str, Action, StageEvidence]] = [
     ("marker-same-command", Action.SKIP, seen(mark=marker())),
     ("marker-same-command", Action.SKIP, seen(STARTED, mark=marker(), in_slot=slot(code=0))),
     ("marker-other-command", Action.REFUSE_STALE, seen(DONE, mark=marker(OTHER))),
-    ("marker-other-command", Action.REFUSE_STALE, seen(mark=marker(OTHER), chain_open=False)),
+    ("marker-other-command", Action.REFUSE_STALE, seen(mark=marker(OTHER), failure_untold=False)),
     ("marker-invalid", Action.REFUSE_INVALID, seen(DONE, mark=Invalid("it is empty"))),
     ("marker-invalid", Action.REFUSE_INVALID, seen(mark=Invalid("it is empty"))),
     ("marker-not-landed", Action.LAND, seen(DONE, in_slot=slot(code=0))),
@@ -76,10 +76,10 @@ CASES: list[tuple[str, Action, StageEvidence]] = [
     ),
     ("unfinished-other-command", Action.START, seen(history(Event.STAGE_INTERRUPTED, print_=OTHER))),
     ("unfinished-other-command", Action.START, seen(FAILED_OTHER)),
-    ("failure-not-told", Action.FINISH_FAILURE, seen(FAILED, chain_open=True)),
-    ("failure-not-told", Action.FINISH_FAILURE, seen(FAILED, in_slot=slot(code=1), chain_open=True)),
-    ("failed-before", Action.START, seen(FAILED, chain_open=False)),
-    ("failed-before", Action.START, seen(FAILED, in_slot=slot(code=1), chain_open=False)),
+    ("failure-not-told", Action.FINISH_FAILURE, seen(FAILED, failure_untold=True)),
+    ("failure-not-told", Action.FINISH_FAILURE, seen(FAILED, in_slot=slot(code=1), failure_untold=True)),
+    ("failed-before", Action.START, seen(FAILED, failure_untold=False)),
+    ("failed-before", Action.START, seen(FAILED, in_slot=slot(code=1), failure_untold=False)),
     ("retry-due", Action.RETRY, seen(history(Event.STAGE_RETRYING, retries=1), in_slot=slot(code=1))),
     ("interrupted-before", Action.RESTART, seen(history(Event.STAGE_INTERRUPTED))),
     ("interrupted-before", Action.RESTART, seen(history(Event.STAGE_INTERRUPTED), in_slot=slot(code=143))),

@@ -130,6 +130,14 @@ def test_a_start_without_an_end_leaves_the_chain_open() -> None:
     assert (history.open, history.launches) == (True, 2)
 
 
+@pytest.mark.parametrize("end", sorted(CHAIN_ENDS))
+def test_a_failure_is_untold_until_the_chain_ends_and_never_again(end: str) -> None:
+    begin, failed, last = {"event": Event.CHAIN_STARTED}, record(Event.STAGE_FAILED), {"event": end, "stage": "CHAIN"}
+    assert replay([begin, started(), failed]).untold == "train"
+    assert replay([begin, started(), failed, begin]).untold == "train"
+    assert replay([begin, started(), failed, last, begin]).untold == ""
+
+
 def test_unreadable_lines_are_kept_aside() -> None:
     damage = Unreadable(2, "garbage")
     history = replay([started(), damage, record(Event.STAGE_DONE)])

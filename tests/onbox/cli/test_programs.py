@@ -53,7 +53,7 @@ def test_help_names_every_command_and_loads_none() -> None:
         (["status", "--jsno"], 'onbox status: no option --jsno; did you mean "--json"?\n  see: onbox status --help\n'),
         (["stauts"], 'onbox: no command \'stauts\'; did you mean "stats" or "status"?\n  see: onbox --help\n'),
         (["qqq"], "onbox: no command 'qqq'; there are: init, chain, resume, "),
-        (["boot"], "onbox boot: what is to be done? there are: install, uninstall, run\n"),
+        (["boot"], "onbox boot: name a command: install, uninstall, run\n"),
         (["stages", "--names", "--json"], "onbox stages: --json: not allowed with --names\n"),
         (["chain", "--redo"], "onbox chain: option '--redo' requires an argument\n  see: onbox chain --help\n"),
         (["completion"], "onbox completion: missing argument 'SHELL'; choose one of bash, zsh, fish\n"),
