@@ -10,9 +10,9 @@ import re
 from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
-from onbox.logs.choose import choose
-from onbox.logs.closing import TAIL_BYTES, ClosingLines
 from onbox.logs.cut_end import whole_part, without_cut_end
+from onbox.logs.judge.choose import choose
+from onbox.logs.judge.closing import TAIL_BYTES, ClosingLines
 from onbox.logs.line.percents import read_percent
 from onbox.logs.links import Links
 from onbox.logs.track import Track

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from onbox.logs.judge.rising import rising
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import CRASHED
 from onbox.logs.model.lines import message, readable
-from onbox.logs.rising import rising
 from onbox.regex import lazy
 
 TAIL_BYTES = 4096

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
-from onbox.logs.grounds import LOOKS, Scene, counts
+from onbox.logs.judge.grounds import LOOKS, Scene, counts
 from onbox.logs.line.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import outermost
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from onbox.logs.closing import ClosingLines
     from onbox.logs.counter import Counter
+    from onbox.logs.judge.closing import ClosingLines
     from onbox.logs.track import Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit

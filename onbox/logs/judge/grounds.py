@@ -13,8 +13,8 @@ from onbox.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onbox.logs.closing import ClosingLines
     from onbox.logs.counter import Counter
+    from onbox.logs.judge.closing import ClosingLines
     from onbox.logs.track import Track
 
 NEEDED = 2
