@@ -38,6 +38,10 @@ CLOSE_RIVAL = 5  # of what a fault explains
 _BY_SENTENCE = frozenset(
     {
         "bad-setting",
+        "record-damaged",
+        "wrong-build",
+        "torch-writer",
+        "allocation-failed",
         "asks-for-setting",
         "no-such-file",
         "archive-damaged",
@@ -45,7 +49,16 @@ _BY_SENTENCE = frozenset(
         *(row.id for row in SENTENCES.values()),
     }
 )
-_ANY_CAUSE = lazy(r"\bAssertionError\b\s{0,8}$|NoneType|\.so\b")
+# What the interpreter itself says of a defect; a library that raises the same exception may mean anything by it.
+_OWN_WORDS = lazy(
+    r"name '\w+' is not defined|has no attribute|unexpected keyword argument|positional argument|unsupported operand"
+    r"|object is not (?:callable|iterable|subscriptable)|does not support item|cannot import name|no module named"
+    r"|local variable '\w+'|\bKeyError: (?:['\"(]|-?\d)|(?:index|position).{0,40}out of (?:range|bounds)"
+    r"|division by zero|invalid syntax|unexpected indent|unindent|not enough values to unpack|too many values to unpack"
+    r"|shapes? .{0,80}(?:not aligned|mismatch|broadcast)|can only concatenate|must be str"
+    r"|not supported between instances"
+)
+_ANY_CAUSE = lazy(r"NoneType|\.so\b")
 NOTHING = Evidence()
 _SCHEDULER_STATES = {
     "TIMEOUT": "time_limit",
@@ -199,13 +212,17 @@ def _is_doubtful(cause: Fault, decision: Decision) -> bool:
     """Whether another reading is possible: a class that was read from a sentence, an exception that may come of
     anything, another fault that explains as much.
     """
-    if cause.row.id in _BY_SENTENCE or (cause.row.id == "defect" and _ANY_CAUSE.search(cause.text)):
+    if cause.row.id in _BY_SENTENCE or (cause.row.id == "defect" and not _is_own_word(cause.text)):
         return True
     if any(fault.row.id == "cancelled" and fault.number > cause.number for fault in decision.others):
         return True  # it was there to be cancelled
     return any(
         fault.severity == PROVEN and fault.row.explains >= cause.row.explains - CLOSE_RIVAL for fault in decision.others
     )
+
+
+def _is_own_word(text: str) -> bool:
+    return _OWN_WORDS.search(text) is not None and _ANY_CAUSE.search(text) is None
 
 
 # -- 3. how the process ended

@@ -65,6 +65,24 @@ def test_themes_are_of_known_classes_and_unique() -> None:
     assert len(ROWS) == len(THEMES)
 
 
+@pytest.mark.parametrize(
+    ("last", "confidence"),
+    [
+        ("NameError: name 'optimiser' is not defined", "high"),
+        ("AttributeError: 'Trainer' object has no attribute 'fit_all'", "high"),
+        ("KeyError: 'acc'", "high"),
+        ("IndexError: list index out of range", "high"),
+        ("IndexError: Read less bytes than requested", "medium"),
+        ("SyntaxError: Only one checksum type may be given", "medium"),
+        ("AttributeError: 'NoneType' object has no attribute 'shape'", "medium"),
+    ],
+)
+def test_confidence_in_a_defect_is_high_only_for_the_interpreters_own_words(last: str, confidence: str) -> None:
+    traceback = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    run()\n'
+    verdict = classify(f"step 3/10 loss 0.5\n{traceback}{last}\n".encode(), Evidence(process_alive=False, exit_code=1))
+    assert (verdict.failure_class, verdict.confidence) == ("code_error", confidence)
+
+
 def test_confidence_is_never_high_for_a_class_read_from_a_sentence() -> None:
     log = b'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nBrokerUnavailable: giving up\n'
     verdict = classify(log, Evidence(log_age_seconds=30.0))
