@@ -11,9 +11,9 @@ import click
 from onbox.chain.stage_checkpoints import as_data, look_at_run_checkpoints, selected
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.checkpoints.keep import DEFAULT_KEEP, LEAST_KEEP, Retention
-from onbox.cli.command import command, config_option, json_option
-from onbox.commands.shared.arguments import run_argument
-from onbox.commands.shared.project import existing_run, load_project_to_read
+from onbox.cli.command import argument, command, config_option, json_option
+from onbox.commands.shared.project import load_project_to_read
+from onbox.commands.shared.run_log import run_or_cell
 from onbox.commands.show.checkpoints_text import render_checkpoints
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
@@ -52,7 +52,7 @@ def retention_options(function: Any) -> Any:
 
 
 @command(EXAMPLES, exclusive=[("--select", "--json"), ("--select", "--wide")])
-@run_argument
+@argument("run", required=False, metavar="RUN", help="name of the run, or a sweep's cell (default: the configured run)")
 @config_option
 @json_option
 @retention_options
@@ -60,7 +60,7 @@ def retention_options(function: Any) -> Any:
 @click.option("--wide", is_flag=True, help="lines of any length")
 def run(args: Options) -> int:
     project = load_project_to_read(args.config)
-    looked = look_at_checkpoints_of(project, existing_run(project, args.run), retention_of(args))
+    looked = look_at_checkpoints_of(project, run_or_cell(project, args.run), retention_of(args))
     if args.select:
         return _select(looked)
     data = as_data(looked, wall())
@@ -86,7 +86,8 @@ def look_at_checkpoints_of(
     if head is None:
         raise Trouble(Exit.USAGE, f"no run {name!r} in {project.state_dir}")
     if is_sweep(head):
-        raise Trouble(Exit.USAGE, f"run {name} is a sweep: each of its cells has checkpoints of its own")
+        text = f"run {name} is a sweep: each of its cells has checkpoints of its own: onbox checkpoints CELL"
+        raise Trouble(Exit.USAGE, text)
     backend = head.data.get("backend")
     if isinstance(backend, dict) and is_apart(backend):
         raise Trouble(Exit.USAGE, f"run {name} lies on another machine ({backend.get('name')}): look at it there")

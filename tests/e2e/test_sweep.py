@@ -78,9 +78,11 @@ def test_a_cells_log_is_read_by_the_name_that_the_table_gives_it(box: Box) -> No
     assert box.onbox("progress", "n=1").stdout.startswith("~1/4")
     assert box.onbox("triage", "n=1").stdout.startswith("cuda_oom: dead")
     assert box.onbox("series", "n=1").returncode == 0
+    assert box.onbox("checkpoints", "n=1").stdout == "n=1: none yet\n"
     for words, says in (
         (("logs", "n=3"), "no cell 'n=3' of sweep sweep has begun; its cells: onbox sweep table sweep"),
         (("logs", "n=1", "--stage", "x"), "no stage 'x' in this run; there are: run"),
+        (("checkpoints",), "onbox checkpoints CELL"),
         (("triage",), "sweep is a sweep: name a cell, or a log"),
         (("progress", "n=3"), "no log n=3, and no cell of a sweep"),
     ):
