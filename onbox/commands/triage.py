@@ -16,6 +16,7 @@ from onbox.chain.state.slots import read_marker
 from onbox.cli.command import command, config_option
 from onbox.commands.shared.log_argument import log_argument, log_to_read
 from onbox.commands.shared.project import load_project_to_read
+from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_object, as_whole
 from onbox.contract.markers import Marker
@@ -23,6 +24,7 @@ from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.model.units import parse_duration, parse_size
 from onbox.system.clock import wall
+from onbox.system.journal import read_lines
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classes import NEVER
 from onbox.triage.classify import classify
@@ -118,8 +120,8 @@ def render(verdict: Diagnosis) -> str:
 
 
 def recorded_end(log: str) -> Evidence:
-    """How the attempt ended whose log this is, where it lies in a run of onbox: its marker stands beside it. Nothing
-    where it does not, or where the attempt has left no marker.
+    """How the attempt ended whose log this is, if it is a log of a run: by its marker, else by the journal. Nothing if
+    it is another log, or if the attempt has not ended.
     """
     path = os.path.realpath(log)
     stage, _, number = os.path.basename(path).removesuffix(".log").rpartition(".")
@@ -130,7 +132,24 @@ def recorded_end(log: str) -> Evidence:
         marker = read_marker(place)
         if isinstance(marker, Marker) and str(marker.attempt) == number:
             return _evidence_of(marker)
-    return Evidence()
+    return _journaled_end(paths, stage, number)
+
+
+def _journaled_end(paths: RunPaths, stage: str, number: str) -> Evidence:
+    """Of an attempt without a marker: one that was stopped or interrupted, or that a retry followed."""
+    found = Evidence()
+    for record in parse_events(read_lines(paths.journal)):
+        if isinstance(record, Unreadable):
+            continue
+        event = record["event"]
+        if event == Event.ATTEMPT_STARTED and found != Evidence() and record.get("stage") == stage:
+            return found
+        if event == Event.ATTEMPT_ENDED and (record.get("stage"), str(record.get("attempt"))) == (stage, number):
+            code, number_of_signal = as_whole(record.get("exit_code")), as_whole(record.get("signal"))
+            found = Evidence(exit_code=code, signal=number_of_signal, process_alive=False)
+        if event == Event.CHAIN_STOPPED and found != Evidence() and record.get("stopped_at") == stage:
+            return found._replace(cause="stopped")
+    return found
 
 
 def _evidence_of(marker: Marker) -> Evidence:

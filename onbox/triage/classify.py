@@ -233,7 +233,7 @@ def _from_end(record: Record, decision: Decision, evidence: Evidence) -> Settled
     if word.startswith("CANCELLED"):
         return SettledClass("user_interrupt", "scheduler-state", "dead", "medium", record.last_line)
     end = _end(evidence)
-    if end.exit_code is None and end.signal is None and not word.startswith("FAILED"):
+    if end.exit_code is None and end.signal is None and end.cause == "exit" and not word.startswith("FAILED"):
         if evidence.process_alive is False and decision.attempt.success is None:
             return _from_room(record, evidence) or SettledClass("unknown", "unproven", "dead", "low", record.last_line)
         return None

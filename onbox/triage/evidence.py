@@ -73,6 +73,7 @@ NO_PROOF_RULES = frozenset(
             "stalled",
             "diverged",
             "detected",
+            "stopped",
             "loss-not-finite",
             "exit-0-but-refused",
             "temporary",
@@ -88,6 +89,7 @@ EVIDENCE: tuple[EvidenceRow, ...] = (
     EvidenceRow("stalled", lambda e: e.cause == "stalled", "hang_stall", "the stage's own `stall_after`"),
     EvidenceRow("diverged", lambda e: e.cause == "diverged", "divergence", "the run's own `on_detect`"),
     EvidenceRow("detected", lambda e: e.cause == "detected", "unknown", "the run's own `on_detect`"),
+    EvidenceRow("stopped", lambda e: e.cause == "stopped", "user_interrupt", "`onbox stop`, or Ctrl-C in the viewer"),
     EvidenceRow("not-started", lambda e: e.cause == "not_started", "not_started", "execve(2) or posix_spawn(3) failed"),
     EvidenceRow(
         "oom-killed",

@@ -56,6 +56,16 @@ def test_without_a_path_it_is_the_log_of_the_run(box: Box) -> None:
     assert "there are: a, b" in box.onbox("triage", "--stage", "c").stderr
 
 
+def test_of_a_stopped_run_it_says_what_status_says(box: Box) -> None:
+    box.onbox("chain", "-d", "a=sh -c 'echo step 3/9 loss 0.5; sleep 60'")
+    box.wait_for_log("step 3/9", "a")
+    assert box.onbox("stop", "--now").returncode == 0
+    assert "STOPPED" in box.onbox("status").stdout
+    said = box.onbox("triage").stdout
+    assert said.startswith("user_interrupt: dead")
+    assert "resume only on request" in said
+
+
 def test_json_has_exactly_its_keys(box: Box) -> None:
     (box.project / "x.log").write_text(NO_SPACE)
     verdict = json.loads(box.onbox("triage", "x.log", "--json", "--inodes-free", "0", "--disk-free", "5GB").stdout)

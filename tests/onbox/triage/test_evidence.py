@@ -22,6 +22,7 @@ CASES = [
     ("stalled", "hang_stall", EvidenceEnd(137, 9, "stalled")),
     ("diverged", "divergence", EvidenceEnd(143, 15, "diverged")),
     ("detected", "unknown", EvidenceEnd(143, 15, "detected")),
+    ("stopped", "user_interrupt", EvidenceEnd(None, None, "stopped")),
     ("not-started", "not_started", EvidenceEnd(None, None, "not_started")),
     ("oom-killed", "host_oom", EvidenceEnd(137, 9, "exit", oom_kills=1)),
     ("oom-killed", "host_oom", EvidenceEnd(1, None, "exit", oom_kills=3)),
