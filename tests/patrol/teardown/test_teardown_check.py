@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.box import wait_until
 from tests.patrol.transfer.places import finish
 from tests.patrolled import Patrolled, patrolled
 
@@ -62,7 +64,10 @@ def test_a_word_for_another_box_or_verb_is_refused(place: Patrolled) -> None:
 def test_a_new_run_of_the_same_name_is_not_home(place: Patrolled) -> None:
     assert place.patrol("pull", "gpu1/digits").returncode == 0
     assert place.patrol("verify", "gpu1/digits").returncode == 0
-    assert place.boxes["gpu1"].onbox("chain", "--again").returncode == 0
+    box = place.boxes["gpu1"]
+    ended = (box.state / "markers" / "CHAIN_DONE").stat().st_mtime
+    wait_until(lambda: time.time() > ended + 2, "another second")  # an end is told in whole seconds
+    assert box.onbox("chain", "--again").returncode == 0
     assert said(place, "--word", "stop gpu1")["may"] is False
 
 
