@@ -72,10 +72,15 @@ def follow_launch(args: Options, definition: Definition, started: Launched, offs
     return Exit.DONE
 
 
+def _open_stages(definition: Definition) -> list[str]:
+    """Names of those that have no DONE yet."""
+    marked = set(os.listdir(definition.paths.markers))
+    return [stage.name for stage, _ in definition.stages if f"{stage.name}_DONE" not in marked]
+
+
 def _tell_what_is_done(args: Options, definition: Definition) -> None:
     """Stages that are skipped leave no record: say how many there are."""
-    marked = set(os.listdir(definition.paths.markers))
-    done = sum(1 for stage, _ in definition.stages if f"{stage.name}_DONE" in marked)
+    done = len(definition.stages) - len(_open_stages(definition))
     if done and not args.json:
         print(f"{done} of {len(definition.stages)} stages done already", flush=True)
 
@@ -94,10 +99,10 @@ def _launched(definition: Definition, started: Launched) -> dict[str, Any]:
 
 
 def _launched_text(definition: Definition, started: Launched, said: str) -> str:
-    run, names = os.path.basename(definition.paths.root), [stage.name for stage, _ in definition.stages]
+    run = os.path.basename(definition.paths.root)
     lines = [f"run {run} ({definition.head['run_id']}) goes on by itself, runner pid {started.pid}"]
     lines += [f"  said    {said}" if said else "  said    nothing yet"]
-    lines += [f"  markers {will_appear(definition.paths, names)}"]
+    lines += [f"  markers {will_appear(definition.paths, _open_stages(definition))}"]
     lines += [f"  watch   onbox attach {run} · onbox status {run} · onbox logs -f --run {run}"]
     lines += [f"  stop    onbox stop {run}      continue  onbox resume {run}"]
     lines += [f"  notify  {trouble}" for trouble in _not_to_be_told(definition)]
