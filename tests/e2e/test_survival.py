@@ -455,7 +455,7 @@ def test_a_state_directory_removed_under_a_run_doubles_nothing(box: Box) -> None
     box.remove(box.state.parent)
     refused = box.onbox("chain", *stages)
     assert refused.returncode == 75
-    assert "removed under it" in refused.stderr
+    assert "was removed" in refused.stderr  # the whole folder, or its lock where the runner has written into it again
     assert box.ran == ["begins"]
 
 

@@ -387,7 +387,7 @@ def test_a_state_that_was_removed_under_it_is_not_begun_again(box: Box) -> None:
     box.remove(box.state)
     again = box.onbox("sweep", "-j", "2", "n=1..4", "--", SLOW)
     assert again.returncode == 75
-    assert "its state was removed under it" in again.stderr
+    assert "was removed" in again.stderr
     assert len([word for word in box.ran if word.startswith("begins")]) == 2
 
 
