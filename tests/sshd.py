@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.system.files import replace_file
 from onbox.system.process import ProcessEntry, process_table
 from patrol.ssh.client import Answer, NoAnswer, SshTarget, ask, script_with_values
 from tests.box import BOUND_SECONDS, wait_until
@@ -139,18 +140,18 @@ class Sshd:
         """An ssh_config in which every alias leads here, or to the port that `hosts` names for it."""
         path = self.folder / name
         self.known_ports |= {self.port, *(hosts or {}).values()}
-        replace(
-            self.folder / "known_hosts",
-            "".join(f"[127.0.0.1]:{port} {self.host_key}\n" for port in sorted(self.known_ports)),
-        )
+        known = "".join(f"[127.0.0.1]:{port} {self.host_key}\n" for port in sorted(self.known_ports))
+        replace_file(
+            os.fspath(self.folder / "known_hosts"), known.encode(), durable=False
+        )  # a client may be reading it
         ports = "".join(f"Host {alias}\n  Port {port}\n" for alias, port in (hosts or {}).items())
-        replace(
-            path,
+        text = (
             f"{extra}\n{ports}Host *\n  HostName 127.0.0.1\n  Port {self.port}\n  User {getpass.getuser()}\n"
             f"  IdentityFile {self.folder}/user_key\n  IdentitiesOnly yes\n  IdentityAgent none\n"
             f"  UserKnownHostsFile {self.folder}/known_hosts\n  GlobalKnownHostsFile /dev/null\n"
-            "  StrictHostKeyChecking yes\n",
+            "  StrictHostKeyChecking yes\n"
         )
+        replace_file(os.fspath(path), text.encode(), durable=False)
         return path
 
     @property
@@ -169,13 +170,6 @@ class Sshd:
     def command(self, remote: str) -> list[str]:
         """The argv of a plain ssh that runs `remote`."""
         return [*self.ssh(), "-o", "BatchMode=yes", "gpu1", remote]
-
-
-def replace(path: Path, text: str) -> None:
-    """Write a file in one step: a client that starts at this moment reads the old one or the new one, never half."""
-    new = path.with_name(f"{path.name}.{threading.get_ident()}.new")
-    new.write_text(text)
-    new.replace(path)
 
 
 _keys: dict[str, tuple[bytes, bytes]] = {}

@@ -16,12 +16,12 @@ from onbox.regex import lazy
 from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import may_repeat
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
-from onbox.triage.meaning import ROWS as SENTENCES
-from onbox.triage.reading.record import LOGGED, PROVEN, Fault, LogAttempt, Record, SeenLine
+from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, UserRow
 from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
+from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import Decision, decide
 
 if TYPE_CHECKING:
@@ -34,31 +34,6 @@ STALE_CADENCES = 10
 LINE_LIMIT = 500
 SIGKILL, SIGINT = 9, 2
 NO_ROOM_BYTES = 1 << 16  # free: less than a buffer's worth of log
-CLOSE_RIVAL = 5  # of what a fault explains
-_BY_SENTENCE = frozenset(
-    {
-        "bad-setting",
-        "record-damaged",
-        "wrong-build",
-        "torch-writer",
-        "allocation-failed",
-        "asks-for-setting",
-        "no-such-file",
-        "archive-damaged",
-        "solver-failed",
-        *(row.id for row in SENTENCES.values()),
-    }
-)
-# What the interpreter itself says of a defect; a library that raises the same exception may mean anything by it.
-_OWN_WORDS = lazy(
-    r"name '\w+' is not defined|has no attribute|unexpected keyword argument|positional argument|unsupported operand"
-    r"|object is not (?:callable|iterable|subscriptable)|does not support item|cannot import name|no module named"
-    r"|local variable '\w+'|\bKeyError: (?:['\"(]|-?\d)|(?:index|position).{0,40}out of (?:range|bounds)"
-    r"|division by zero|invalid syntax|unexpected indent|unindent|not enough values to unpack|too many values to unpack"
-    r"|shapes? .{0,80}(?:not aligned|mismatch|broadcast)|can only concatenate|must be str"
-    r"|not supported between instances"
-)
-_ANY_CAUSE = lazy(r"NoneType|\.so\b")
 NOTHING = Evidence()
 _SCHEDULER_STATES = {
     "TIMEOUT": "time_limit",
@@ -179,7 +154,7 @@ def _from_text(_: Record, decision: Decision, evidence: Evidence) -> SettledClas
     at = SeenLine(cause.number, cause.text)
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes
-    return SettledClass(failure_class, cause.row.id, state, _confidence(cause, decision), at, cause)
+    return SettledClass(failure_class, cause.row.id, state, confidence_in(cause, decision), at, cause)
 
 
 def _is_sure(cause: Fault) -> bool:
@@ -196,33 +171,6 @@ def _finer_class(cause: Fault, attempt: LogAttempt, evidence: Evidence) -> str:
     no_inodes = evidence.inodes_free == 0 or attempt.no_inodes is not None
     bytes_free = evidence.disk_free_bytes is None or evidence.disk_free_bytes > 0
     return "inode_exhausted" if no_inodes and bytes_free else found
-
-
-def _confidence(cause: Fault, decision: Decision) -> str:
-    if cause.row.failure_class == "unknown":
-        return "low"
-    if cause.severity == PROVEN and cause.row.explains >= BUG and not _is_doubtful(cause, decision):
-        return "high"
-    if cause.severity >= LOGGED and cause.row.explains >= ASKED and not decision.weak:
-        return "medium"
-    return "medium" if cause.severity == PROVEN and cause.row.explains >= DEATH else "low"
-
-
-def _is_doubtful(cause: Fault, decision: Decision) -> bool:
-    """Whether another reading is possible: a class that was read from a sentence, an exception that may come of
-    anything, another fault that explains as much.
-    """
-    if cause.row.id in _BY_SENTENCE or (cause.row.id == "defect" and not _is_own_word(cause.text)):
-        return True
-    if any(fault.row.id == "cancelled" and fault.number > cause.number for fault in decision.others):
-        return True  # it was there to be cancelled
-    return any(
-        fault.severity == PROVEN and fault.row.explains >= cause.row.explains - CLOSE_RIVAL for fault in decision.others
-    )
-
-
-def _is_own_word(text: str) -> bool:
-    return _OWN_WORDS.search(text) is not None and _ANY_CAUSE.search(text) is None
 
 
 # -- 3. how the process ended

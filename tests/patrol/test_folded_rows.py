@@ -19,7 +19,7 @@ def test_what_a_rule_lacks_is_folded_below_itself() -> None:
 
 
 def test_a_row_of_the_history_is_folded_and_a_path_in_it_stays_whole() -> None:
-    path = "/work/checkpoints/" + "x" * 70
+    path = "/data/checkpoints/" + "x" * 70
     flip = Flip(1_800_000_000.0, "gpu1", "digits", "healthy", "failed", 2, "failed", f"train failed: {path} is full")
     lines = folded(_flip_line(flip))
     assert max(len(line) for line in lines if path not in line) <= 80
