@@ -98,10 +98,10 @@ def test_a_box_that_never_stops_talking_does_not_keep_the_wait_from_its_limit(tm
 
 def test_no_descriptor_is_left_behind(tmp_path: Path) -> None:
     land(tmp_path / "DONE")
-    before = len(os.listdir("/proc/self/fd"))
+    before = set(os.listdir("/proc/self/fd"))
     for _ in range(3):
         run([here(tmp_path / "DONE", LinkPace(hold=1.0))], Plan(("DONE",), 1.0))
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert set(os.listdir("/proc/self/fd")) <= before
 
 
 def test_the_program_on_the_box_is_old_pythons_language() -> None:
