@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
 def entry() -> NoReturn:
     """The console script of `onbox`."""
+    gc.set_threshold(100_000)  # as boundary.py says; ahead of what is imported here it saves 2.4 ms
     from onbox.cli import app  # noqa: PLC0415 - what a runner or a tick starts uses parts of this package, without click
 
     app.entry()
