@@ -246,13 +246,6 @@ def _read_request(connection: socket.socket) -> Received | None:
     return Received(method, path, headers, body, time.monotonic())
 
 
-def free_port() -> int:
-    """A port of loopback on which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
-
-
 def self_signed(folder: Path) -> tuple[Path, Path] | None:
     """A certificate that nobody trusts; None without openssl."""
     cert, key = folder / "cert.pem", folder / "key.pem"

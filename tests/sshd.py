@@ -19,6 +19,7 @@ from onbox.system.files import replace_file
 from onbox.system.process import ProcessEntry, process_table
 from patrol.ssh.client import Answer, NoAnswer, SshTarget, ask, script_with_values
 from tests.box import BOUND_SECONDS, wait_until
+from tests.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -188,12 +189,6 @@ def make_key(path: Path) -> None:
         one.write_bytes(content)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def descendants(pid: int) -> list[ProcessEntry]:
     """The live processes that come from `pid`, without it."""
     table = [entry for entry in process_table() if not entry.is_zombie]
@@ -217,6 +212,7 @@ class Link:
         self.to, self.trouble, self.pieces, self.greeting = to, trouble, pieces, greeting
         self.connections = 0
         self.frozen = threading.Event()  # set: nothing is forwarded any more, in no direction
+        self.swallowed = threading.Event()  # something that the server said was dropped, and so will be all the rest
         self._open: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port = int(self._listener.getsockname()[1])
@@ -258,9 +254,13 @@ class Link:
         self._open.append(far)
         pieces = self.pieces if self.trouble in {"freeze", "cut"} else None
         threading.Thread(target=self._forward, args=(near, far, None), daemon=True).start()
-        threading.Thread(target=self._forward, args=(far, near, pieces), daemon=True).start()
+        threading.Thread(
+            target=self._forward, args=(far, near, pieces), kwargs={"is_answer": True}, daemon=True
+        ).start()
 
-    def _forward(self, source: socket.socket, sink: socket.socket, pieces: int | None) -> None:
+    def _forward(
+        self, source: socket.socket, sink: socket.socket, pieces: int | None, *, is_answer: bool = False
+    ) -> None:
         with suppress(OSError):
             while True:
                 if pieces == 0:
@@ -270,6 +270,8 @@ class Link:
                     break
                 data = source.recv(65536)
                 if self.frozen.is_set():
+                    if is_answer:
+                        self.swallowed.set()
                     return
                 if not data:
                     break

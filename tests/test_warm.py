@@ -25,7 +25,7 @@ ENV = {**os.environ, "PYTHONPATH": str(warm.REPOSITORY)}
         ("onbox", "chain", "--inline", "train=echo $HOME; pwd; exit 3"),
         ("patrol", "tikc"),
         ("handbook", "build"),
-        ("sentinels", "wait", "DONE", "--timeout", "1s"),
+        ("sentinels", "wait", "DONE", "--timeout", "5s"),
     ],
     ids=" ".join,
 )

@@ -56,7 +56,7 @@ def test_a_stage_that_computes_in_silence_is_not_stalled(box: Box) -> None:
 def test_a_stalled_stage_is_retried_if_that_is_asked_for(box: Box) -> None:
     configure(
         box,
-        "[stages.a]\ncmd = 'test $ONBOX_ATTEMPT = 2 || sleep 60'\nstall_after = '500ms'\n"
+        "[stages.a]\ncmd = 'test $ONBOX_ATTEMPT = 2 || sleep 60'\nstall_after = '5s'\n"
         "retry = { max = 1, classes = ['hang_stall'], backoff = '0s' }\n",
     )
     assert box.onbox("chain").returncode == 0

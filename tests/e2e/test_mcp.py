@@ -15,7 +15,7 @@ import pytest
 from tests.box import Box, wait_until
 from tests.handbooked import Handbooked, handbooked
 from tests.injections import INJECTIONS, told_bare
-from tests.sshd import free_port
+from tests.ports import free_port
 
 anyio = pytest.importorskip("anyio")
 mcp = pytest.importorskip("mcp")

@@ -20,8 +20,9 @@ from onbox.contract.paths import RunPaths
 from onbox.notify.queue.outbox import Outbox
 from tests import warm
 from tests.box import BOUND_SECONDS, REPOSITORY, Box, is_running, wait_until
-from tests.fault_server import CANARY, FaultServer, free_port
+from tests.fault_server import CANARY, FaultServer
 from tests.onbox.notify.samples import DONE, message
+from tests.ports import free_port
 
 DIE_AT = REPOSITORY / "tests" / "fakes" / "die_at.py"
 PATIENT = "attempt_timeout = '30s'\nbackoff = '20ms'\nbackoff_limit = '100ms'\n"  # a busy machine is slow, too

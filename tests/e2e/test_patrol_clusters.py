@@ -378,7 +378,7 @@ def test_a_head_that_was_restarted_has_lost_the_run(here: Here) -> None:
     head.answers["/api/version"] = (200, json.dumps({"ray_version": "2.60.0", "session_name": "session_2"}))
     said = here.tick()["digits"]
     assert (said["rule"], said["state"]) == ("forgotten", "unknown")
-    code, data = here.wait("c:digits", "--timeout", "6s", "--interval", "1s")
+    code, data = here.wait("c:digits", "--timeout", "12s", "--interval", "1s")
     assert (code, data["outcome"]) == (124, "timed-out")
 
 

@@ -74,44 +74,44 @@ def master_pids(path: str) -> list[int]:
 def test_master_is_kept_and_used(sshd: Sshd, over_master: SshTarget) -> None:
     before = sshd.logins()
     for _ in range(3):
-        assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
+        assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
     assert sshd.logins() - before == 1
 
 
 def test_master_that_is_stopped(sshd: Sshd, over_master: SshTarget) -> None:
-    assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
+    assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
     assert over_master.control_path is not None
     [pid] = master_pids(over_master.control_path)
     os.kill(pid, signal.SIGSTOP)
     assert reason_of(put(over_master, deadline_seconds=12)) == "answered"
     assert not os.path.exists(over_master.control_path)
-    assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
+    assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
 
 
 def test_master_whose_link_is_frozen(sshd: Sshd, over_master: SshTarget) -> None:
     with closing(Link(sshd.port)) as link:
         target = sshd.target(port=link.port)._replace(control_path=over_master.control_path)
-        assert reason_of(put(target, deadline_seconds=20)) == "answered"
+        assert reason_of(put(target, deadline_seconds=60)) == "answered"
         link.frozen.set()
         found = put(sshd.target()._replace(control_path=over_master.control_path), deadline_seconds=12)
         assert reason_of(found) == "answered"
 
 
 def test_master_that_was_killed(over_master: SshTarget) -> None:
-    assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
+    assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
     assert over_master.control_path is not None
     [pid] = master_pids(over_master.control_path)
     os.kill(pid, signal.SIGKILL)
-    assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
+    assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
 
 
 def test_a_users_own_master_that_hangs_is_gone_round(sshd: Sshd, over_master: SshTarget) -> None:
     own = over_master.control_path
-    assert reason_of(put(over_master, deadline_seconds=20)) == "answered"
+    assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
     assert own is not None
     target = sshd.target(extra=f"ControlPath {own}\nControlMaster auto")
     before = sshd.logins()
-    assert reason_of(put(target, deadline_seconds=20)) == "answered"
+    assert reason_of(put(target, deadline_seconds=60)) == "answered"
     assert sshd.logins() == before
     [pid] = master_pids(own)
     os.kill(pid, signal.SIGSTOP)

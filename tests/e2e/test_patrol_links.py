@@ -16,13 +16,13 @@ import pytest
 
 from patrol.ssh.client import Answer, Connection, NoAnswer, SshTarget, ask, kill_all, script_with_values
 from tests.box import BOUND_SECONDS, wait_until
+from tests.ports import free_port
 from tests.sshd import (
     MARK,
     QUICK,
     Hole,
     Link,
     Sshd,
-    free_port,
     local_clients,
     need_sshd,
     put,
@@ -64,7 +64,7 @@ def test_values_arrive_as_they_are(sshd: Sshd, host: str | None) -> None:
     target = sshd.target() if host else SshTarget("here", None)
     values = ["plain", "a b", "it's", '"', "$(touch hacked)", "`id`", "-n", "line\nline", "ü\\", "*", "!!", ""]
     script = """for each; do printf 'value %s\\n' "$each"; done; echo '<<<end 7f3a>>>'"""
-    found = put(target, script, *values, deadline_seconds=20)
+    found = put(target, script, *values, deadline_seconds=60)
     assert isinstance(found, Answer), found
     assert found.output.decode() == "".join(f"value {value}\n" for value in values)
     assert found.exit_code == 0
@@ -76,7 +76,7 @@ def test_any_login_shell_runs_the_script(tmp_path: Path, shell: str) -> None:
     program, *rest = shell.split()
     words = " ".join([needs(program), *rest, "-c"])
     with closing(Sshd(tmp_path / "ssh", shell=words)) as server:
-        found = put(server.target(), QUICK, "it's $HOME", deadline_seconds=20)
+        found = put(server.target(), QUICK, "it's $HOME", deadline_seconds=60)
     assert isinstance(found, Answer), found
     assert found.output.endswith(b"begin\nvalue it's $HOME\n")
 
@@ -88,34 +88,34 @@ def test_banner_and_motd_do_not_disturb(tmp_path: Path) -> None:
     (home / ".bashrc").write_text("echo Welcome to your instance; echo Permission denied, as they say >&2\n")
     words = "\nroot@gpu1: Permission denied (publickey).\nHost key verification failed.\n"
     with closing(Sshd(tmp_path / "ssh", home=home, banner=words)) as server:
-        found = put(server.target(), QUICK, "x", deadline_seconds=20)
+        found = put(server.target(), QUICK, "x", deadline_seconds=60)
         assert isinstance(found, Answer), found
         assert b"begin\nvalue x\n" in found.output
 
 
 def test_an_answer_comes_where_there_is_no_pidfd(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pidfd_open")
-    found = put(sshd.target(), f"{QUICK}; exit 7", "x", deadline_seconds=20)
+    found = put(sshd.target(), f"{QUICK}; exit 7", "x", deadline_seconds=60)
     assert isinstance(found, Answer)
     assert (found.output, found.exit_code) == (b"begin\nvalue x\n", 7)
 
 
 def test_255_of_the_script_is_not_255_of_ssh(sshd: Sshd) -> None:
-    found = put(sshd.target(), f"{QUICK}; exit 255", deadline_seconds=20)
+    found = put(sshd.target(), f"{QUICK}; exit 255", deadline_seconds=60)
     assert isinstance(found, Answer)
     assert found.exit_code == 255
 
 
 def test_end_mark_inside_a_line_is_no_end(sshd: Sshd) -> None:
     script = "echo 'log says <<<end 7f3a>>>'; sleep 0.2; echo more; echo '<<<end 7f3a>>> 12'"
-    found = put(sshd.target(), script, deadline_seconds=20)
+    found = put(sshd.target(), script, deadline_seconds=60)
     assert isinstance(found, Answer)
     assert found.output == b"log says <<<end 7f3a>>>\nmore\n"
 
 
 def test_a_configured_remote_command_does_not_disturb(sshd: Sshd) -> None:
     target = sshd.target(extra="Host gpu1\n  RemoteCommand tmux attach\n  RequestTTY force\n  LogLevel QUIET\n")
-    assert reason_of(put(target, deadline_seconds=20)) == "answered"
+    assert reason_of(put(target, deadline_seconds=60)) == "answered"
 
 
 def test_an_answer_is_not_held_up_by_what_the_script_left(sshd: Sshd) -> None:
@@ -131,11 +131,11 @@ def test_an_answer_is_not_held_up_by_what_the_script_left(sshd: Sshd) -> None:
 
 
 def test_connection_refused(sshd: Sshd) -> None:
-    assert reason_of(put(sshd.target(port=free_port()))) == "refused"
+    assert reason_of(put(sshd.target(port=free_port()), deadline_seconds=60)) == "refused"
 
 
 def test_unknown_name(sshd: Sshd) -> None:
-    found = put(sshd.target(extra="Host gpu1\n  HostName nowhere.invalid\n"), deadline_seconds=20)
+    found = put(sshd.target(extra="Host gpu1\n  HostName nowhere.invalid\n"), deadline_seconds=60)
     assert reason_of(found) == "dns"
 
 
@@ -148,7 +148,7 @@ def test_dropped_packets_and_the_clients_own_timeout(sshd: Sshd) -> None:
     with closing(Hole()) as hole:
         target = sshd.target(port=hole.port)
         target = target._replace(ssh_command=(*target.ssh_command, "-o", "ConnectTimeout=1"))
-        assert reason_of(put(target, deadline_seconds=20)) == "timeout"
+        assert reason_of(put(target, deadline_seconds=60)) == "timeout"
 
 
 @pytest.mark.root
@@ -156,7 +156,7 @@ def test_no_network_at_all(sshd: Sshd) -> None:
     if os.geteuid() != 0 or subprocess.run(["unshare", "-n", "true"], check=False, capture_output=True).returncode:
         pytest.skip("needs root and network namespaces")
     target = sshd.target()
-    found = put(target._replace(ssh_command=("unshare", "-n", *target.ssh_command)))
+    found = put(target._replace(ssh_command=("unshare", "-n", *target.ssh_command)), deadline_seconds=60)
     assert reason_of(found) == "no_route"
 
 
@@ -184,7 +184,7 @@ def test_packets_are_dropped_in_the_middle(namespace: tuple[str, ...], tmp_path:
     with closing(Sshd(tmp_path / "ssh", inside=namespace)) as server:
         target = server.target()
         target = target._replace(ssh_command=(*namespace, *target.ssh_command))
-        assert reason_of(put(target, deadline_seconds=20)) == "answered"
+        assert reason_of(put(target, deadline_seconds=60)) == "answered"
         script = "echo begin; sleep 3; ip link set lo down; echo lost; sleep 60"  # what was said has time to arrive
         found = put(target, script, deadline_seconds=12)
         assert isinstance(found, NoAnswer)
@@ -204,12 +204,12 @@ def test_accepts_and_never_speaks_and_the_clients_own_timeout(sshd: Sshd) -> Non
     with closing(Link(None, "silent")) as link:
         target = sshd.target(port=link.port)
         target = target._replace(ssh_command=(*target.ssh_command, "-o", "ConnectTimeout=1"))
-        assert reason_of(put(target, deadline_seconds=20)) == "banner"
+        assert reason_of(put(target, deadline_seconds=60)) == "banner"
 
 
 def test_closes_at_once(sshd: Sshd) -> None:
     with closing(Link(None, "closing")) as link:
-        assert reason_of(put(sshd.target(port=link.port))) == "closed"
+        assert reason_of(put(sshd.target(port=link.port), deadline_seconds=60)) == "closed"
 
 
 def test_speaks_and_freezes(sshd: Sshd) -> None:
@@ -263,9 +263,9 @@ def read_until(talk: Connection, words: bytes) -> bytes | None:
 
 
 def test_session_is_killed_on_the_box(sshd: Sshd) -> None:
-    found = put(sshd.target(), "echo begin; kill -9 $$; sleep 9")
+    found = put(sshd.target(), "echo begin; kill -9 $$; sleep 99", deadline_seconds=60)
     assert reason_of(found) == "cut"
-    found = put(sshd.target(), "echo begin; kill -9 $PPID; sleep 9")
+    found = put(sshd.target(), "echo begin; kill -9 $PPID; sleep 99", deadline_seconds=60)
     assert reason_of(found) == "cut"
 
 
@@ -274,11 +274,11 @@ def test_session_is_killed_on_the_box(sshd: Sshd) -> None:
 
 def test_key_is_not_accepted(sshd: Sshd, tmp_path: Path) -> None:
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "other"], check=True)
-    found = put(sshd.target(extra=f"IdentityFile {tmp_path}/other\nIdentitiesOnly yes\n"), deadline_seconds=20)
+    found = put(sshd.target(extra=f"IdentityFile {tmp_path}/other\nIdentitiesOnly yes\n"), deadline_seconds=60)
     assert isinstance(found, Answer)  # the right key follows in the configuration
     (sshd.folder / "authorized_keys").rename(sshd.folder / "away")
     try:
-        found = put(sshd.target(), deadline_seconds=20)
+        found = put(sshd.target(), deadline_seconds=60)
     finally:
         (sshd.folder / "away").rename(sshd.folder / "authorized_keys")
     assert reason_of(found) == "auth"
@@ -289,7 +289,7 @@ def test_key_with_a_passphrase_is_never_asked_for(sshd: Sshd, tmp_path: Path) ->
     config = tmp_path / "config"
     text = sshd.config().read_text().replace(f"{sshd.folder}/user_key", f"{tmp_path}/locked")
     config.write_text(text)
-    assert reason_of(put(SshTarget("gpu1", "gpu1", ("ssh", "-F", str(config))), deadline_seconds=20)) == "auth"
+    assert reason_of(put(SshTarget("gpu1", "gpu1", ("ssh", "-F", str(config))), deadline_seconds=60)) == "auth"
 
 
 def test_host_key_has_changed(sshd: Sshd, tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_host_key_has_changed(sshd: Sshd, tmp_path: Path) -> None:
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "other"], check=True)
     key = (tmp_path / "other.pub").read_text().split()
     known.write_text(f"[127.0.0.1]:{sshd.port} {key[0]} {key[1]}\n")
-    found = put(sshd.target(extra=f"UserKnownHostsFile {known}"), deadline_seconds=20)
+    found = put(sshd.target(extra=f"UserKnownHostsFile {known}"), deadline_seconds=60)
     assert reason_of(found) == "host_key"
     assert isinstance(found, NoAnswer)
     _, _, remove = found.detail.partition("the old one goes with: ")
@@ -307,14 +307,14 @@ def test_host_key_has_changed(sshd: Sshd, tmp_path: Path) -> None:
 
 def test_unknown_host_key_is_not_taken(sshd: Sshd, tmp_path: Path) -> None:
     target = sshd.target(extra=f"UserKnownHostsFile {tmp_path}/none\nStrictHostKeyChecking ask")
-    assert reason_of(put(target, deadline_seconds=20)) == "host_new"
+    assert reason_of(put(target, deadline_seconds=60)) == "host_new"
     assert not (tmp_path / "none").exists()
 
 
 def test_account_without_a_shell(tmp_path: Path) -> None:
     need_sshd()
     with closing(Sshd(tmp_path / "ssh", options=["ForceCommand echo This account is not available; exit 1"])) as server:
-        found = put(server.target(), deadline_seconds=20)
+        found = put(server.target(), deadline_seconds=60)
     assert isinstance(found, NoAnswer)
     assert (found.reason, "not available" in found.detail) == ("shell", True)
 
@@ -322,7 +322,7 @@ def test_account_without_a_shell(tmp_path: Path) -> None:
 def test_start_up_file_that_hangs(tmp_path: Path) -> None:
     need_sshd()
     with closing(Sshd(tmp_path / "ssh", options=["ForceCommand exec sleep 60"])) as server:
-        found = put(server.target())
+        found = put(server.target(), deadline_seconds=15)
         assert isinstance(found, NoAnswer)
         assert (found.reason, found.output) == ("late", b"")
         assert "start-up files" in found.detail
@@ -332,41 +332,41 @@ def test_start_up_file_that_hangs(tmp_path: Path) -> None:
 
 
 def test_disk_that_hangs_in_the_middle(sshd: Sshd) -> None:
-    found = put(sshd.target(), "echo begin; sleep 60")
+    found = put(sshd.target(), "echo begin; sleep 60", deadline_seconds=15)
     assert isinstance(found, NoAnswer)
     assert (found.reason, found.output) == ("late", b"begin\n")
 
 
 def test_flood_is_ended(sshd: Sshd) -> None:
     stdin = script_with_values("yes", [])
-    found = ask(sshd.target(), stdin, end_mark=MARK, deadline_seconds=20, limit_bytes=1 << 20)
+    found = ask(sshd.target(), stdin, end_mark=MARK, deadline_seconds=60, limit_bytes=1 << 20)
     assert isinstance(found, NoAnswer)
     assert (found.reason, len(found.output)) == ("cut", 1 << 20)
     assert "more than" in found.detail
 
 
 def test_flood_on_stderr_is_drained(sshd: Sshd) -> None:
-    found = put(sshd.target(), f"head -c 3000000 /dev/zero | tr '\\0' x >&2; {QUICK}", deadline_seconds=20)
+    found = put(sshd.target(), f"head -c 3000000 /dev/zero | tr '\\0' x >&2; {QUICK}", deadline_seconds=60)
     assert reason_of(found) == "answered"
 
 
 def test_box_that_does_not_read(tmp_path: Path) -> None:
     need_sshd()
     with closing(Sshd(tmp_path / "ssh", options=["ForceCommand exec sleep 60"])) as server:
-        assert reason_of(put(server.target(), "echo", "x" * (16 << 20))) == "late"
+        assert reason_of(put(server.target(), "echo", "x" * (16 << 20), deadline_seconds=15)) == "late"
 
 
 # -- clients
 
 
 def test_client_that_is_not_there() -> None:
-    assert reason_of(put(SshTarget("gpu1", "gpu1", ("no-such-ssh",)))) == "client"
-    assert reason_of(put(SshTarget("gpu1", "gpu1", ("env", "no-such-ssh")))) == "client"
+    assert reason_of(put(SshTarget("gpu1", "gpu1", ("no-such-ssh",)), deadline_seconds=60)) == "client"
+    assert reason_of(put(SshTarget("gpu1", "gpu1", ("env", "no-such-ssh")), deadline_seconds=60)) == "client"
 
 
 def test_configuration_that_is_wrong(sshd: Sshd) -> None:
-    assert reason_of(put(sshd.target(extra="NoSuchOption yes"), deadline_seconds=20)) == "client"
-    assert reason_of(put(SshTarget("gpu1", "gpu1", ("ssh", "-F", "/nowhere/config")), deadline_seconds=20)) == "client"
+    assert reason_of(put(sshd.target(extra="NoSuchOption yes"), deadline_seconds=60)) == "client"
+    assert reason_of(put(SshTarget("gpu1", "gpu1", ("ssh", "-F", "/nowhere/config")), deadline_seconds=60)) == "client"
 
 
 @pytest.mark.parametrize("pidfd", [True, False])
@@ -424,7 +424,7 @@ def test_many_are_watched_with_one_selector(sshd: Sshd) -> None:
 
 
 def test_through_a_jump_host(sshd: Sshd) -> None:
-    assert reason_of(put(sshd.target("inner", extra=jump_words(sshd)), deadline_seconds=20)) == "answered"
+    assert reason_of(put(sshd.target("inner", extra=jump_words(sshd)), deadline_seconds=60)) == "answered"
 
 
 def jump_words(sshd: Sshd, port: int | None = None) -> str:
@@ -433,7 +433,7 @@ def jump_words(sshd: Sshd, port: int | None = None) -> str:
 
 
 def test_jump_host_that_refuses(sshd: Sshd) -> None:
-    found = put(sshd.target("inner", extra=jump_words(sshd, free_port())), deadline_seconds=20)
+    found = put(sshd.target("inner", extra=jump_words(sshd, free_port())), deadline_seconds=60)
     assert isinstance(found, NoAnswer)
     assert (found.reason, "refused" in found.detail) == ("jump", True)
 
@@ -444,5 +444,5 @@ def test_jump_host_that_never_speaks(sshd: Sshd) -> None:
 
 
 def test_box_behind_a_jump_host_refuses(sshd: Sshd) -> None:
-    found = put(sshd.target("inner", port=free_port(), extra=jump_words(sshd)), deadline_seconds=20)
+    found = put(sshd.target("inner", port=free_port(), extra=jump_words(sshd)), deadline_seconds=60)
     assert reason_of(found) == "refused"

@@ -88,7 +88,7 @@ def test_no_command_imports_from_the_working_directory(
     page.unlink()
     command("patrol tick", local)
     wait_until(page.exists, "the page to be renewed after the tick")
-    assert command("sentinel wait --timeout 1 here:digits", local).returncode == 1
+    assert command("sentinel wait --timeout 60 here:digits", local).returncode == 1
     assert not proof.exists(), proof.read_text()
 
 

@@ -46,16 +46,16 @@ def here(path: Path, pace: LinkPace, *, number: int = 0, fails: bool = False) ->
 def test_connections_are_replaced_without_a_gap_or_a_drop(tmp_path: Path) -> None:
     channel = here(tmp_path / "DONE", LinkPace(hold=3.0, renew=1.0))
     used = resource.getrusage(resource.RUSAGE_SELF)
-    assert run([channel], Plan(("DONE",), 5.0)) is Outcome.TIMED_OUT
+    assert run([channel], Plan(("DONE",), 9.0)) is Outcome.TIMED_OUT
     now = resource.getrusage(resource.RUSAGE_SELF)
     assert (channel.drops, channel.contact.in_sight) == (0, True)  # as it stood at the end
-    assert 2 <= channel.connections <= 6
+    assert 2 <= channel.connections <= 10
     assert now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime < 2.0  # it slept between the events
 
 
 def test_a_connection_that_ends_itself_is_no_drop(tmp_path: Path) -> None:
     channel = here(tmp_path / "DONE", LinkPace(hold=1.0, renew=1e9))
-    run([channel], Plan(("DONE",), 4.0))
+    run([channel], Plan(("DONE",), 8.0))
     assert channel.drops == 0
     assert channel.connections >= 2
 

@@ -496,5 +496,5 @@ def test_a_long_wait_that_nobody_stands_behind_says_so(one_waiter: Waiters, tmp_
         waiter.terminate()
         _, err = waiter.communicate(timeout=60)
         assert ("patrol install" in err) is told, err
-    timed_out = one_waiter.run("wait", "NEVER", "--timeout", "1s")
+    timed_out = one_waiter.run("wait", "NEVER", "--timeout", A_LOOK)
     assert "look yourself (handbook resume)" in timed_out.stdout

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,10 @@ class Waiters:
     def entries(self) -> list[dict[str, Any]]:
         """What the register says of every wait now."""
         folder = Path(self.env["XDG_STATE_HOME"], "onbox", "sentinels")
-        texts = [path.read_text() for path in folder.glob("*.json")]
+        texts = []
+        for path in folder.glob("*.json"):
+            with suppress(FileNotFoundError):  # a wait that has just ended takes its entry away
+                texts.append(path.read_text())
         return [json.loads(text) for text in texts if text]
 
     def wait_for_look(self, what: str = "last_contact") -> None:

@@ -13,8 +13,9 @@ from onbox.contract.notify_targets import NotifyTarget
 from onbox.notify.send.worker import try_once
 from onbox.notify.targets import Resolved
 from onbox.notify.types import Delivery, TryOutcome, Unusable
-from tests.fault_server import CANARY, FaultServer, free_port
+from tests.fault_server import CANARY, FaultServer
 from tests.onbox.notify.samples import FAILED
+from tests.ports import free_port
 
 if TYPE_CHECKING:
     import io

@@ -17,8 +17,9 @@ from onbox.notify.targets import Resolved
 from onbox.notify.types import Delivery, NoHttpAnswer, Outgoing, TryOutcome, Unusable
 from onbox.system.http import NoReply, OpenLine, Request, converse
 from tests.box import BOUND_SECONDS
-from tests.fault_server import CANARY, FaultServer, free_port, self_signed
+from tests.fault_server import CANARY, FaultServer, self_signed
 from tests.onbox.notify.samples import FAILED
+from tests.ports import free_port
 
 if TYPE_CHECKING:
     from pathlib import Path

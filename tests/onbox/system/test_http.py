@@ -19,8 +19,9 @@ from onbox.notify.types import TryOutcome
 from onbox.system.http import NoReply, OpenLine, Question, Reply, Request, ask, converse
 from patrol.tracker_server import Server
 from tests.box import BOUND_SECONDS, wait_until
-from tests.fault_server import FaultServer, free_port, self_signed
+from tests.fault_server import FaultServer, self_signed
 from tests.onbox.notify.samples import FAILED
+from tests.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +100,7 @@ def test_every_client_survives_every_fault(server: FaultServer, client: str, fau
 def test_what_is_packed_is_not_unpacked(server: FaultServer) -> None:
     """300 MB of nothing, in 300 kB: it was not asked for in that form."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = ask(Question("GET", f"http://127.0.0.1:{server.port}/bomb"), 5.0)
+    found = ask(Question("GET", f"http://127.0.0.1:{server.port}/bomb"), BOUND_SECONDS)
     assert isinstance(found, Reply)
     assert len(found.text) < 1 << 20
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
