@@ -18,7 +18,8 @@ from onbox.named_tuple import NamedTuple
 # has its SIGKILL. Once one was late, further sections that touch files get little time (`p_calm`): it is likely to be
 # the same mount. Should the main shell be gone (a cut link) or stuck (nobody reads), the watcher ends the whole group,
 # if the group is ours (it is under sshd). A beat that meets a full pipe makes bash and busybox give up a write (EINTR):
-# a mark is then said again.
+# a mark is then said again. Where a beat and the end of a section come together, `wait` tells of the beat (128 and
+# SIGUSR1's 10) though nothing is left to wait for: asked once more, it tells the section's code, or 127.
 SHELL = r"""
 p_mark() {
   p_try=0
@@ -75,6 +76,11 @@ p_section() {
         break
       fi
     done
+    if [ $p_code = 138 ]; then
+      wait $p_job
+      p_again=$?
+      [ $p_again = 127 ] || p_code=$p_again
+    fi
   else
     p_code=late
   fi
