@@ -214,6 +214,7 @@ class Link:
         self.frozen = threading.Event()  # set: nothing is forwarded any more, in no direction
         self.swallowed = threading.Event()  # something that the server said was dropped, and so will be all the rest
         self._open: list[socket.socket] = []
+        self._servers: set[socket.socket] = set()  # the ends that lead to the server
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port = int(self._listener.getsockname()[1])
         threading.Thread(target=self._serve, daemon=True).start()
@@ -252,15 +253,12 @@ class Link:
         for each in (near, far):
             each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._open.append(far)
+        self._servers.add(far)
         pieces = self.pieces if self.trouble in {"freeze", "cut"} else None
         threading.Thread(target=self._forward, args=(near, far, None), daemon=True).start()
-        threading.Thread(
-            target=self._forward, args=(far, near, pieces), kwargs={"is_answer": True}, daemon=True
-        ).start()
+        threading.Thread(target=self._forward, args=(far, near, pieces), daemon=True).start()
 
-    def _forward(
-        self, source: socket.socket, sink: socket.socket, pieces: int | None, *, is_answer: bool = False
-    ) -> None:
+    def _forward(self, source: socket.socket, sink: socket.socket, pieces: int | None) -> None:
         with suppress(OSError):
             while True:
                 if pieces == 0:
@@ -270,7 +268,7 @@ class Link:
                     break
                 data = source.recv(65536)
                 if self.frozen.is_set():
-                    if is_answer:
+                    if source in self._servers:
                         self.swallowed.set()
                     return
                 if not data:

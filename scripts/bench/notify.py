@@ -31,7 +31,8 @@ from onbox.contract.notify_targets import NotifyTarget
 from onbox.contract.paths import RunPaths
 from onbox.notify.queue.outbox import Message, Name, Outbox
 from onbox.system.clock import utc_text
-from tests.fault_server import FaultServer, free_port, self_signed
+from tests.fault_server import FaultServer, self_signed
+from tests.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
