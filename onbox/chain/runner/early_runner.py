@@ -13,17 +13,21 @@ import os
 import select
 from array import array
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from onbox.chain.command.environment import runner_environment
 from onbox.named_tuple import NamedTuple
+from onbox.system.files import open_own
 from onbox.system.process import Files, high, start_orphan
 from onbox.system.self_exec import bare_child_words
+
+if TYPE_CHECKING:
+    from onbox.contract.paths import RunPaths
 
 MODULE = "onbox.chain.runner.runner_process"
 SOCKET_FD = 6
 WAITS_SECONDS = 10.0
 MESSAGE_LIMIT_BYTES = 1 << 16  # a path is 4 KiB at most
-_FDS = array("i", (0, 0))
 
 
 class _Waiting(NamedTuple):
@@ -35,6 +39,7 @@ class Handed(NamedTuple):
     """What makes a waiting runner that of a run."""
 
     run_dir: str
+    log_fd: int
     lock_fd: int
     bell_fd: int
 
@@ -55,18 +60,20 @@ def start_early() -> None:
         _waiting.append(_Waiting(pid, ours))
 
 
-def hand_over(handed: Handed) -> int | None:
-    """Make the one that waits the runner of a run; its pid. None: none waits."""
+def hand_over(paths: RunPaths, lock_fd: int, bell_fd: int) -> int | None:
+    """Make the one that waits the runner of a run; its pid. None: none waits. Raises OSError: there is no log."""
     if not _waiting:
         return None
     pid, socket = _waiting.pop()
-    fds = array("i", (handed.lock_fd, handed.bell_fd))
+    log_fd = open_own(paths.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    fds = array("i", (log_fd, lock_fd, bell_fd))
     try:
-        socket.sendmsg([os.fsencode(handed.run_dir)], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, fds)])
+        socket.sendmsg([os.fsencode(paths.root)], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, fds)])
         return pid
     except OSError:
         return None  # it did not wait so long, or was killed
     finally:
+        os.close(log_fd)
         socket.close()
 
 
@@ -77,9 +84,8 @@ def receive() -> Handed | None:
     poller.register(SOCKET_FD, select.POLLIN)
     if not poller.poll(WAITS_SECONDS * 1000):
         socket.shutdown(_socket.SHUT_RD)  # what was sent before this is still read, and who sends later is told
-    data, extra, _, _ = socket.recvmsg(MESSAGE_LIMIT_BYTES, _socket.CMSG_SPACE(len(_FDS) * _FDS.itemsize))
+    data, extra, _, _ = socket.recvmsg(MESSAGE_LIMIT_BYTES, _socket.CMSG_SPACE(3 * array("i").itemsize))
     socket.close()
     if not data or not extra:
         return None
-    fds = array("i", extra[0][2])
-    return Handed(os.fsdecode(data), *fds)
+    return Handed(os.fsdecode(data), *array("i", extra[0][2]))

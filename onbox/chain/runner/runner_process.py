@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from onbox.chain.command.environment import runner_environment
 from onbox.chain.lock.lock_owner import write_holder
 from onbox.chain.lock.run_lock import HolderUnknown, StillAlive, Taken, take_lock
-from onbox.chain.runner.early_runner import MODULE, SOCKET_FD, Handed, hand_over, receive
+from onbox.chain.runner.early_runner import MODULE, SOCKET_FD, hand_over, receive
 from onbox.chain.state.replay import replay
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble, describe_defect
-from onbox.system.files import StateNotWritten, open_own, remove_file
+from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.journal import read_lines
 from onbox.system.lock import LockUnsupported
 from onbox.system.process import Files, close_others, high, start_orphan
@@ -51,14 +51,12 @@ def start_runner(run_dir: str, lock_fd: int, bell_fd: int) -> int:
     It is nobody's child: who ends a tree of processes by their parents, as hosts and agents do, does not reach it.
     The one that waits already, if there is one.
     """
-    waiting = hand_over(Handed(run_dir, lock_fd, bell_fd))
+    paths = RunPaths(run_dir)
+    waiting = hand_over(paths, lock_fd, bell_fd)
     if waiting is not None:
         return waiting
-    log = RunPaths(run_dir).runner_log
-    env = runner_environment(os.environ)
-    return start_orphan(
-        runner_words(run_dir), env, Files(output=log, inherited=((lock_fd, LOCK_FD), (bell_fd, BELL_FD)))
-    )
+    files = Files(output=paths.runner_log, inherited=((lock_fd, LOCK_FD), (bell_fd, BELL_FD)))
+    return start_orphan(runner_words(run_dir), runner_environment(os.environ), files)
 
 
 def serve() -> int:
@@ -77,12 +75,11 @@ def wait_for_run() -> int:
     handed = receive()
     if handed is None:
         return Exit.DONE
-    paths = RunPaths(handed.run_dir)
-    log = open_own(paths.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    for here, there in ((log, 1), (log, 2), (handed.lock_fd, LOCK_FD), (handed.bell_fd, BELL_FD)):
+    run_dir, log, lock, bell = handed
+    for here, there in ((log, 1), (log, 2), (lock, LOCK_FD), (bell, BELL_FD)):
         os.dup2(here, there, inheritable=there < 3)
     close_others(3, keep=(LOCK_FD, BELL_FD))
-    return _serve(paths)
+    return _serve(RunPaths(run_dir))
 
 
 def _serve(paths: RunPaths) -> int:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.chain.runner import early_runner
-from onbox.chain.runner.early_runner import Handed, hand_over, receive
+from onbox.chain.runner.early_runner import hand_over, receive
+from onbox.contract.paths import RunPaths
 from onbox.system.process import look_up
 from tests.box import BOUND_SECONDS, is_running, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.box import Box
 
@@ -127,21 +129,30 @@ def link(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("link")
-def test_who_waited_too_long_is_handed_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_waited_too_long_is_handed_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(early_runner, "WAITS_SECONDS", 0.01)
     assert receive() is None
-    assert hand_over(Handed("/run", 0, 1)) is None
+    assert hand_over(RunPaths(str(tmp_path)), 0, 1) is None
 
 
 @pytest.mark.usefixtures("link")
-def test_what_was_sent_is_received(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_sent_in_time_is_received(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(early_runner, "WAITS_SECONDS", 0.0)
-    folder = "/runs/" + "ü" * 1000
-    assert hand_over(Handed(folder, 0, 1)) == os.getpid()
-    assert hand_over(Handed(folder, 0, 1)) is None, "there is only one"
+    folder = tmp_path / ("ü" * 100)
+    folder.mkdir()
+    assert hand_over(RunPaths(str(folder)), 0, 1) == os.getpid()
+    assert hand_over(RunPaths(str(folder)), 0, 1) is None, "there is only one"
     handed = receive()
     assert handed is not None
-    assert handed.run_dir == folder
-    assert [os.path.sameopenfile(*pair) for pair in ((handed.lock_fd, 0), (handed.bell_fd, 1))] == [True, True]
-    os.close(handed.lock_fd)
-    os.close(handed.bell_fd)
+    run_dir, *fds = handed
+    assert run_dir == str(folder)
+    assert os.readlink(f"/proc/self/fd/{fds[0]}") == str(folder / "runner.log")
+    assert [os.path.sameopenfile(*pair) for pair in zip(fds[1:], (0, 1), strict=True)] == [True, True]
+    for fd in fds:
+        os.close(fd)
+
+
+@pytest.mark.usefixtures("link")
+def test_without_a_log_the_command_says_why(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        hand_over(RunPaths(str(tmp_path / "gone")), 0, 1)
