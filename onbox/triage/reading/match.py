@@ -9,7 +9,7 @@ from onbox.regex import lazy
 from onbox.triage import meaning
 from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
-from onbox.triage.reading.tracebacks import CHECKPOINT_READ, CONFIG_READ, DATA_READ, READS_CONFIG, Trace, exception_of
+from onbox.triage.reading.tracebacks import CHECKPOINT_READ, DATA_READ, READS_CONFIG, Trace, exception_of
 from onbox.triage.rules.demands import MEANT, MEANT_IN_LINE, shows_code, speaks_of_code
 from onbox.triage.rules.names import class_of_name
 from onbox.triage.rules.rows import ASKED, BUG, DEATH, REASON, SUMMARY, RuleRow, compiled
@@ -108,12 +108,11 @@ _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
 _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool], str], ...] = (
     (
-        ("record-damaged", "no-such-file"),
+        ("record-damaged", "no-such-file", "exception"),
         (),
-        lambda trace: trace.mentions(CONFIG_READ, last=2),
+        lambda trace: trace.mentions(READS_CONFIG, last=2),
         "settings-library",
     ),
-    (("exception",), (), lambda trace: trace.mentions(READS_CONFIG, last=2), "settings-library"),
     (("defect",), ("KeyError",), lambda trace: trace.mentions(_ENVIRON, last=1), "settings-library"),
     (("no-space",), (), lambda trace: trace.mentions(_SHARED_MEMORY), "shm-no-space"),
     (

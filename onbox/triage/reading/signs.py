@@ -108,6 +108,7 @@ TESTS_OK = lazy(
     r"|^ok\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b"
 )
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
+_RAISED = lazy(r"^\s*(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")  # whatever it speaks of, nothing is done
 STOPPED = lazy(r"\^C|\binterrupt(?:ed)?\b|\bcancel(?:led|ed)\b|\b(?:stopped|killed|aborted) by\b", re.IGNORECASE)
 SAVED = lazy(
     r"\b(?:saved|wrote|written(?! in \w+ )|uploaded|stored|synced|exported|committed)\b"
@@ -128,6 +129,7 @@ NOT_SUCCESS = lazy(
     r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",
     re.IGNORECASE,
 )
+_NOT_ALL_DONE = (STOPPED, NOT_SUCCESS, FETCHED, _RAISED)
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 HANDLED = lazy(
     r"^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
@@ -283,7 +285,7 @@ def is_success(text: str) -> bool:
     """Whether a program says that all of its work is done; "8/20 trials done" is not all."""
     if is_test_report(text) or SHUT_DOWN.search(text):
         return True
-    if not SUCCESS.search(text) or STOPPED.search(text) or NOT_SUCCESS.search(text) or FETCHED.search(text):
+    if not SUCCESS.search(text) or any(pattern.search(text) for pattern in _NOT_ALL_DONE):
         return False
     count = PART_OF.search(text)
     return not count or int(count[1]) >= int(count[2])

@@ -237,6 +237,18 @@ COMPLAINTS = {
             + "ValueError: not enough values to unpack\n"
         ),
     ),
+    "an exception that speaks of early stopping is no success": (
+        "config_error",
+        "epoch 3 loss 0.41\n" + _ENDS + "ValueError: Early stopping min_delta must be set to 0 or more.\n",
+    ),
+    "a config that is handed on is not being read": (
+        "data_error",
+        (
+            'Traceback (most recent call last):\n  File "/w/fit.py", line 9, in <module>\n    run(cfg)\n'
+            '  File "/env/site-packages/clips/shards.py", line 40, in _rows\n    raise ValueError(\n'
+            "ValueError: Row 7 of shards/00012.csv is malformed: image a.png does not exist\n"
+        ),
+    ),
     "a server's limit of time for a request is not the run's": (
         "network_blip",
         _ENDS + "stac.exceptions.APIError: The request exceeded the maximum allowed time, please try again.\n",
