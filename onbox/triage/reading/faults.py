@@ -79,6 +79,8 @@ class Faults:
         if is_progress and row.id in PROGRESS_MAY_SAY and not named:
             return False
         sure = severity(row, said, text, named, trace)
+        if named and trace is None and not said.level:
+            sure = min(sure, _most_of(previous, said.source))
         if named and trace is None and IGNORED.search(previous):
             sure = WEAK  # Python tells of it and goes on
         if named is None and previous.rstrip().endswith(":") and PYTHON_WARNING.search(previous):
@@ -129,6 +131,16 @@ def mark_handled(attempt: LogAttempt, number: int) -> None:
     faults = attempt.faults
     if faults and number - faults[-1].number <= 3 and (not faults[-1].row.fatal or faults[-1].trace is not None):
         faults[-1] = faults[-1]._replace(handled=True)
+
+
+def _most_of(previous: str, source: str) -> int:
+    """How sure an exception's line can be that stands below a line of a logger: the program has it in hand."""
+    before = message(previous)
+    if before.level is None or before.source != source:
+        return PROVEN
+    if before.level == "WARNING" or signs.is_of_another(previous):
+        return WEAK
+    return LOGGED if before.level in BAD_LEVELS else PROVEN
 
 
 def _adds_to_error(attempt: LogAttempt, number: int) -> bool:

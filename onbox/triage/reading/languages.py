@@ -28,10 +28,9 @@ _NOT_DONE = lazy(
     r"|\b(?:epoch|step|fold|trial|batch|round)\W{0,3}\d|第\s?\d",  # or of a part
     re.IGNORECASE,
 )
-WORDS = (
-    "完成|结束|結束|成功|完毕|完畢|終了|完了|완료|종료|성공|exitosamente|éxito|exito|correctamente|sucesso|succès|successo"
-    "|termin|finaliz|conclu|erfolgreich|успешно|заверш"
-)  # of which a line of this kind holds one, in small letters
+# Of which a line of this kind holds one, in small letters.
+PLAIN_WORDS = "exito|correctam|sucesso|succes|termin|finaliz|conclu|erfolgreich"
+OTHER_WORDS = "完成|结束|結束|成功|完毕|完畢|終了|完了|완료|종료|성공|éxito|succès|успешно|заверш".split("|")
 
 
 def says_done(text: str) -> bool:

@@ -134,7 +134,8 @@ NOT_SUCCESS = lazy(
 _NOT_ALL_DONE = (STOPPED, NOT_SUCCESS, FETCHED, _RAISED)
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 HANDLED = lazy(
-    r"^\W{0,3}skip\b|\bunable to find image .{1,200} locally\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
+    r"\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
+    r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
     r"|trying again"
     r"|(?<!\d )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
@@ -211,8 +212,10 @@ _NOT_THE_RUN = lazy(
     r"\b(?:preempt|evict|cancel|abort|kill|swap)"
     r"|\b(?:preempt|evict|cancel|abort|swapp?)\w*\b.{0,24}\b(?:sequence|request|prompt|quer)(?:y|ies|s)?\b"
     r"|^(?:\S{1,20}> ?)?(?:user|assistant|human|bot|prompt|question|answer|completion|generated)\s?:"
+    r"|\b(?:client|player|visitor) #?\d{1,9}\b.{0,80}\bdisconnected\b"
     r"|\bof (?:an)?other (?:user|job|tenant|process|container|group)s?\b|\bunaffected\b|\bnot (?:ours|us"
     r"|this (?:job|run))\b"
+    r"|\[(?:http|https|ajp)-(?:nio|bio|apr)2?-[\w.-]{1,40}-exec-\d{1,6}\]|\bqtp\d{4,12}-\d|\bXNIO-\d{1,3} task-"
     r"|use of closed network connection"  # closed by the program itself
     r"|\brequest: \"(?-i:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS) /"  # a web server, of what it was asked for
     r"|\bUCX\s{1,4}(?:DEBUG|INFO|TRACE)\b"
@@ -247,7 +250,7 @@ _AT_WORK = lazy(r"\.py:\d{1,7}: [A-Z]\w{0,60}Warning: |\d%\|.{0,400}\d/\d{1,20} 
 
 def shows_life(text: str) -> bool:
     """Whether a program is at work, though no loop and no logger of it speaks."""
-    return bool(_AT_WORK.search(text))
+    return (".py:" in text or "%|" in text) and bool(_AT_WORK.search(text))
 
 
 # What only a host with TPUs says; one that looked for them in vain says that it found none.
