@@ -14,6 +14,7 @@ from onbox.triage.layers import explained_by
 from onbox.triage.reading.match import BY_ID, OWN_WORDS
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
 from onbox.triage.reading.series import lost_figures, series_fault
+from onbox.triage.reading.tracebacks import exception_of
 from onbox.triage.rules.rows import CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.grounds import SURVIVED_PROVEN, Scene, counts, is_over
@@ -103,7 +104,8 @@ def _is_set_aside(words: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
     if any(fault.handled for fault in attempt.faults if fault.number == words.number):
         return True
     above = next((line.text for line in tail if line.number == words.number - 1), "")
-    return message(words.text).level is None and is_shown_by(above)
+    said = message(words.text)
+    return said.level is None and is_shown_by(above) and exception_of(said.text, in_trace=False) is not None
 
 
 def _concrete(words: Fault | None, said: Fault | None) -> Fault | None:

@@ -255,6 +255,29 @@ def test_words_of_trouble_alone_are_no_failure(log: str) -> None:
 
 _ENDS = 'Traceback (most recent call last):\n  File "/w/train.py", line 25, in <module>\n    step()\n'
 COMPLAINTS = {
+    "a compiler that gives the place in brackets": (
+        "code_error",
+        "src/page.ts(2,24): error TS2306: File 'src/page.jsx' is not a module.\n",
+    ),
+    "an error of MATLAB's without a screen": (
+        "code_error",
+        ' main("", parc="", seed=, out="a.csv"); exit;\n                        |\n'
+        "{Invalid expression. When calling a function or indexing a variable, use\n"
+        "parentheses. Otherwise, check for mismatched delimiters.\n}\n",
+    ),
+    "an error of R's, and the warning that tells why": (
+        "permission_error",
+        "Error in gzfile(file, mode) : cannot open the connection\nIn addition: Warning message:\n"
+        "In gzfile(file, mode) :\n  cannot open compressed file 'fit.rds', probable reason 'Permission denied'\n"
+        "Execution halted\n",
+    ),
+    "a task of several that failed, as the summary says": (
+        "code_error",
+        "INFO: running the tasks\nERROR: [pid 6743] a worker failed\nTraceback (most recent call last):\n"
+        '  File "/w/tasks.py", line 45, in run\n    raise KeyError("valid_loss")\nKeyError: \'valid_loss\'\n'
+        + "".join(f"INFO: task {at} has been told of\nDEBUG: asking for work\n" for at in "abcdefg")
+        + "===== Execution Summary =====\n* 4 ran\n* 1 failed:\n    - 1 Extract(d=3)\n",
+    ),
     "a test suite that somebody stopped": (
         "user_interrupt",
         (
