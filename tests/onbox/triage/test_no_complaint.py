@@ -261,15 +261,19 @@ COMPLAINTS = {
     ),
     "an error of MATLAB's without a screen": (
         "code_error",
-        ' main("", parc="", seed=, out="a.csv"); exit;\n                        |\n'
-        "{Invalid expression. When calling a function or indexing a variable, use\n"
-        "parentheses. Otherwise, check for mismatched delimiters.\n}\n",
+        (
+            ' main("", parc="", seed=, out="a.csv"); exit;\n                        |\n'
+            "{Invalid expression. When calling a function or indexing a variable, use\n"
+            "parentheses. Otherwise, check for mismatched delimiters.\n}\n"
+        ),
     ),
     "an error of R's, and the warning that tells why": (
         "permission_error",
-        "Error in gzfile(file, mode) : cannot open the connection\nIn addition: Warning message:\n"
-        "In gzfile(file, mode) :\n  cannot open compressed file 'fit.rds', probable reason 'Permission denied'\n"
-        "Execution halted\n",
+        (
+            "Error in gzfile(file, mode) : cannot open the connection\nIn addition: Warning message:\n"
+            "In gzfile(file, mode) :\n  cannot open compressed file 'fit.rds', probable reason 'Permission denied'\n"
+            "Execution halted\n"
+        ),
     ),
     "a task of several that failed, as the summary says": (
         "code_error",
