@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,8 @@ def meant(word: str, known: Collection[str], *, most: int = 2) -> str:
     """`did you mean "stats" or "status"?`; "" where no known word is near. Case does not matter."""
     if len(word) > WORD_LIMIT:
         return ""  # it is near nothing, and to find that out takes the longer the longer it is
+
+    import difflib  # noqa: PLC0415 - at every start, for a word that is wrong
 
     by_lower = {one.lower(): one for one in sorted(known)}
     near = [by_lower[one] for one in difflib.get_close_matches(word.lower(), by_lower, n=most)]

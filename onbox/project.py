@@ -8,8 +8,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.config import toml
-from onbox.config.bounds import bounds_problem
-from onbox.config.lines import line_of, lines_of, syntax_error
 from onbox.config.parse import Config, ConfigErrors, parse_config, run_name_from
 from onbox.config.trust_keys import without
 from onbox.contract.exits import Exit
@@ -168,6 +166,8 @@ def _parse(path: str, data: Mapping[str, Any]) -> Config:
 
 def error_lines(path: str, errors: ConfigErrors) -> Iterator[str]:
     """Each error of a file that has been read, with its line where that can be told; of very many the first."""
+    from onbox.config.lines import line_of, lines_of  # noqa: PLC0415 - its patterns, at every start
+
     lines = lines_of((read_file(path, FILE_LIMIT_BYTES) or b"").decode("utf-8", "replace"))
     for error in errors.errors[:ERRORS_SHOWN]:
         line = line_of(lines, error.path)
@@ -199,6 +199,8 @@ def parse_toml(data: bytes, path: str) -> dict[str, Any]:
         line = data.count(b"\n", 0, error.start) + 1
         raise BrokenConfig(path, "is not UTF-8", [f"line {line}: byte {error.start} of the file"]) from error
     except (ValueError, RecursionError) as error:  # the parser's own, a number too long, brackets too deep
+        from onbox.config.lines import syntax_error  # noqa: PLC0415 - as in error_lines
+
         raise BrokenConfig(path, "is not TOML", [safe_line(syntax_error(str(error), text), 300)]) from error
 
 
@@ -206,6 +208,7 @@ def _refuse_out_of_bounds(path: str, text: str) -> None:
     """What little text there is the parser is done with at once, but for brackets within brackets."""
     if len(text) < SMALL and text.count("[") + text.count("{") < SMALL_NESTS:
         return
+    from onbox.config.bounds import bounds_problem  # noqa: PLC0415 - its patterns, at every start
 
     if problem := bounds_problem(text):
         raise BrokenConfig(path, "cannot be used", [f"{problem}, which no configuration needs"])

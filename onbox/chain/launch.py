@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
-from onbox.chain.command.code_identity import look_at_git
 from onbox.chain.command.environment import run_dir_assignment
 from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.runner.runner_process import start_runner
@@ -165,6 +164,8 @@ def _head_with_changes(definition: Definition, history: History) -> dict[str, An
         return head  # a damaged run.json is replaced, and nothing can be compared with it
     if old is None or not history.launches:
         return head
+    from onbox.chain.command.code_identity import look_at_git  # noqa: PLC0415 - subprocess, before the first stage
+
     head["git"] = look_at_git(str(head["project"]))
     found = find_differences(Side(old.data, old_stages), Side(head, [stage for stage, _ in definition.stages]))
     if found:

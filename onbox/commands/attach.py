@@ -10,7 +10,8 @@ import click
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.frozen_run import read_head
 from onbox.cli.command import command, config_option
-from onbox.commands.launch.follow import say, watch_holder
+from onbox.commands.launch.follow import watch_holder
+from onbox.commands.launch.say import say
 from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.project import existing_run, load_project_to_read
 from onbox.contract.exits import Exit

@@ -10,7 +10,6 @@ import click
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.cli.command import argument, command
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project, refuse_renamed
-from onbox.commands.launch.follow import teller
 from onbox.commands.launch.options import HOW, LAUNCH_CHECK_SECONDS, launch_options
 from onbox.commands.launch.start import start
 from onbox.commands.launch.whole_run import with_the_others, without_what_comes_before
@@ -90,6 +89,7 @@ def run_chain(args: Options) -> int:
     if args.launch_check is None:
         args.launch_check = LAUNCH_CHECK_SECONDS
     if args.frozen is not None:
+        from onbox.commands.launch.follow import teller  # noqa: PLC0415 - as below
         from onbox.commands.launch.run_frozen_job import run_frozen  # noqa: PLC0415 - before the first stage
 
         return run_frozen(args, listener(teller(args)))

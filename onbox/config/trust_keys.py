@@ -10,7 +10,6 @@ import json
 import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from onbox.config.tables.engines import PARTS
 from onbox.digest import sha256_hex
@@ -84,6 +83,8 @@ def _stays(value: Any, outside: Callable[[str], bool]) -> bool:
 
 def _here(value: Any, _outside: Callable[[str], bool]) -> bool:
     """An address of this machine."""
+    from urllib.parse import urlsplit  # noqa: PLC0415 - as in tables/tracker.py
+
     try:
         return isinstance(value, str) and urlsplit(value).hostname in _LOOPBACK
     except ValueError:

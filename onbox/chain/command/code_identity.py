@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.runfile import parse_head, replace_head
+from onbox.digest import sha256_hex
 from onbox.outside import safe_line
 from onbox.system.files import StateNotWritten, read_file, replace_file
 from onbox.system.git import ITS_OWN_TREE, QUIET, QUIET_DIFF, quiet_environment
@@ -59,9 +59,7 @@ def look_at_git(folder: str, *, looks: bool = False) -> dict[str, Any]:
             environ = quiet_environment(folder, environ)
         commit = git("rev-parse", "HEAD").decode().strip()
         dirty = bool(git("status", "--porcelain", "--untracked-files=no", "--", ":/", *NOT_CODE).strip())
-        patch = (
-            hashlib.sha256(git(*QUIET_DIFF, "HEAD", "--binary", "--", ":/", *NOT_CODE)).hexdigest() if dirty else None
-        )
+        patch = sha256_hex(git(*QUIET_DIFF, "HEAD", "--binary", "--", ":/", *NOT_CODE)) if dirty else None
     except FileNotFoundError:
         return {"unknown": "git is not installed here"}
     except subprocess.TimeoutExpired:
@@ -88,7 +86,7 @@ def patch_identity(folder: str, old: str, new: str) -> str | None:
         done = subprocess.run(words, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=GIT_SECONDS)
     except (OSError, subprocess.SubprocessError):
         return None
-    return hashlib.sha256(done.stdout).hexdigest()
+    return sha256_hex(done.stdout)
 
 
 def _in_work_tree(folder: str) -> bool:

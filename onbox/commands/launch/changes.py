@@ -6,11 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from onbox.chain.artifacts.presence import lost_results
-from onbox.chain.command.code_identity import look_at_git
 from onbox.chain.state.replay import replay
 from onbox.chain.state.slots import read_marker
 from onbox.chain.state.stage_code import find_code_changes
-from onbox.commands.launch.follow import say
+from onbox.commands.launch.say import say
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.markers import Marker
@@ -48,6 +47,8 @@ def code_changes(definition: Definition, redo: Collection[str] = ()) -> list[Cod
     """Of the stages that would be skipped or resumed, those that ran with other code. redo: stages that run anew."""
     if not os.path.exists(definition.paths.journal):
         return []
+    from onbox.chain.command.code_identity import look_at_git  # noqa: PLC0415 - subprocess, before the first stage
+
     history = replay(parse_events(read_lines(definition.paths.journal)))
     frozen = [FrozenStage(one, print_, at) for at, (one, print_) in enumerate(definition.stages, start=1)]
     git = look_at_git(str(definition.head["project"]))

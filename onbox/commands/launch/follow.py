@@ -12,6 +12,7 @@ from onbox.chain.observe.patrol_watch import is_patrolled
 from onbox.chain.viewer.viewer import Viewer
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.launch_check import LaunchCheck, will_appear
+from onbox.commands.launch.say import say, size_of
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.notify.targets import NotSet, frozen_targets, resolve_target
@@ -28,19 +29,9 @@ if TYPE_CHECKING:
 SHOWN_DIFFERENCES = 10
 
 
-def say(args: Options, data: dict[str, Any], text: str) -> None:
-    """One thing to tell: as JSON for programs, else as text."""
-    print(json.dumps(data) if args.json else text, flush=True)
-
-
 def teller(args: Options) -> Any:
     """What makes a line of a record: JSON for programs, else words."""
     return json.dumps if args.json else narrate
-
-
-def size_of(path: str) -> int:
-    """Bytes of a file; 0 where there is none."""
-    return os.path.getsize(path) if os.path.exists(path) else 0
 
 
 def follow_launch(args: Options, definition: Definition, started: Launched, offset: int) -> int:

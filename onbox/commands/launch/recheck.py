@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.gates.recheck import NothingToJudge, recheck
 from onbox.chain.lock.lock_owner import Holder
-from onbox.commands.launch.follow import say
+from onbox.commands.launch.say import say
 from onbox.commands.launch.start import lock_of
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import FrozenStage

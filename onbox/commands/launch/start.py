@@ -7,7 +7,6 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import Claimed
-from onbox.chain.command.code_identity import freeze_git
 from onbox.chain.command.command_files import what_is_missing
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.launch import AlreadyDone, Definition, Forgets, OtherStageAlive, launch, prepare
@@ -20,7 +19,7 @@ from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.run_registry import note_run
 from onbox.commands.launch.changes import tell_changed_results, tell_code_changes
 from onbox.commands.launch.conflicts import describe_conflicts, difference_lines
-from onbox.commands.launch.follow import attach, follow_launch, say, size_of, teller
+from onbox.commands.launch.say import say, size_of
 from onbox.commands.shared.echo import beater, listener
 from onbox.commands.shared.project import removed_under_it
 from onbox.contract.exits import Exit
@@ -50,6 +49,8 @@ def start(args: Options, definition: Definition) -> int:
     _refuse_live_jobs(paths)
     lock = lock_of(paths)
     if isinstance(lock, Holder):
+        from onbox.commands.launch.follow import attach  # noqa: PLC0415 - as below
+
         return attach(args, definition, lock)
     try:
         tell_code_changes(args, definition)
@@ -68,6 +69,8 @@ def start(args: Options, definition: Definition) -> int:
     if isinstance(started, AlreadyDone):
         say(args, {"event": "already_done", "stages": started.stage_count}, _already_done_text(paths, started))
         return Exit.DONE
+    from onbox.commands.launch.follow import follow_launch  # noqa: PLC0415 - while the runner starts
+
     return follow_launch(args, definition, started, offset)
 
 
@@ -110,6 +113,7 @@ def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conf
 
 def _start_on_engine(args: Options, definition: Definition) -> int:
     from onbox.commands.engine.run import start_on_backend  # noqa: PLC0415 - only for an engine
+    from onbox.commands.launch.follow import teller  # noqa: PLC0415 - as below
 
     try:
         return start_on_backend(args, definition, teller(args))
@@ -169,6 +173,9 @@ def _tell_what_later_stages_miss(args: Options, definition: Definition) -> None:
 
 
 def _run_inline(args: Options, definition: Definition, lock: Taken) -> int:
+    from onbox.chain.command.code_identity import freeze_git  # noqa: PLC0415 - as in start()
+    from onbox.commands.launch.follow import teller  # noqa: PLC0415 - as in start()
+
     prepare(definition, ResultWishes(args.accept_done, args.redo), _announcer(args))
     freeze_git(definition.paths, str(definition.head["project"]))
     return run_chain(definition.paths, lock.lock_fd, listen=listener(teller(args)), beat=beater(args))

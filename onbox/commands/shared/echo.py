@@ -6,8 +6,6 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.viewer.progress_lines import beats
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -31,6 +29,7 @@ def beater(args: Options) -> Callable[[dict[str, Any]], None] | None:
     """What says now and then how far an inline run is; None: for programs."""
     if args.json:
         return None
+    from onbox.chain.viewer.progress_lines import beats  # noqa: PLC0415 - only inline
 
     return beats(say)
 

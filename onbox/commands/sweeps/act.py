@@ -11,7 +11,7 @@ import click
 
 from onbox.chain.lock.lock_owner import Holder
 from onbox.cli.command import argument, command
-from onbox.commands.launch.follow import say
+from onbox.commands.launch.say import say
 from onbox.commands.launch.start import lock_of
 from onbox.commands.stop import stop_run
 from onbox.commands.sweeps.named import sweep_paths

@@ -15,7 +15,8 @@ from onbox.chain.state.run_registry import note_run
 from onbox.chain.viewer.viewer import Viewer
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project
-from onbox.commands.launch.follow import say, size_of, teller, watch_holder
+from onbox.commands.launch.follow import teller, watch_holder
+from onbox.commands.launch.say import say, size_of
 from onbox.commands.launch.start import lock_of
 from onbox.commands.shared.echo import listener
 from onbox.commands.shared.project import removed_under_it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from onbox.config import values
 from onbox.config.fields import Unwanted
@@ -18,6 +17,8 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 def server(value: object) -> str:
     """A server that may be sent a key: over TLS, or on this machine."""
+    from urllib.parse import urlsplit  # noqa: PLC0415 - in every command, for a table that few files have
+
     found = values.text(value).rstrip("/")
     try:
         parts = urlsplit(found)

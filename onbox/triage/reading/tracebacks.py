@@ -45,11 +45,11 @@ CHECKPOINT_READ = lazy(
     r"|optim\w{0,16}\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained",
     re.IGNORECASE,
 )
-CONFIG_READ = lazy(r"config|\bcfg|settings|\.ya?ml|hparams|\.toml", re.IGNORECASE)
 # Most calls hand a `config` on: an exception under them is about a setting only where one is being read.
 READS_CONFIG = lazy(
     r"(?:load|read|open|pars|valid|compos|merg|from_(?:file|yaml|json|dict)).{0,80}(?:config|\bcfg|settings|hparams"
-    r"|ya?ml|toml)|(?:config|cfg|settings|hparams)\w{0,16}(?:\.py\b|[./_](?:load|read|pars|valid|util))|yaml\.|toml",
+    r"|ya?ml|toml)|(?:config|cfg|settings|hparams)\w{0,16}(?:\.py\b|[./_](?:load|read|pars|valid|util))|yaml\.|toml"
+    r"|(?:config|cfg|settings|hparams)\w{0,16} {0,2}= .{0,80}(?:load|read|open|pars|from_)",
     re.IGNORECASE,
 )
 DATA_READ = lazy(
