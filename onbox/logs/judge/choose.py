@@ -24,6 +24,8 @@ HEADING_LINES = 2  # from the heading of an epoch to its bar
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving"})
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
 RAISED_MAX = 4  # times that a run may state a larger maximum
+LOADS = ("bar:load", "bar:fetch")
+PARTS = frozenset({"done-of", "fraction-unit"})  # what is told of each part of a work: `Done 5 out of 5`
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
 
@@ -38,7 +40,7 @@ class Pick(NamedTuple):
 def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
     """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none."""
     progress = _shown(track, configured_max, ending)
-    if not progress.finished and _may_be_over(progress) and ending.sums_up(counted=progress.current is not None):
+    if not progress.finished and _may_be_over(progress) and _is_over(progress, ending):
         progress = progress._replace(finished=True)
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
@@ -47,6 +49,11 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
     if progress.finished and any(_is_one_of_several(counter) for counter in track.counters.values()):
         return progress._replace(finished=None)
     return progress
+
+
+def _is_over(progress: Progress, ending: ClosingLines) -> bool:
+    counted = progress.current is not None
+    return ending.sums_up(counted=counted) or (counted and ending.loop_is_over)
 
 
 def _is_one_of_several(counter: Counter) -> bool:
@@ -99,7 +106,8 @@ def _may_be_over(progress: Progress) -> bool:
 def _without_counter(track: Track) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return None
-    return track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
+    over = track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
+    return None if over and track.ended_before else over  # each of many jobs ends with the same words
 
 
 def _epoch(track: Track) -> Counter | None:
@@ -360,6 +368,17 @@ def _eta(track: Track, counter: Counter, _inner: Counter | None) -> float | None
     return track.eta
 
 
+def _is_heading(counter: Counter) -> bool:
+    return counter.rule == "labelled" or (counter.rule == "labelled-max" and not counter.measured)
+
+
+def _is_a_part(track: Track, counter: Counter) -> bool:
+    """Whether what is complete was prepared only, or was one of many things that the program did."""
+    if counter.kind == "aux":
+        return track.line > counter.last or counter.key.startswith(LOADS)
+    return counter.rule in PARTS and track.line - counter.last > AGAIN
+
+
 def _finished(track: Track, pick: Pick) -> bool | None:
     counter, inner = pick.counter, pick.inner
     if track.crashed > max(track.ended, counter.changed):
@@ -373,9 +392,9 @@ def _finished(track: Track, pick: Pick) -> bool | None:
     if pick.maximum is not None and counter.current > pick.maximum:
         return None
     complete = pick.maximum is not None and counter.current >= pick.maximum
-    if complete and counter.kind == "aux" and track.line > counter.last:
-        return None  # what was prepared is ready, and the program went on with something else
-    if complete and counter.unit == "epoch" and counter.rule == "labelled" and counter.last == track.line:
+    if complete and _is_a_part(track, counter):
+        return None
+    if complete and counter.unit == "epoch" and _is_heading(counter) and counter.last == track.line:
         return None  # in the last epoch, perhaps
     if complete:
         return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum

@@ -34,7 +34,7 @@ _FOR_MAX = lazy(
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )
 _EVERY = lazy(
-    r"(?i)(?<![a-z])(?:every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
+    r"(?i)(?<![a-z])(?:time|taken|took|every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
 )  # `an evaluation is run every 500 iterations`
 _SO_MANY = lazy(
     rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
@@ -73,6 +73,7 @@ _COPIED = lazy(r"^(\d{1,18}) bytes .{0,60}copied, ")  # dd
 _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
 _AND_WORD = lazy(r"\d (?:max|total)| requested")
+_ARITHMETIC = lazy(r"[+*]\s?\(?\d{1,9}/\d|\d/\d{1,9}\)?\s?[+*]\s?\(?\d|\d/\d{1,9}\)?\s=\s\d{1,9}(?![\d.]*\s?%)")
 _SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
 _UNTIL = lazy(
     rf"(?i)(?<![a-z])(?:up to|until|till|through|stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
@@ -85,6 +86,8 @@ def read_line(text: str) -> SeenOnLine:
     whole = _whole_line(text)
     if whole is not None:
         return whole
+    if "/" in text and _ARITHMETIC.search(text):
+        return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
     maxima += _maxima(rest)

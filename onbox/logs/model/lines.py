@@ -153,6 +153,8 @@ _SMALL_LEVELS = {
     "trace": "DEBUG", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL", "emerg": "FATAL",
     "panic": "FATAL",
 }  # fmt: skip
+# Of Node's loggers; of "error: " alone, compilers and tools make use as well.
+_NODE_LEVELS = (("info: ", "INFO"), ("warn: ", "WARNING"), ("debug: ", "DEBUG"), ("verbose: ", "DEBUG"))
 # What is told in the fields of such a line.
 _FIELDS = lazy(r"\b(?:msg|message|err|error|reason)=(?:\"((?:[^\"\\]|\\.){0,600})\"?|(\S{1,200}))")
 _SOURCE = lazy(
@@ -204,6 +206,8 @@ def message(text: str) -> LogMessage:
         if small is not None:
             word = _of_small(small[1] or small[2])
             rest = _of_fields(text, rest) if word in ("ERROR", "CRITICAL", "FATAL") else rest
+    if word is None:
+        word = next((level for start, level in _NODE_LEVELS if text.startswith(start)), None)
     return LogMessage(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
 
 
