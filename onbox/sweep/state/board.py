@@ -18,7 +18,6 @@ from onbox.contract.json_text import as_number, as_whole, parse_object
 from onbox.contract.paths import CELLS_FOLDER
 from onbox.model.sweep import Cell, cell_from_dict
 from onbox.named_tuple import NamedTuple
-from onbox.system.clock import parse_utc
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain
 
 if TYPE_CHECKING:
@@ -76,8 +75,7 @@ def cells_folder(paths: RunPaths) -> str:
 
 
 class Board:
-    """The cells of one sweep, numbered from 1. streak: of this launch. cards: those that running cells were given;
-    began: when those that have not ended were started, in seconds since the epoch.
+    """The cells of one sweep, numbered from 1. streak: of this launch. cards: those that running cells were given.
     sort: the metric that orders the table, as in the settings.
     """
 
@@ -91,7 +89,6 @@ class Board:
         self.counts = [0] * len(SweepStanding)
         self.streak = Streak()
         self.cards: dict[int, tuple[int, ...]] = {}
-        self.began: dict[int, float] = {}
         self.sort = ""
         self._values: dict[int, float] = {}  # of the cells that are done: the metric that orders the table
         self._top: list[tuple[float, int]] | None = []  # None: to be looked up in the values again
@@ -129,8 +126,6 @@ class Board:
             self._top = None
         if standing is not SweepStanding.RUNNING:
             self.cards.pop(number, None)
-        if standing not in (SweepStanding.RUNNING, SweepStanding.OPEN):  # open: its stage may live on, and be adopted
-            self.began.pop(number, None)
         if standing is SweepStanding.OPEN and before is not SweepStanding.OPEN:
             heapq.heappush(self._open, (-self.priorities[number - 1], number))
 
@@ -198,9 +193,6 @@ def _started(board: Board, number: int | None, record: Record) -> None:
     if number is None:
         return
     board.set(number, SweepStanding.RUNNING)
-    began = parse_utc(str(record.get("at") or ""))
-    if began is not None and record["event"] == Event.CELL_STARTED:
-        board.began[number] = began
     gpus = record.get("gpus")
     if isinstance(gpus, list) and gpus:
         board.cards[number] = tuple(one for one in gpus if isinstance(one, int))
