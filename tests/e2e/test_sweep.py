@@ -237,6 +237,20 @@ def test_the_table_shows_what_the_cells_left(box: Box) -> None:
     assert "best     0.2 cell n=2" in box.onbox("sweep", "status").stdout
 
 
+def test_a_sweep_that_runs_everything_again_shows_no_result_of_the_time_before(box: Box) -> None:
+    left = "mkdir -p o/{cell}; echo '{\"acc\": 0.{n}}' >o/{cell}/m.json"
+    words = ("-j", "1", "--metrics", "o/{cell}/m.json", "--sort", "-acc", "n=1,2", "--", f"{SLOW}; {left}")
+    (box.project / "go").touch()
+    assert box.onbox("sweep", *words).returncode == 0
+    (box.project / "go").unlink()
+    assert box.onbox("sweep", "--again", "-d", *words).returncode == 0
+    wait_until(lambda: len(box.events("cell_started")) == 3, "the first cell to begin once more")
+    rows = list(csv.reader(io.StringIO(box.onbox("sweep", "table", "--csv").stdout)))
+    assert rows == [["state", "n", "seconds", "cell"], ["running", "1", "", "n=1"], ["open", "2", "", "n=2"]]
+    assert "best" not in box.onbox("sweep", "status").stdout
+    finish(box)
+
+
 def test_a_gate_that_refuses_holds_the_cells_back_and_says_what_for(box: Box) -> None:
     (box.project / "onbox.toml").write_text(
         '[stages.train]\ncmd = "echo {n} >>ran"\ngates = { memory_free = "100%" }\n'

@@ -90,7 +90,8 @@ class Board:
         self.streak = Streak()
         self.cards: dict[int, tuple[int, ...]] = {}
         self.sort = ""
-        self._top: list[tuple[float, int]] = []
+        self._values: dict[int, float] = {}  # of the cells that are done: the metric that orders the table
+        self._top: list[tuple[float, int]] | None = []  # None: to be looked up in the values again
         self.seconds_total = 0.0
         self.ended_count = 0
         self._open: list[tuple[int, int]] = []
@@ -121,6 +122,8 @@ class Board:
         self.counts[standing] += 1
         if standing is not SweepStanding.FAILED:
             self.failures.pop(number, None)
+        if standing is not SweepStanding.DONE and self._values.pop(number, None) is not None:
+            self._top = None
         if standing is not SweepStanding.RUNNING:
             self.cards.pop(number, None)
         if standing is SweepStanding.OPEN and before is not SweepStanding.OPEN:
@@ -143,15 +146,21 @@ class Board:
         value = metrics.get(self.sort.lstrip("-+"))
         if value is None:
             return
-        sign = -1.0 if self.sort.startswith("-") else 1.0
-        others = [one for one in self._top if one[1] != number]
-        self._top = sorted([*others, (sign * value, number)])[:TOP]
+        self._values[number] = value
+        if self._top is not None:
+            others = [one for one in self._top if one[1] != number]
+            self._top = sorted([*others, (self._sign * value, number)])[:TOP]
+
+    @property
+    def _sign(self) -> float:
+        return -1.0 if self.sort.startswith("-") else 1.0
 
     @property
     def top(self) -> list[tuple[float, int]]:
         """The best cells by the metric that orders the table, the best one first: (value, number)."""
-        sign = -1.0 if self.sort.startswith("-") else 1.0
-        return [(sign * value, number) for value, number in self._top]
+        if self._top is None:
+            self._top = heapq.nsmallest(TOP, ((self._sign * value, number) for number, value in self._values.items()))
+        return [(self._sign * value, number) for value, number in self._top]
 
     @property
     def best(self) -> tuple[float, int] | None:
