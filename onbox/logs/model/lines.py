@@ -5,13 +5,13 @@ A line's number counts `\\n`, from 1; the parts that a progress bar separates by
 
 from __future__ import annotations
 
-import calendar
 import re
 from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
 from onbox.outside import printable
 from onbox.regex import lazy
+from onbox.system.clock import utc_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -182,7 +182,7 @@ def stamp_seconds(text: str) -> float | None:
     if not found:
         return None
     year, month, day, hour, minute, second = (int(group) for group in found.groups())
-    return float(calendar.timegm((year, month, day, hour, minute, second)))
+    return float(utc_seconds(year, month, day, hour, minute, second))
 
 
 def message(text: str) -> LogMessage:
