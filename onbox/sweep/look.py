@@ -49,7 +49,7 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
     running = list(_running(paths, board))
     state = state_of(facts, runner_alive=runner_alive, stage_alive=bool(running), claims_stall=False)
     eta = eta_seconds(board, len(running), found.frozen.settings.jobs) if runner_alive else None
-    problems = _queue_problems(found)
+    problems, failed = _queue_problems(found), list(_failed(paths, board))
     reason = (facts.end or {}).get("reason") or None
     settled = state is RunState.FAILED and not problems and _failed_were_skipped(known)
     if settled:
@@ -69,7 +69,7 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
         "best": best_text(board).removeprefix("best ") or None,
         "eta_seconds": eta,
         "running_cells": running,
-        "failed_cells": list(_failed(paths, board)),
+        "failed_cells": failed,
         "queue_problems": problems,
         "runner_alive": runner_alive,
         "runner": _runner_text(paths, runner_alive=runner_alive, cells_alive=len(running), known=known),
@@ -78,7 +78,7 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
         "project": found.head.project,
     }
     signs = {Sign.CELLS_SKIPPED} if settled else _signs(state, known, runner_alive=runner_alive, lives=bool(running))
-    return SweepView({**data, **_step(found.head.run, state, signs, data["failed_cells"])})
+    return SweepView({**data, **_step(found.head.run, state, signs, failed)})
 
 
 def _running(paths: RunPaths, board: boards.Board) -> Iterator[dict[str, Any]]:
