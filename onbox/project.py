@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.config import toml
+from onbox.config.bounds import bounds_problem
 from onbox.config.parse import Config, ConfigErrors, parse_config, run_name_from
 from onbox.config.trust_keys import without
 from onbox.contract.exits import Exit
@@ -213,7 +214,5 @@ def _refuse_out_of_bounds(path: str, text: str) -> None:
     """What little text there is the parser is done with at once, but for brackets within brackets."""
     if len(text) < SMALL and text.count("[") + text.count("{") < SMALL_NESTS:
         return
-    from onbox.config.bounds import bounds_problem  # noqa: PLC0415 - its patterns, at every start
-
     if problem := bounds_problem(text):
         raise BrokenConfig(path, "cannot be used", [f"{problem}, which no configuration needs"])

@@ -139,7 +139,6 @@ RULE_REMEDIES = {
     "the first epochs can decide how a run ends. Change nothing for it.",
 }
 REMEDIES = {row.key: row.remedy for row in CLASSES}
-CLASS_KEYS = frozenset(REMEDIES)
 NEVER = {row.key: row.never for row in CLASSES}
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import _socket  # `socket` itself takes 2 ms and half a megabyte more
 import os
 import select
-from array import array
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 MODULE = "onbox.chain.runner.runner_process"
 SOCKET_FD = 6
 WAITS_SECONDS = 10.0
-MESSAGE_LIMIT_BYTES = 1 << 16  # a path is 4 KiB at most
+PATH_LIMIT_BYTES = 4096  # of Linux
+FD_BYTES = 4  # of a C int
 
 
 class _Waiting(NamedTuple):
@@ -66,7 +67,7 @@ def hand_over(paths: RunPaths, lock_fd: int, bell_fd: int) -> int | None:
         return None
     pid, socket = _waiting.pop()
     log_fd = open_own(paths.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    fds = array("i", (log_fd, lock_fd, bell_fd))
+    fds = b"".join(fd.to_bytes(FD_BYTES, sys.byteorder) for fd in (log_fd, lock_fd, bell_fd))
     try:
         socket.sendmsg([os.fsencode(paths.root)], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, fds)])
         return pid
@@ -84,8 +85,10 @@ def receive() -> Handed | None:
     poller.register(SOCKET_FD, select.POLLIN)
     if not poller.poll(WAITS_SECONDS * 1000):
         socket.shutdown(_socket.SHUT_RD)  # what was sent before this is still read, and who sends later is told
-    data, extra, _, _ = socket.recvmsg(MESSAGE_LIMIT_BYTES, _socket.CMSG_SPACE(3 * array("i").itemsize))
+    data, extra, _, _ = socket.recvmsg(PATH_LIMIT_BYTES, _socket.CMSG_SPACE(3 * FD_BYTES))
     socket.close()
     if not data or not extra:
         return None
-    return Handed(os.fsdecode(data), *array("i", extra[0][2]))
+    fds = extra[0][2]
+    numbers = (int.from_bytes(fds[at : at + FD_BYTES], sys.byteorder) for at in range(0, len(fds), FD_BYTES))
+    return Handed(os.fsdecode(data), *numbers)

@@ -62,6 +62,73 @@ NO_COMPLAINT = {
         "16:48:38 WARNING bot: Messages are not configured\n16:48:38 WARNING bot: No data to store for BTC\n"
         "16:48:38 WARNING bot: Messages are not configured\n16:48:38 INFO bot: Empty frames were tried out\n"
     ),
+    "a warning of R's, above its call": (
+        "".join(f"Iteration  {at}\n" for at in range(1, 11))
+        + "Warning message:\nIn searchCommandline(parallel, cpus = cpus, type = type,  :\n"
+        "  Unknown option on commandline: --file\n"
+    ),
+    "the bar of R behind such a warning": (
+        "Warning message:\nIn init(parallel) :\n  Unknown option on commandline: --file\n\n  |      |   0%\n"
+        "  |=     |  20%\n  |===   |  60%\n  |======| 100%\n"
+    ),
+    "a record of a chat that quotes an error": (
+        '{"type":"assistant","content":[{"type":"tool_use","name":"Read","input":{"file_path":"a.md"}}]}\n'
+        '{"type":"user","content":[{"type":"tool_result","content":"File does not exist.","is_error":true}]}\n'
+        '{"type":"assistant","content":[{"type":"words","words":"It is invalid: the option is unknown."}]}\n'
+    ),
+    "an image that docker has to pull": (
+        "Unable to find image 'tools/align:v1.9' locally\nv1.9: Pulling from tools/align\n"
+        "478cd0aa93c0: Already exists\na955c5be8430: Pulling fs layer\n"
+    ),
+    "a shell's set-up that failed, and a program that runs": (
+        "CondaError: Run 'conda init' before 'conda activate'\n"
+        "/w/train.py:24: ExperimentalWarning: the bar is new\n  for one in bar(loader):\n"
+        "/w/utils.py:105: UserWarning: To copy construct from a tensor, use clone()\n  return tensor(a)\n"
+        "/w/eval.py:22: ExperimentalWarning: the bar is new\n  for one in bar(loader):\n"
+        "CondaError: Run 'conda init' before 'conda deactivate'\n"
+    ),
+    "a tool's error before parts are loaded": (
+        "Error: Unable to determine path to the running interpreter. Provide an explicit path.\n"
+        + "".join(f"Loading parts...:  {at}0%|##  | {at}/6 [00:00<00:00,  5.2it/s]\n" for at in range(1, 6))
+    ),
+    "pieces that could not be computed, and the work is done, in Chinese": (
+        "".join(
+            f"Epoch {at} \u8bc4\u4f30\u51fa\u9519: CUDA out of memory. Tried to allocate 4 GiB.\n" for at in range(9)
+        )
+        + "\u8bad\u7ec3\u5b8c\u6210\uff01\n"
+    ),
+    "a piece that is skipped, as the next line says": (
+        "23:24:35 - INFO - Fetching stock data for BAC\n23:24:36 - INFO - Raw data are in raw/BAC.json\n"
+        "23:24:36 - ERROR - Invalid API response: missing required keys.\n"
+        "23:24:36 - ERROR - Skipping save_clean for BAC: cleaning failed\n"
+    ),
+    "a title among things that were stored": (
+        "".join(f"2025-07-25 15:21:25 - INFO - Inserted product: Book {at}\n" for at in "abcdefgh")
+        + "2025-07-25 15:21:25 - INFO - Inserted product: Evicted: Poverty in the City\n"
+        + "".join(f"2025-07-25 15:21:25 - INFO - Inserted product: Book {at}\n" for at in "ijklmnopqrstuvwxyzabcdefg")
+        + "2025-07-25 15:21:26 - INFO - Scraping and storage completed successfully\n"
+    ),
+    "an exception of one request to a Java server": (
+        "09:00:01 [main] INFO  o.s.boot.App - Started\n"
+        "09:41:37 [http-nio-8081-exec-6] ERROR o.e.Views - Exception processing template\n"
+        "org.e.TemplateInputException: An error happened during template parsing: cannot read field\n"
+        "\tat org.e.Parser.parse(Parser.java:241)\n\tat java.lang.Thread.run(Thread.java:748)\n"
+    ),
+    "a stack below a logger's warning": (
+        "19:38:34 [INFO ](Client) connected\n19:39:50 [WARN ](Client) exceptionCaught() occurred.\n"
+        "java.io.IOException: the remote host closed the channel\n\tat sun.nio.ch.Dispatcher.read(Dispatcher.java:43)\n"
+        "\tat java.lang.Thread.run(Thread.java:748)\n"
+    ),
+    "a database that was absent at the first try": (
+        "15:08:26 [main] - [ERROR] {source-1} init error\njava.sql.SyntaxErrorException: Unknown database 'demo'\n"
+        "\tat com.e.SQLError.create(SQLError.java:536)\n15:08:40 [main] - [INFO] {source-1} is up\n"
+        "15:08:41 [main] - [INFO] rows found: none\n15:08:59 [main] - [INFO] {source-1} is up\n"
+        "15:09:02 [main] - [INFO] waiting for queries\n"
+    ),
+    "a player who left a game": (
+        "Client 4 joined game 1 on Mon 13:17:15\n"
+        "Client 4, <f> disconnected from game 1 for reason <recv() failed: Connection reset by peer>\n"
+    ),
     "tests that provoke errors, in TAP": (
         "# attempt 1 failed: connect ECONNREFUSED 127.0.0.1:5432\n# FATAL ERROR: simulated out of memory\n"
         "# Error: Unexpected end of JSON input (expected)\nok 1 - reader\n1..1\n# tests 1\n# pass 1\n# fail 0\n"
@@ -188,6 +255,33 @@ def test_words_of_trouble_alone_are_no_failure(log: str) -> None:
 
 _ENDS = 'Traceback (most recent call last):\n  File "/w/train.py", line 25, in <module>\n    step()\n'
 COMPLAINTS = {
+    "a compiler that gives the place in brackets": (
+        "code_error",
+        "src/page.ts(2,24): error TS2306: File 'src/page.jsx' is not a module.\n",
+    ),
+    "an error of MATLAB's without a screen": (
+        "code_error",
+        (
+            ' main("", parc="", seed=, out="a.csv"); exit;\n                        |\n'
+            "{Invalid expression. When calling a function or indexing a variable, use\n"
+            "parentheses. Otherwise, check for mismatched delimiters.\n}\n"
+        ),
+    ),
+    "an error of R's, and the warning that tells why": (
+        "permission_error",
+        (
+            "Error in gzfile(file, mode) : cannot open the connection\nIn addition: Warning message:\n"
+            "In gzfile(file, mode) :\n  cannot open compressed file 'fit.rds', probable reason 'Permission denied'\n"
+            "Execution halted\n"
+        ),
+    ),
+    "a task of several that failed, as the summary says": (
+        "code_error",
+        "INFO: running the tasks\nERROR: [pid 6743] a worker failed\nTraceback (most recent call last):\n"
+        '  File "/w/tasks.py", line 45, in run\n    raise KeyError("valid_loss")\nKeyError: \'valid_loss\'\n'
+        + "".join(f"INFO: task {at} has been told of\nDEBUG: asking for work\n" for at in "abcdefg")
+        + "===== Execution Summary =====\n* 4 ran\n* 1 failed:\n    - 1 Extract(d=3)\n",
+    ),
     "a test suite that somebody stopped": (
         "user_interrupt",
         (
