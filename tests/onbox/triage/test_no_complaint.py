@@ -252,7 +252,7 @@ COMPLAINTS = {
     "a port that is taken at the last start of several": (
         "port_in_use",
         "".join(
-            f"05:{at}0:41 INFO [main] org.e.Catalina.start deploying\n05:{at}0:42 SEVERE [main] create[localhost:8005]:\n"
+            f"05:{at}0:41 INFO [main] org.e.Catalina.start go\n05:{at}0:42 SEVERE [main] create[localhost:8005]:\n"
             "\tjava.net.BindException: Address already in use\n\t\tat java.net.Socket.bind(Native Method)\n"
             for at in range(6)
         ),
