@@ -82,6 +82,8 @@ def find_config(folder: str) -> str | None:
         if os.path.isfile(path):
             _refuse_foreign(path)
             return path
+        if os.path.lexists(path):  # a link to nowhere, a folder: whoever took it for none would run without its gates
+            return path
         parent = os.path.dirname(folder)
         if folder in (parent, home) or not _goes_on(folder, parent):
             return None
@@ -185,6 +187,9 @@ def read_toml(path: str) -> dict[str, Any]:
         data = read_file(path, FILE_LIMIT_BYTES + 1)
     except OSError as error:
         raise BrokenConfig(path, f"cannot be read ({error.strerror})", []) from error
+    if data is None and os.path.islink(path):
+        leads = safe_line(shlex.quote(os.readlink(path)), PATH_LIMIT)
+        raise BrokenConfig(path, f"is a link to {leads}, and no file is there", [])
     if data is None:
         raise Trouble(Exit.CONFIG, f"{path}: there is no such file; `onbox init` writes one")
     return parse_toml(data, path)

@@ -23,6 +23,7 @@ from onbox.contract.markers import Marker
 from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.model.units import parse_duration, parse_size
+from onbox.outside import safe_text
 from onbox.system.clock import wall
 from onbox.system.journal import read_lines
 from onbox.system.time_limit import TooLong, time_limit
@@ -194,8 +195,8 @@ def _excerpt(path: str, excerpt: Excerpt) -> Iterator[bytes | Gap]:
     yield from excerpt.parts()
     if excerpt.only_searched_bytes:
         print(
-            f"onbox triage: {excerpt.only_searched_bytes} bytes in the middle of {path} were not read, only searched"
-            " for the words of common failures",
+            f"onbox triage: {excerpt.only_searched_bytes} bytes in the middle of {safe_text(path)} were not read,"
+            " only searched for the words of common failures",
             file=sys.stderr,
         )
 

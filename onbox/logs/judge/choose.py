@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
-from onbox.logs.judge.grounds import LOOKS, Scene, counts
+from onbox.logs.judge.grounds import LINES_SINCE, LOOKS, Scene, counts
 from onbox.logs.line.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import outermost
 from onbox.named_tuple import NamedTuple
@@ -58,7 +58,8 @@ def _is_over(progress: Progress, ending: ClosingLines) -> bool:
 
 def _is_one_of_several(counter: Counter) -> bool:
     """`Fold 1/3`: what ends is this one of them."""
-    return counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
+    told = counter.seen > 1 or counter.current > 0  # not `restarts: 0/5`
+    return told and counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
 
 
 def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
@@ -107,7 +108,9 @@ def _without_counter(track: Track) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return None
     over = track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
-    return None if over and track.ended_before else over  # each of many jobs ends with the same words
+    if over and (track.ended_before or track.line - track.ended > LINES_SINCE):
+        return None  # each of many jobs ends with the same words; or it went on
+    return over
 
 
 def _epoch(track: Track) -> Counter | None:
@@ -379,16 +382,24 @@ def _is_a_part(track: Track, counter: Counter) -> bool:
     return counter.rule in PARTS and track.line - counter.last > AGAIN
 
 
+def _is_end(track: Track, pick: Pick) -> bool | None:
+    """Whether the word of an end that stands behind the counter is the run's."""
+    counter, inner = pick.counter, pick.inner
+    if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
+        return None
+    if inner is not None and inner.changed > track.ended and inner.advances and _is_under_way(inner):
+        return False
+    # Said before, and the counter went on: a remark of each step, which tells nothing.
+    complete = pick.maximum is not None and counter.current >= pick.maximum
+    return None if track.ended_before and not counter.resets and not complete else True
+
+
 def _finished(track: Track, pick: Pick) -> bool | None:
     counter, inner = pick.counter, pick.inner
     if track.crashed > max(track.ended, counter.changed):
         return False
     if track.ended + DRAWN_AGAIN * track.ended_surely >= counter.changed and track.ended > track.started:
-        if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
-            return None
-        # Said before, and the counter went on: a remark of each step, which tells nothing.
-        complete = pick.maximum is not None and counter.current >= pick.maximum
-        return None if track.ended_before and not counter.resets and not complete else True
+        return _is_end(track, pick)
     if pick.maximum is not None and counter.current > pick.maximum:
         return None
     complete = pick.maximum is not None and counter.current >= pick.maximum

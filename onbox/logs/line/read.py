@@ -55,6 +55,7 @@ _ANY_FRACTION = lazy(
     r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
 _LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,2}(\d{1,12})(?![\w./%-])(?=.{0,80}(?<![a-z])loss\W{1,4}\d{1,12}\.\d)")
+_NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
 _IS_DONE = lazy(
     r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
@@ -95,7 +96,7 @@ def read_line(text: str) -> SeenOnLine:
     if not sights:
         sights = _done_count(rest)
     if not sights and not maxima:
-        sights = _moving(rest) or _with_loss(rest)
+        sights = _moving(rest) or _with_loss(rest) or _nth(rest)
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
@@ -223,6 +224,14 @@ def _with_loss(text: str) -> list[CounterSight]:
     if found is None or NOT_PROGRESS.search(found[1]) or EVALUATION.search(text):
         return []
     return [CounterSight(f"moving {found[1].lower()}", "step", "moving", int(found[2]), None, False, "weak")]
+
+
+def _nth(text: str) -> list[CounterSight]:
+    """`382th run`, and nothing else: a counter if it goes on and on."""
+    found = _NTH.match(message(text).text)
+    if found is None or NOT_PROGRESS.search(found[2]):
+        return []
+    return [CounterSight(f"moving nth {found[2].lower()}", "step", "moving", int(found[1]), None, False, "weak")]
 
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:

@@ -88,7 +88,7 @@ AUXILIARY = lazy(
     r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
     r"|pack\w*|generating|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
     r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|receiv\w*|enumerat\w*|counting|count(?= [a-z])|updating files|running tokenizer|render\w*|import\w*"
-    r"|pip|creating|quantiz\w*|merg(?:e|ed|er|ing)|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
+    r"|pip|creating|quantiz\w*|parse|parsing|merg(?:e|ed|er|ing)|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
     r"(?![a-z])"
 )
 TRAINING = lazy(r"(?i)(?<![a-z])(?:train\w*|fit|fitting|epochs?|optimi[sz]\w+|learn\w*|finetun\w*)(?![a-z])")

@@ -134,13 +134,13 @@ def mark_handled(attempt: LogAttempt, number: int) -> None:
 
 
 def _most_of(previous: str, source: str) -> int:
-    """How sure an exception's line can be that stands below a line of a logger: the program has it in hand."""
+    """How sure an exception's line can be that stands below a line of a logger: a warning, or what came of one request,
+    ends nothing. An error may, also where a server lives on that has failed to start what it was to serve.
+    """
     before = message(previous)
     if before.level is None or before.source != source:
         return PROVEN
-    if before.level == "WARNING" or signs.is_of_another(previous):
-        return WEAK
-    return LOGGED if before.level in BAD_LEVELS else PROVEN
+    return WEAK if before.level == "WARNING" or signs.is_of_another(previous) else PROVEN
 
 
 def _adds_to_error(attempt: LogAttempt, number: int) -> bool:

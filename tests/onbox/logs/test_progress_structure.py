@@ -19,6 +19,15 @@ YOLO = """\
  47/100      9.18G      1.522      1.576      1.245        794        640:
   0%|          | 0/15 [00:00<?, ?it/s]
 """
+SECOND_RUN = """\
+Epoch 29/30
+step=9/9 loss=2.3
+Epoch 30/30
+step=9/9 loss=2.3
+Epoch train finished, loss=2.3
+step=2/19 loss=2.3
+step=3/19 loss=2.3
+"""
 SHARDS = "Loading checkpoint shards: 100%|##########| 2/2 [00:00<00:00,  4.90it/s]\n"
 JOBS = "Next job: a\nSuccessfully completed job: a\n" * 3
 
@@ -195,6 +204,9 @@ def test_a_display_that_learns_how_much_there_is() -> None:
         ),
         ("".join(f"reading input of kind {c}\n" for c in "pqrstuv") + JOBS + "Next job: b\n", None),
         ("loss 0.3\n=== Epoch 10/10 ===\n", None),
+        (SECOND_RUN, False),
+        ("done.\n" + "".join(f"step {c} of the next training is being set up\n" for c in "abcdefghijklmnop"), None),
+        ("iter 9/10 loss 0.3\nnumber of restarts: 0/5\nTraining completed\n", True),
     ],
 )
 def test_which_ends_are_ends(log: str, finished: object) -> None:
@@ -206,6 +218,8 @@ def test_which_ends_are_ends(log: str, finished: object) -> None:
     [
         ("Epoch 2/10\nThe whole journey took 2/3 + 3/5 = 14/15 hours.\n", 2, 10),
         ("Epoch 2/10\n2. (25/100) * 255 = 63.75 pages\n" * 3, 2, 10),
+        ("".join(f"{at}th run\npower: 0.{at}\n" for at in range(4, 44)), 43, None),
+        ("Parse safetensors files: 100%|#####| 3/3 [00:08<00:00,  2.87s/it]\nstep 4 loss 0.3\n", 4, None),
         ("NCCL INFO Channel 31/32 :    0   1\n", None, None),
         ("Epoch 1 Loss 1.02\nTime taken for 1 epoch: 116.46 secs\n", 1, None),
         ("12:01:10 [FT] Ep 001 | Loss 0.6\n12:01:20 [FT] Ep 002 | Loss 0.5\n", 2, None),

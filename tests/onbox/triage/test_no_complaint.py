@@ -119,12 +119,6 @@ NO_COMPLAINT = {
         "java.io.IOException: the remote host closed the channel\n\tat sun.nio.ch.Dispatcher.read(Dispatcher.java:43)\n"
         "\tat java.lang.Thread.run(Thread.java:748)\n"
     ),
-    "a database that was absent at the first try": (
-        "15:08:26 [main] - [ERROR] {source-1} init error\njava.sql.SyntaxErrorException: Unknown database 'demo'\n"
-        "\tat com.e.SQLError.create(SQLError.java:536)\n15:08:40 [main] - [INFO] {source-1} is up\n"
-        "15:08:41 [main] - [INFO] rows found: none\n15:08:59 [main] - [INFO] {source-1} is up\n"
-        "15:09:02 [main] - [INFO] waiting for queries\n"
-    ),
     "a player who left a game": (
         "Client 4 joined game 1 on Mon 13:17:15\n"
         "Client 4, <f> disconnected from game 1 for reason <recv() failed: Connection reset by peer>\n"
@@ -255,6 +249,24 @@ def test_words_of_trouble_alone_are_no_failure(log: str) -> None:
 
 _ENDS = 'Traceback (most recent call last):\n  File "/w/train.py", line 25, in <module>\n    step()\n'
 COMPLAINTS = {
+    "a port that is taken at the last start of several": (
+        "port_in_use",
+        "".join(
+            f"05:{at}0:41 INFO [main] org.e.Catalina.start go\n05:{at}0:42 SEVERE [main] create[localhost:8005]:\n"
+            "\tjava.net.BindException: Address already in use\n\t\tat java.net.Socket.bind(Native Method)\n"
+            for at in range(6)
+        ),
+    ),
+    "a server that lives on without what it was to serve": (
+        "port_in_use",
+        (
+            "11-Jun-2019 05:50:41 INFO [main] org.e.Catalina.load The load took 3 s\n"
+            "11-Jun-2019 05:50:41 SEVERE [main] org.e.Server.await create[localhost:8005]:\n"
+            " java.net.BindException: Address already in use (Bind failed)\n\tat java.net.Socket.bind(Native Method)\n"
+            "11-Jun-2019 05:50:41 INFO [main] org.e.Protocol.pause Pausing [http-nio-8080]\n"
+            "11-Jun-2019 05:50:42 INFO [main] org.e.Protocol.stop Stopping [http-nio-8080]\n"
+        ),
+    ),
     "a compiler that gives the place in brackets": (
         "code_error",
         "src/page.ts(2,24): error TS2306: File 'src/page.jsx' is not a module.\n",
