@@ -49,7 +49,8 @@ class BrokenConfig(Trouble):
 class Project(NamedTuple):
     """Where commands work. `config_path` is None when there is no onbox.toml: then `config` holds the defaults.
     withheld: keys of the file that nobody accepted (onbox/trust.py): `config` is as if they did not stand there.
-    broken: why nothing else of the file is known; only commands that look at or end a run go on then.
+    broken: why nothing else of the file is known; only commands that look at or end a run go on then. run_unknown:
+    not even what it calls its run: `config` has a name that stands for nothing.
     """
 
     folder: str
@@ -57,6 +58,7 @@ class Project(NamedTuple):
     config: Config
     withheld: tuple[Delicate, ...] = ()
     broken: BrokenConfig | None = None
+    run_unknown: bool = False
 
     @property
     def state_dir(self) -> str:

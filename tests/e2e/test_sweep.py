@@ -61,7 +61,8 @@ def test_a_failing_cell_does_not_end_the_sweep_and_the_end_names_it(box: Box) ->
     assert again.returncode == 1
     assert "onbox sweep retry-failed sweep" in again.stdout
     status = box.onbox("sweep", "status").stdout
-    assert "onbox logs --run sweep" in status
+    assert "next     onbox logs lr=1e-3,seed=1 --run sweep\n" in status
+    assert box.onbox("logs", "lr=1e-3,seed=1", "--run", "sweep").returncode == 0
     assert "then: onbox sweep retry-failed sweep" in status
     assert "each of its cells has a series of its own: onbox series CELL" in box.onbox("series").stderr
     said = " ".join(box.onbox("resume", "--dry-run").stdout.split())

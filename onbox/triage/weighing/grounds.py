@@ -31,7 +31,6 @@ SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other rank
 SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that one needs a cause near it
 SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkpoint only
 SURVIVED_BEFORE = 2  # times
-SURVIVED_OFTEN = 5  # times, where it names a reason
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
 FORM_LETTERS = 12  # a shorter line is told again by chance
 SAME_LETTERS = 20  # of two complaints: so they begin alike
@@ -140,18 +139,17 @@ def _is_in_hand(fault: Fault, scene: Scene) -> bool:
 
 
 def _is_made_again(fault: Fault, scene: Scene) -> bool:
-    """Whether a complaint was made before in the same words, and the program worked on after each of them. One that
-    names a reason may be the last of its kind, unless that came about several times.
+    """Whether a complaint so vague was made before in the same words, and the program worked on between the two. One
+    that names a reason may well be the last of its kind.
     """
-    if not _is_bare(fault, scene):
+    if not _is_bare(fault, scene) or fault.row.explains > VAGUE:
         return False
     alike = [
         other
         for other in scene.attempt.faults
         if other.number <= fault.number and other.row is fault.row and _opening(other.text) == _opening(fault.text)
     ]
-    needed = 1 if fault.row.explains <= VAGUE else SURVIVED_OFTEN
-    return sum(_did_more(one, next_) for one, next_ in pairwise(alike)) >= needed
+    return any(_did_more(one, next_) for one, next_ in pairwise(alike))
 
 
 def _opening(text: str) -> str:
@@ -321,7 +319,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a word of success follows", _was_before_success),
     Ground(False, "a bare complaint or one in hand, and loggers tell what the program does next", _is_worked_on),
     Ground(False, "a bare complaint or one in hand, and a logger tells again what it told before", does_it_again),
-    Ground(False, "a bare complaint, made before in the same words and outlived", _is_made_again),
+    Ground(False, "a vague complaint, made before in the same words and outlived", _is_made_again),
     Ground(False, "a bare complaint, and the last line of all says done", _ends_with_done),
     Ground(False, "a bare complaint or one in hand, and none of the many lines since complains", _is_long_past),
     Ground(False, "the work was done, and it names no reason",

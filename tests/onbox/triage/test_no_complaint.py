@@ -249,6 +249,14 @@ def test_words_of_trouble_alone_are_no_failure(log: str) -> None:
 
 _ENDS = 'Traceback (most recent call last):\n  File "/w/train.py", line 25, in <module>\n    step()\n'
 COMPLAINTS = {
+    "a port that is taken at the last start of several": (
+        "port_in_use",
+        "".join(
+            f"05:{at}0:41 INFO [main] org.e.Catalina.start go\n05:{at}0:42 SEVERE [main] create[localhost:8005]:\n"
+            "\tjava.net.BindException: Address already in use\n\t\tat java.net.Socket.bind(Native Method)\n"
+            for at in range(6)
+        ),
+    ),
     "a server that lives on without what it was to serve": (
         "port_in_use",
         (
