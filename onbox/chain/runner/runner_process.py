@@ -18,7 +18,7 @@ from onbox.chain.runner.early_runner import MODULE, SOCKET_FD, hand_over, receiv
 from onbox.chain.state.replay import replay
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
-from onbox.contract.paths import RunPaths
+from onbox.contract.paths import CELLS_FOLDER, RunPaths
 from onbox.errors import Trouble, describe_defect
 from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.journal import read_lines
@@ -148,7 +148,7 @@ def run_chain(
             runner.see_off()
         return code
     except StateNotWritten as error:
-        _report(f"{error}. Nothing was marked done by this; {error.way_on}, then: onbox resume", bell_fd)
+        _report(f"{error}. Nothing was marked done by this; {error.way_on}, then: {resume_command(paths)}", bell_fd)
         return Exit.STATE_NOT_WRITTEN
     except LockUnsupported as error:
         _report(str(error), bell_fd)
@@ -156,6 +156,13 @@ def run_chain(
     except Exception as error:  # noqa: BLE001 - the boundary: whatever it is, it must not look like a failed training
         _report(f"a defect in onbox, or an unreadable state directory: {describe_defect(error)}", bell_fd)
         return Exit.INTERNAL
+
+
+def resume_command(paths: RunPaths) -> str:
+    """What continues the run there; a cell goes on with its sweep."""
+    folder, name = os.path.split(paths.root)
+    sweep, within = os.path.split(folder)
+    return f"onbox sweep resume {os.path.basename(sweep)}" if within == CELLS_FOLDER else f"onbox resume {name}"
 
 
 def _report(text: str, bell_fd: int | None = None) -> None:
