@@ -126,7 +126,7 @@ _PREFIX = lazy(
     | (?:stdout|stderr|out|err)\s?[|:>]\s?
     | [IWEF]\d{{4}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
     | [A-Z][a-z]{{2}}\s+\d{{1,2}}\s{_CLOCK}\s\S+\s[\w./()-]+(?:\[\d+\])?:\s   # syslog
-    | \[\s*\d+\.\d{{3,}}\]\s                                         # kernel
+    | \[\+?\s*\d+\.\d{{3,}}\](?:\s|$)                              # kernel; `[+  473.320]`: since the start
     | [\w.-]{{1,60}}\s*\|\s(?=\S)                                    # docker compose
     | \[?(?:{_LEVELS})\]?(?::[\w.]+:|\s*[-|:]\s*|\s+)                # a level
     | \[[EWMI]::\w{{1,60}}\]\s                                        # of htslib and bwa: a level and a function
@@ -146,11 +146,11 @@ _LEVEL = lazy(
 _LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
 # In small letters a level is one only in brackets, or as a field (`level=error msg="..."`).
 _SMALL_LEVEL = lazy(
-    r"(?:^|[\s\])])\[(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|alert|emerg|panic)\s{0,6}\]"
+    r"(?:^|[\s\])])\[((?i:trace|debug|info|notice|note|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|alert|emerg|panic))\s{0,6}\]"
     r"|(?:^|\s)(?:level|lvl|severity)=\"?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|panic)\b"
 )
 _SMALL_LEVELS = {
-    "trace": "DEBUG", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL", "emerg": "FATAL",
+    "trace": "DEBUG", "note": "NOTICE", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL", "emerg": "FATAL",
     "panic": "FATAL",
 }  # fmt: skip
 # Of Node's loggers; of "error: " alone, compilers and tools make use as well.
@@ -217,7 +217,7 @@ def names_level_small(text: str) -> bool:
 
 
 def _of_small(word: str) -> str:
-    return _SMALL_LEVELS.get(word, word.upper())
+    return _SMALL_LEVELS.get(word.lower(), word.upper())
 
 
 def _of_fields(text: str, rest: str) -> str:

@@ -19,6 +19,10 @@ _LOGGED = (
 )
 
 NO_COMPLAINT = {
+    "a server that refuses a client and says so with a level in brackets": (
+        "2026-11-23  1:57:53 0 [Note] dbd: ready for connections.\n"
+        "2026-11-23  1:58:01 3 [Warning] Access denied for user 'etl'@'localhost' (using password: YES)\n"
+    ),
     "pieces that failed, and the last line says done": (
         "fitting 9 models\n"
         + "".join(f"Error in replicate {at}: probabilities are 0 or 1\n" for at in range(1, 9))
@@ -342,6 +346,29 @@ COMPLAINTS = {
             + _ENDS
             + "ValueError: not enough values to unpack\n"
         ),
+    ),
+    "a kernel's own model is no preemption": (
+        "disk_full",
+        "Platform: Linux vm 6.18.4 #1 SMP PREEMPT_DYNAMIC x86_64\nerror: a.bin: [Errno 28] No space left on device\n",
+    ),
+    "an interrupt as Ruby tells it": ("user_interrupt", "step 3\nt.rb:1:in `sleep': Interrupt\n"),
+    "a program that takes an interrupt and ends in order": (
+        "user_interrupt",
+        "step 9700\n\nReceived the INT signal, stopping within 25 steps\n\nstep 9800\nPerformance: 142.2\n",
+    ),
+    "a guess about the disk is no full disk": (
+        "checkpoint_corrupt",
+        "Fatal error:\nCheckpoint file corrupted/truncated, or maybe you are out of disk space?\n",
+    ),
+    "an end by a number that is none": (
+        "divergence",
+        "epoch 3 loss 0.41\n" + _ENDS + "RuntimeError: Encountered NaN.\n",
+    ),
+    "frames of a stack behind a clock since the start are no steps": (
+        "code_error",
+        "".join(f"[+  47{at}.320] step {at}/9 loss 0.{at}\n" for at in range(3))
+        + "[+  473.320] terminate called after throwing an instance of 'std::out_of_range'\n"
+        + "".join(f"[+  473.320] frame #{at}: <unknown function> + 0x85 (0xff in /usr/lib/l.so)\n" for at in range(9)),
     ),
     "an exception that speaks of early stopping is no success": (
         "config_error",
