@@ -150,8 +150,8 @@ _SMALL_LEVEL = lazy(
     r"|(?:^|\s)(?:level|lvl|severity)=\"?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|panic)\b"
 )
 _SMALL_LEVELS = {
-    "trace": "DEBUG", "note": "NOTICE", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL", "emerg": "FATAL",
-    "panic": "FATAL",
+    "trace": "DEBUG", "note": "NOTICE", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL",
+    "emerg": "FATAL", "panic": "FATAL",
 }  # fmt: skip
 # Of Node's loggers; of "error: " alone, compilers and tools make use as well.
 _NODE_LEVELS = (("info: ", "INFO"), ("warn: ", "WARNING"), ("debug: ", "DEBUG"), ("verbose: ", "DEBUG"))
