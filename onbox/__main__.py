@@ -1,5 +1,5 @@
 """`python -m onbox`, for when the script is not on PATH."""
 
-from onbox.cli.app import entry
+from onbox.cli import entry
 
 entry()

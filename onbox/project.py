@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.config import toml
+from onbox.config.bounds import bounds_problem
 from onbox.config.parse import Config, ConfigErrors, parse_config, run_name_from
 from onbox.config.trust_keys import without
 from onbox.contract.exits import Exit
@@ -48,7 +49,8 @@ class BrokenConfig(Trouble):
 class Project(NamedTuple):
     """Where commands work. `config_path` is None when there is no onbox.toml: then `config` holds the defaults.
     withheld: keys of the file that nobody accepted (onbox/trust.py): `config` is as if they did not stand there.
-    broken: why nothing else of the file is known; only commands that look at or end a run go on then.
+    broken: why nothing else of the file is known; only commands that look at or end a run go on then. run_unknown:
+    not even what it calls its run: `config` has a name that stands for nothing.
     """
 
     folder: str
@@ -56,6 +58,7 @@ class Project(NamedTuple):
     config: Config
     withheld: tuple[Delicate, ...] = ()
     broken: BrokenConfig | None = None
+    run_unknown: bool = False
 
     @property
     def state_dir(self) -> str:
@@ -78,6 +81,8 @@ def find_config(folder: str) -> str | None:
         path = os.path.join(folder, CONFIG_FILE)
         if os.path.isfile(path):
             _refuse_foreign(path)
+            return path
+        if os.path.lexists(path):  # a link to nowhere, a folder: whoever took it for none would run without its gates
             return path
         parent = os.path.dirname(folder)
         if folder in (parent, home) or not _goes_on(folder, parent):
@@ -182,6 +187,9 @@ def read_toml(path: str) -> dict[str, Any]:
         data = read_file(path, FILE_LIMIT_BYTES + 1)
     except OSError as error:
         raise BrokenConfig(path, f"cannot be read ({error.strerror})", []) from error
+    if data is None and os.path.islink(path):
+        leads = safe_line(shlex.quote(os.readlink(path)), PATH_LIMIT)
+        raise BrokenConfig(path, f"is a link to {leads}, and no file is there", [])
     if data is None:
         raise Trouble(Exit.CONFIG, f"{path}: there is no such file; `onbox init` writes one")
     return parse_toml(data, path)
@@ -208,7 +216,5 @@ def _refuse_out_of_bounds(path: str, text: str) -> None:
     """What little text there is the parser is done with at once, but for brackets within brackets."""
     if len(text) < SMALL and text.count("[") + text.count("{") < SMALL_NESTS:
         return
-    from onbox.config.bounds import bounds_problem  # noqa: PLC0415 - its patterns, at every start
-
     if problem := bounds_problem(text):
         raise BrokenConfig(path, "cannot be used", [f"{problem}, which no configuration needs"])

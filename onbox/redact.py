@@ -90,6 +90,11 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("pmak-", r"PMAK-[\w-]{30,}"),
     ("eyj", r"eyJ[\w-]{10,200}\.[\w-]{10,}(?:\.[\w-]{6,})?"),
 )
+# A host or a request's method, and the path so far: a folder may be called `hook`, too.
+_OF_A_URL = (
+    r"(?:[a-z]{2,5}://[^\s/\"']{1,200}|(?<![\w./-])[\w-]{1,60}(?:\.[\w-]{1,60}){1,8}(?::\d{1,5})?"
+    r"|\b(?:GET|HEAD|POST|PUT) )[^\s\"']{0,200}?"
+)
 # URLs that are secrets themselves: what stands before the secret part.
 _HOOKS: tuple[tuple[str, str], ...] = (
     ("hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/"),
@@ -105,12 +110,12 @@ _HOOKS: tuple[tuple[str, str], ...] = (
     ("ntfy.sh", r"ntfy\.sh/"),
     ("api.day.app", r"api\.day\.app/"),
     ("sctapi.ftqq.com", r"sctapi\.ftqq\.com/"),
-    ("/hooks/", r"/hooks/(?=[A-Za-z0-9/]{20})"),
+    ("/hooks/", rf"{_OF_A_URL}/hooks/(?=[A-Za-z0-9/]{{20}})"),
     ("cronitor.link", r"cronitor\.link/p/"),
     ("nosnch.in", r"nosnch\.in/"),
     ("webhook.site", r"webhook\.site/"),
     ("pagerduty", r"events\.(?:eu\.)?pagerduty\.com/(?:integration|x-ere)/"),
-    ("/hook/", r"/hook/(?=[A-Za-z0-9/_-]{16})"),
+    ("/hook/", rf"{_OF_A_URL}/hook/(?=[A-Za-z0-9/_-]{{16}})"),
 )
 _NOT_SAID = (
     r"not\b|set\b|required|missing|invalid|expired|wrong|empty|none\b|no\b|too\b|now\b|ok\b|valid\b|in\b|at\b|the\b|a\b"

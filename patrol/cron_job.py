@@ -68,8 +68,8 @@ def memory_of_cron(settings: Settings) -> str:
         return ""
     home = shlex.quote(os.path.dirname(os.path.dirname(other)))
     return (
-        f"cron remembers elsewhere, in {other}: what is seen and acknowledged here does not count there; "
-        f"to use that one: export XDG_STATE_HOME={home}; to have cron use this one: patrol install"
+        f"the ticks by cron keep their state in {other}: they do not see what you acknowledge here; "
+        f"to use theirs: export XDG_STATE_HOME={home}; to make cron use this one: patrol install"
     )
 
 

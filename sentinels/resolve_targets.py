@@ -12,7 +12,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.names import name_problem
 from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
-from onbox.model.boxes import BoxSettings
+from onbox.model.boxes import USUAL_DONE_REGEX, BoxSettings
 from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten
 from patrol.engines.endpoint import how_to_name_it, of_cluster, of_run
@@ -43,7 +43,7 @@ class TargetPlace(NamedTuple):
 
     job: of a target on a cluster; then path is its id. seen_in: the life of the head in which the patrol saw it last;
     None: it never did. endpoint_of: of a run that may be with an engine, from the engine's name and the run's own
-    records to where it answers.
+    records to where it answers. note: what is to be said of how it is waited for; "" for nothing.
     """
 
     target: Target
@@ -52,6 +52,7 @@ class TargetPlace(NamedTuple):
     job: Asked | None = None
     seen_in: str | None = None
     endpoint_of: Callable[[str, Mapping[str, str]], Endpoint | None] | None = None
+    note: str = ""
 
     @property
     def key(self) -> str:
@@ -86,8 +87,33 @@ def find_place(target: Target, settings: Settings, folder: str) -> TargetPlace:
     if box.is_cluster:
         return _job_place(target, box, settings)
     host = None if box.backend == "local" else box.host
+    watch = next((one for one in box.watches if target.kind is TargetKind.RUN and one.name == target.path), None)
+    if watch is not None:
+        proof = _proof_of(watch, target)
+        path = _path_on_box(proof, box, "")
+        return TargetPlace(proof, ssh.SshTarget(box.name, host, words), path, note=_watch_note(proof, path))
     path = _path_on_box(target, box, settings.state_dir_of(box))
     return TargetPlace(target, ssh.SshTarget(box.name, host, words), path, endpoint_of=partial(of_run, settings, box))
+
+
+def _proof_of(watch: Watch, target: Target) -> Target:
+    """What says that a job is done which onbox did not start: the line, or the file, that its entry names. Raises
+    BadTarget where it names neither.
+    """
+    if watch.done_file is not None and (watch.done_regex is None or watch.log is None):
+        return target._replace(kind=TargetKind.MARKER, path=watch.done_file)
+    if watch.log is None:
+        raise BadTarget(
+            f"{target.text!r}: onbox did not start this job, and its `watch` entry names no log and no done_file; "
+            f"name what ends it: --log {target.box}:PATH --regex RE, or {target.box}:/PATH/MARKER"
+        )
+    return target._replace(kind=TargetKind.LOG, path=watch.log, regex=watch.done_regex or USUAL_DONE_REGEX)
+
+
+def _watch_note(proof: Target, path: str) -> str:
+    """What is waited for, and what is not: its processes are known by a pattern only."""
+    what = f"the file {path}" if proof.kind is TargetKind.MARKER else f"/{proof.regex}/ in {path}"
+    return f"{proof.text}: waits for {what}; to hear of its death, too: --pid {proof.box}:PID, or --stall-after 30m"
 
 
 def _job_place(target: Target, box: BoxSettings, settings: Settings) -> TargetPlace:
@@ -145,6 +171,8 @@ def note_of(place: TargetPlace, boxes: Sequence[BoxSettings], folder: str) -> st
     """A word alone may be a file here, a run here or a run on a box: which one is waited for. "" where nothing is
     doubtful.
     """
+    if place.note:
+        return place.note
     target = place.target
     if target.kind is TargetKind.RUN and target.box is None and os.path.lexists(os.path.join(folder, target.path)):
         return f"waits for the run in {place.path}; for the file: ./{target.path}"

@@ -7,11 +7,12 @@ With the run's lock in hand (`lock/run_lock.py`): 1. see what earlier runs left,
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
 from onbox.chain.command.environment import run_dir_assignment
+from onbox.chain.gates.success_gate import signal_of
 from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.runner.runner_process import start_runner
 from onbox.chain.state.earlier_results import Conflicts, ResultsPlace, ResultWishes, all_done, carry_out, find_conflicts
@@ -19,14 +20,15 @@ from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.replay import History, replay
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.contract.differences import Difference, Side, find_differences
-from onbox.contract.events import parse_events
+from onbox.contract.events import Event, parse_events, render_event
 from onbox.contract.markers import Marker
 from onbox.contract.paths import CHAIN
 from onbox.contract.runfile import FrozenStage, is_apart, render_runfile
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
+from onbox.system.clock import utc_text, wall
 from onbox.system.files import replace_file
-from onbox.system.journal import read_lines
+from onbox.system.journal import Journal, read_lines
 from onbox.system.process import find_tree, high, high_pipe
 
 if TYPE_CHECKING:
@@ -129,8 +131,37 @@ def prepare(definition: Definition, wishes: ResultWishes, announce: Announce | N
         announce(tuple(Difference(*one) for one in head["changed"]["differences"]))
     text = render_runfile(head, definition.stages)
     with _unclaimed(place, frozen, wishes):
+        if "backend" not in definition.head:  # of an engine's node this machine may see a log late
+            _note_wordless_end(paths, history)
         carry_out(place, frozen, wishes, history)
         replace_file(paths.manifest, text)
+
+
+def _note_wordless_end(paths: RunPaths, history: History) -> None:
+    """An attempt that failed while no runner watched, and left no word (on a full disk neither could write): why is not
+    to be learned from it any more. Whoever asks for the run wants another attempt, not the judgement "unknown".
+    """
+    name = history.facts.stage or ""
+    known = history.of(name)
+    if not history.open or known.last != Event.ATTEMPT_STARTED or known.ended is not None:
+        return
+    slot, _, locked = read_slot(paths.slot(name))
+    if locked or slot is None or slot.attempt != known.attempts or not slot.exit_code:
+        return
+    with suppress(FileNotFoundError):
+        if os.stat(paths.log(name, known.attempts)).st_size:
+            return
+    about = {"at": utc_text(wall()), "stage": name, "attempt": known.attempts}
+    ended = {"event": Event.ATTEMPT_ENDED, "exit_code": slot.exit_code, "signal": signal_of(slot.exit_code)}
+    reason = f"it ended with exit code {slot.exit_code} while no runner watched, and its log is empty"
+    records = [about | ended | {"cause": "exit"}, about | {"event": Event.STAGE_INTERRUPTED, "reason": reason}]
+    journal = Journal(paths.journal)
+    try:
+        journal.append(b"".join(map(render_event, records)))
+    finally:
+        journal.close()
+    for record in records:
+        history.apply(record)
 
 
 @contextmanager

@@ -87,7 +87,7 @@ def candidates(stage: Stage, folder: str) -> Iterator[str]:
     for artifact in stage.artifacts:
         if artifact.has_wildcard:
             found = glob.glob(artifact.pattern, root_dir=folder, recursive=True)
-            models = [path for path in found if not path.endswith(_OTHER_RESULTS) or _is_model(folder, path)]
+            models = [path for path in found if not path.endswith(_OTHER_RESULTS) or is_model(folder, path)]
             holders = [holder_of_step(path, artifact.pattern) for path in models]
             yield from holders
             if not set(holders) & set(found):
@@ -101,7 +101,8 @@ def candidates(stage: Stage, folder: str) -> Iterator[str]:
                 yield os.path.join(place, entry.name)
 
 
-def _is_model(folder: str, path: str) -> bool:
+def is_model(folder: str, path: str) -> bool:
+    """Whether a text is a model, by its first line."""
     with suppress(OSError):  # gone meanwhile, or not ours to read: then it is a result like the others
         return is_lightgbm(os.path.join(folder, path))
     return False

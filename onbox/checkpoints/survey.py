@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.checkpoints.extent import Extent, measure
-from onbox.checkpoints.on_disk import NO_TERMS, candidates, find_checkpoints, read_metadata, real_path
+from onbox.checkpoints.on_disk import NO_TERMS, candidates, find_checkpoints, is_model, read_metadata, real_path
 from onbox.checkpoints.select import WILD, step_of
 from onbox.checkpoints.wholeness import examine
 from onbox.model.manifest import folder_of
@@ -125,11 +125,15 @@ def _is_declared(stage: Stage, folder: str, name: str) -> bool:
 
 
 def _special(stage: Stage, folder: str) -> Iterator[str]:
-    """Those without a step that are called best, final, latest: artifacts, and what lies in the checkpoints' folder."""
+    """Those without a step: called best, final, latest, or a text that is a model. Artifacts, and what lies in the
+    checkpoints' folder.
+    """
     literal = (one.pattern for one in stage.artifacts if not one.has_wildcard)
     for path in dict.fromkeys((*literal, *candidates(stage, folder))):
         name = path.rstrip("/").rpartition("/")[2].lower()
-        if step_of(path) is None and any(word in name for word in _SPECIAL) and not name.endswith((".json", ".txt")):
+        if step_of(path) is not None or name.endswith(".json"):
+            continue
+        if is_model(folder, path) if name.endswith(".txt") else any(word in name for word in _SPECIAL):
             yield path
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def _trouble(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, StateNotWritten):
-        text = f"{error}. Nothing was marked done by this; {error.way_on}, then: onbox resume"
+        text = f"{error}. Nothing was marked done by this; {error.way_on}, then repeat the command"
         return Exit.STATE_NOT_WRITTEN, text
     if isinstance(error, LockUnsupported):
         way = "set `state_dir` in onbox.toml (or work) on a local disk; results may stay where they are"

@@ -12,6 +12,7 @@ WINDOW_SECONDS = 3600.0
 MIN_SPAN_SECONDS = 60.0
 MIN_POINTS = 3
 HORIZON_SECONDS = 7 * 86400.0
+FORESIGHT_SPANS = 48  # times what was looked at: two minutes foretell an hour and a half, an hour two days
 LONE_STEP_SHARE = 0.7  # of the whole fall, in one step: something was written once, which foretells nothing
 
 
@@ -23,7 +24,7 @@ def seconds_until_empty(
     points: (at_seconds, free), in order of time. window_seconds: how far to look back. None: it does not shrink, too
     little was seen (fewer than 3 points or less than a minute), it wanders more than it falls, it comes back to where
     it was (checkpoints written and pruned), it fell in one lone step (a file was copied), or it is more than a week
-    away.
+    away, or too far for the short time that was looked at.
     """
     if not points:
         return None
@@ -35,7 +36,7 @@ def seconds_until_empty(
     if slope >= 0 or not _sinks(recent) or _is_lone_step(recent) or -slope * (at - recent[0][0]) < 2 * scatter:
         return None
     left = free / -slope
-    return left if left <= HORIZON_SECONDS else None
+    return left if left <= min(HORIZON_SECONDS, FORESIGHT_SPANS * (at - recent[0][0])) else None
 
 
 def _sinks(points: Sequence[tuple[float, float]]) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onbox.chain.run_status import look_at_run
 from onbox.chain.state.slots import read_marker
 from onbox.cli.command import command, config_option
 from onbox.commands.shared.log_argument import log_argument, log_to_read
@@ -23,6 +24,7 @@ from onbox.contract.markers import Marker
 from onbox.contract.paths import RunPaths
 from onbox.errors import Trouble
 from onbox.model.units import parse_duration, parse_size
+from onbox.outside import safe_text
 from onbox.system.clock import wall
 from onbox.system.journal import read_lines
 from onbox.system.time_limit import TooLong, time_limit
@@ -132,24 +134,40 @@ def recorded_end(log: str) -> Evidence:
         marker = read_marker(place)
         if isinstance(marker, Marker) and str(marker.attempt) == number:
             return _evidence_of(marker)
-    return _journaled_end(paths, stage, number)
+    found, is_newest = _journaled_end(paths, stage, number)
+    if is_newest and found == Evidence() and not _may_live(paths, stage):
+        return Evidence(process_alive=False)
+    return found
 
 
-def _journaled_end(paths: RunPaths, stage: str, number: str) -> Evidence:
-    """Of an attempt without a marker: one that was stopped or interrupted, or that a retry followed."""
-    found = Evidence()
+def _journaled_end(paths: RunPaths, stage: str, number: str) -> tuple[Evidence, bool]:
+    """Of an attempt without a marker: one that was stopped or interrupted, or that a retry followed. Nothing where the
+    journal does not tell its end; and whether it is the stage's newest attempt.
+    """
+    found, is_its = Evidence(), False
     for record in parse_events(read_lines(paths.journal)):
         if isinstance(record, Unreadable):
             continue
-        event = record["event"]
-        if event == Event.ATTEMPT_STARTED and found != Evidence() and record.get("stage") == stage:
-            return found
-        if event == Event.ATTEMPT_ENDED and (record.get("stage"), str(record.get("attempt"))) == (stage, number):
+        event, of_stage = record["event"], record.get("stage") == stage
+        if event == Event.ATTEMPT_STARTED and of_stage:
+            if is_its:
+                return found._replace(process_alive=False), False
+            is_its = str(record.get("attempt")) == number
+        elif event == Event.ATTEMPT_ENDED and of_stage and str(record.get("attempt")) == number:
             code, number_of_signal = as_whole(record.get("exit_code")), as_whole(record.get("signal"))
             found = Evidence(exit_code=code, signal=number_of_signal, process_alive=False)
-        if event == Event.CHAIN_STOPPED and found != Evidence() and record.get("stopped_at") == stage:
-            return found._replace(cause="stopped")
-    return found
+        elif event == Event.CHAIN_STOPPED and is_its and record.get("stopped_at") == stage:
+            return found._replace(cause="stopped", process_alive=False), False
+    return found, is_its
+
+
+def _may_live(paths: RunPaths, stage: str) -> bool:
+    """Whether the stage is at work, as `onbox status` sees it; one on an engine's node cannot be seen from here."""
+    try:
+        view = look_at_run(paths)
+    except ValueError:
+        return True  # its run.json is damaged: nothing is known
+    return view is None or isinstance(view.head.data.get("backend"), dict) or view.stage_alive == stage
 
 
 def _evidence_of(marker: Marker) -> Evidence:
@@ -194,8 +212,8 @@ def _excerpt(path: str, excerpt: Excerpt) -> Iterator[bytes | Gap]:
     yield from excerpt.parts()
     if excerpt.only_searched_bytes:
         print(
-            f"onbox triage: {excerpt.only_searched_bytes} bytes in the middle of {path} were not read, only searched"
-            " for the words of common failures",
+            f"onbox triage: {excerpt.only_searched_bytes} bytes in the middle of {safe_text(path)} were not read,"
+            " only searched for the words of common failures",
             file=sys.stderr,
         )
 

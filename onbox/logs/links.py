@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.named_tuple import NamedTuple
-from onbox.outside import printable
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -139,11 +138,3 @@ class Links:
 def _is_other(text: str) -> bool:
     """Other trackers have `/runs/` in their addresses too."""
     return "#/experiments/" in text or "/experiments/" in text or "swanlab" in text or "/ml/" in text
-
-
-def read_links(data: bytes) -> Links:
-    """The tracker's run that a whole log tells of."""
-    links = Links()
-    for line in data.replace(b"\r", b"\n").decode("utf-8", "replace").split("\n"):
-        links.look(printable(line))
-    return links

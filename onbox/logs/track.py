@@ -83,6 +83,8 @@ class Track:
         self.ended_vaguely = False  # by a word that may speak of a part of the work
         self.ended_surely = False  # by a trainer that names its limit, and draws its bars once more
         self.ended_before = False  # the same was told before, and a counter went on
+        self.ended_again = False  # the same was told before
+        self.ended_place = 0  # `place` of that line
         self.crashed = 0
         self.ignoring = False  # what comes next is a traceback that Python ignores
         self.loss: float | str | None = None
@@ -217,10 +219,14 @@ class Track:
     def _end(self, text: str) -> None:
         form = _form(text)
         again = form == self.ended_form and self.ended > self.started
+        passed_over = self.line == self.ended + 1 and self.place > self.ended_place + 1
         self.ended_before = again and (
-            self.ended_before or any(counter.changed > self.ended for counter in self.counters.values())
+            self.ended_before
+            or (not self.counters and (self.ended_again or passed_over))
+            or any(counter.changed > self.ended for counter in self.counters.values())
         )
-        self.ended, self.ended_form = self.line, form
+        self.ended_again = again
+        self.ended, self.ended_form, self.ended_place = self.line, form, self.place
         self.ended_vaguely = bool(DONE_ONLY.match(text) or OF_A_PART.search(text))
         self.ended_surely = bool(AT_ITS_LIMIT.search(text))
 

@@ -60,7 +60,7 @@ def _of_chain(facts: CheckFacts) -> Iterator[CheckResult]:
     conflicts = find_conflicts(place, frozen, history, ResultWishes())
     yield from _code_changes(place, frozen, history)
     for conflict in conflicts:
-        yield _judge(conflict)
+        yield _judge(conflict, paths)
     if not conflicts:
         yield passed("earlier run", f"{paths.root}: what is done there fits the commands")
 
@@ -71,11 +71,15 @@ def _code_changes(place: ResultsPlace, frozen: list[FrozenStage], history: Histo
         yield warned("earlier run", seen, f"--redo {change.stage} runs it with the code of now")
 
 
-def _judge(conflict: Conflict) -> CheckResult:
+def _judge(conflict: Conflict, paths: RunPaths) -> CheckResult:
     name = conflict.frozen.stage.name
     if conflict.action is Action.REFUSE_LIVE:
         return failed("earlier run", f"a command of stage {name} is still alive", "`onbox stop`, or let it finish")
-    ways = f"--accept-done {name} keeps its result, --redo {name} runs it again; `onbox chain` shows the difference"
+    chain = f"onbox chain --run {os.path.basename(paths.root)}"
+    ways = (
+        f"keep its result: `{chain} --accept-done {name}`; run it again: `{chain} --redo {name}`; "
+        "`onbox chain` shows the difference"
+    )
     if conflict.marker is None:
         return failed("earlier run", f"stage {name}: its DONE file is not a marker: {conflict.reason}", ways)
     if conflict.lost:

@@ -99,7 +99,7 @@ TABLE: tuple[EngineRow, ...] = (
         "lost",
         lambda s: isinstance(s.job, Absent) and s.disk in (StageState.RUNNING, StageState.STALLED),
         StageState.UNKNOWN,
-        "{job} is lost by the engine, its processes live on: {why}",
+        "lost by the engine, but its processes live on: {job}: {why}",
     ),
     EngineRow(
         FORGOTTEN,

@@ -305,8 +305,9 @@ TABLE: tuple[StepRow, ...] = (
         _ended(Sign.WOULD_REFUSE), "earlier results are of another command: nothing is skipped or repeated on a guess",
     ),
     StepRow(
-        NextStep("failed", Act.LOGS, "apply the remedy, then resume", "resume before the remedy was applied"),
-        _is(RunState.FAILED), "the log's own line says why",
+        NextStep("failed", Act.LOGS, "see why, then resume: this kind of failure may pass with another attempt",
+             "resume it again and again: the same failure twice needs a person"),
+        _is(RunState.FAILED), "what can only repeat has rows of its own above",
     ),
     StepRow(
         NextStep("stalled", Act.LOGS, "take a stack dump of it before it is stopped; then stop and resume",

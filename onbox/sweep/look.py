@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.lock.lock_owner import read_holder
@@ -9,7 +10,7 @@ from onbox.chain.state.read_status import read_status
 from onbox.contract.events import Event
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
-from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
+from onbox.runs.next_step import Act, Sign, Standing, next_step, signs_of_failure
 from onbox.runs.state import state_of
 from onbox.sweep.cells.queue_file import read_queue
 from onbox.sweep.cells.template import wanted_by
@@ -48,7 +49,7 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
     running = list(_running(paths, board))
     state = state_of(facts, runner_alive=runner_alive, stage_alive=bool(running), claims_stall=False)
     eta = eta_seconds(board, len(running), found.frozen.settings.jobs) if runner_alive else None
-    problems = _queue_problems(found)
+    problems, failed = _queue_problems(found), list(_failed(paths, board))
     reason = (facts.end or {}).get("reason") or None
     settled = state is RunState.FAILED and not problems and _failed_were_skipped(known)
     if settled:
@@ -68,7 +69,7 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
         "best": best_text(board).removeprefix("best ") or None,
         "eta_seconds": eta,
         "running_cells": running,
-        "failed_cells": list(_failed(paths, board)),
+        "failed_cells": failed,
         "queue_problems": problems,
         "runner_alive": runner_alive,
         "runner": _runner_text(paths, runner_alive=runner_alive, cells_alive=len(running), known=known),
@@ -77,7 +78,7 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
         "project": found.head.project,
     }
     signs = {Sign.CELLS_SKIPPED} if settled else _signs(state, known, runner_alive=runner_alive, lives=bool(running))
-    return SweepView({**data, **_step(found.head.run, state, signs)})
+    return SweepView({**data, **_step(found.head.run, state, signs, failed)})
 
 
 def _running(paths: RunPaths, board: boards.Board) -> Iterator[dict[str, Any]]:
@@ -134,10 +135,14 @@ def _signs(state: RunState, known: KnownSweep, *, runner_alive: bool, lives: boo
     return signs
 
 
-def _step(run: str, state: RunState, signs: set[Sign]) -> dict[str, Any]:
-    """What to do about it, by the same table as everywhere; failed cells have a command of their own."""
+def _step(run: str, state: RunState, signs: set[Sign], failed: list[dict[str, Any]]) -> dict[str, Any]:
+    """What to do about it, by the same table as everywhere; of failed cells the first one's log says why, not the
+    sweep's.
+    """
     step = next_step(Standing(state, frozenset(signs)))
-    then = (
-        f"find out why cells failed, then: onbox sweep retry-failed {run}" if Sign.CELLS_FAILED in signs else step.then
-    )
-    return {"step": step.name, "next_command": step.act.line(run), "then": then, "never": step.never}
+    command, then = step.act.line(run), step.then
+    if Sign.CELLS_FAILED in signs:
+        then = f"find out why cells failed, then: onbox sweep retry-failed {run}"
+        if step.act is Act.LOGS and failed:
+            command = shlex.join(("onbox", "logs", failed[0]["cell"], "--run", run))
+    return {"step": step.name, "next_command": command, "then": then, "never": step.never}

@@ -9,17 +9,18 @@ from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.contract.json_text import as_number, as_whole
 from onbox.named_tuple import NamedTuple
 from onbox.sweep.launch import read_known
-from onbox.sweep.state.board import known_metrics, read_cells
+from onbox.sweep.state.board import SweepStanding, known_metrics, read_cells
 from onbox.system.journal import read_lines
 
 if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
 
 METRICS_LIMIT = 30
+_NO_END: tuple[None, dict[str, float]] = (None, {})
 
 
 class CellResult(NamedTuple):
-    """Of one cell. seconds: of its last end."""
+    """Of one cell. seconds and metrics: of its last end; none where it is to be run, or runs, once more."""
 
     cell: str
     values: dict[str, str]
@@ -62,12 +63,12 @@ def _results(paths: RunPaths) -> list[CellResult]:
             ends[number] = (as_number(record.get("seconds")), known_metrics(record.get("metrics")))
     found = []
     for cell, _ in read_cells(paths):
-        state = board.standing(cell.number).name.lower()
+        standing = board.standing(cell.number)
         failure = board.failures.get(cell.number)
-        seconds, metrics = ends.get(cell.number, (None, {}))
-        found.append(
-            CellResult(cell.name, dict(cell.values), state, failure.failure_class if failure else "", seconds, metrics)
-        )
+        has_ended = standing not in (SweepStanding.OPEN, SweepStanding.RUNNING)
+        seconds, metrics = ends.get(cell.number, _NO_END) if has_ended else _NO_END
+        failure_class = failure.failure_class if failure else ""
+        found.append(CellResult(cell.name, dict(cell.values), standing.name.lower(), failure_class, seconds, metrics))
     return found
 
 

@@ -31,11 +31,18 @@ def parse_utc(text: str) -> float | None:
     found = _UTC.fullmatch(text)
     if found is None:
         return None
-    fields = tuple(map(int, found.groups()[:6]))
-    seconds = _days_since_1970(*fields[:3]) * 86400 + fields[3] * 3600 + fields[4] * 60 + fields[5]
+    year, month, day, hour, minute, second = fields = tuple(map(int, found.groups()[:6]))
+    seconds = utc_seconds(year, month, day, hour, minute, second)
     if time.gmtime(seconds)[:6] != fields:  # the 30th of February, 25 o'clock
         return None
     return seconds + int((found[7] or "0")[:3].ljust(3, "0")) / 1000
+
+
+def utc_seconds(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int:
+    """Seconds since the epoch, also of a time that does not exist. `calendar.timegm` would load datetime and locale: a
+    megabyte in a runner for weeks.
+    """
+    return _days_since_1970(year, month, day) * 86400 + hour * 3600 + minute * 60 + second
 
 
 def _days_since_1970(year: int, month: int, day: int) -> int:

@@ -132,13 +132,13 @@ RULE_REMEDIES = {
     "limit, size the workers by memory.max, not by the number of CPUs.",
     "bare-killed": "Killed without a traceback is most often the cgroup's OOM killer: look at oom_kill in "
     "memory.events. Size the workers by memory.max, not by the number of CPUs; then resume.",
+    "nothing-written": "The log is empty: see whether the program runs, and where its output goes.",
     "all-metrics-zero": "Stop and look at the data, the labels and the metric: a run whose loss and score stay at 0 "
     "computes nothing.",
     "early-spike": "Run the identical configuration once more before judging the number: a spike of the gradient in "
     "the first epochs can decide how a run ends. Change nothing for it.",
 }
 REMEDIES = {row.key: row.remedy for row in CLASSES}
-CLASS_KEYS = frozenset(REMEDIES)
 NEVER = {row.key: row.never for row in CLASSES}
 
 

@@ -274,6 +274,8 @@ def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledC
         return SettledClass("success_healthy", "said-done", "done", "medium", sign)
     if attempt.progress and (evidence.process_alive or evidence.log_age_seconds is not None):
         return SettledClass("success_healthy", "goes-on", "running", "medium", sign)
+    if record.last_line is None and not evidence.process_alive:
+        return SettledClass("unknown", "nothing-written", "unknown", "low")
     alive = evidence.process_alive or evidence.log_age_seconds is not None
     return SettledClass("success_healthy", "no-fault-seen", "running" if alive else "unknown", "low", sign)
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import LogAttempt, SeenLine
     from onbox.triage.rules.rows import RuleRow
 
+# An error of MATLAB's where it has no screen.
+_IN_BRACES = lazy(r"^\{\W{0,3}(?:error|invalid|undefined|unrecognized|unable|index|out of)\b", re.IGNORECASE)
 # What a complaint begins with, or says of itself.
 _HEADLINE = lazy(
     r"^\W{0,6}(?:\S{1,60} ){0,2}?(?:error|(?-i:ERR)|fatal|abort|exception)\b(?!\s?(?:rate|bar|=|:? ?\d+\.\d))"
@@ -85,7 +87,7 @@ def _fault(said: Paragraph, attempt: LogAttempt, *, at_end: bool) -> Fault | Non
         return None
     if HEADER.search(said.text) or IGNORED.search(said.text):
         return None  # read by its own rules
-    loud = said.level in BAD_LEVELS or bool(_HEADLINE.search(said.text))
+    loud = said.level in BAD_LEVELS or bool(_HEADLINE.search(said.text) or _IN_BRACES.match(said.text))
     if is_harmless(said.text, said.lines[0].text, loud=loud):
         return None
     row = _row_of(said, loud=loud, at_end=at_end)
@@ -108,7 +110,8 @@ def _row_of(said: Paragraph, *, loud: bool, at_end: bool) -> RuleRow | None:
         return row_of(found)
     if row is not None and row.explains > SUMMARY:
         return row if row.explains > DEATH else None
-    return BY_ID["said-error"] if (CRIES.search(said.text) or said.level in BAD_LEVELS) and at_end else None
+    cries = CRIES.search(said.text) or _IN_BRACES.match(said.text) or said.level in BAD_LEVELS
+    return BY_ID["said-error"] if cries and at_end else None
 
 
 def _shown(said: Paragraph, row: RuleRow) -> SeenLine:

@@ -7,14 +7,22 @@ lines count for more than the same words in the middle, but only if they name a 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, is_slip, meaning_of, row_of
 from onbox.triage.reading import signs
-from onbox.triage.reading.match import BAD_LEVELS, BY_ID, QUIET_LEVELS, REMARK_LEVELS, TRACKER, progress_of
+from onbox.triage.reading.match import (
+    BAD_LEVELS,
+    BY_ID,
+    QUIET_LEVELS,
+    REMARK_LEVELS,
+    TRACKER,
+    WARNED_IN_R,
+    WARNING_IN_R,
+    progress_of,
+)
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.rows import DEATH
@@ -208,9 +216,19 @@ def _failed_after_all(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault 
 
 def _without_warnings(tail: Iterable[SeenLine]) -> tuple[SeenLine, ...]:
     """Without the lines that stand below a headline of warnings."""
-    lines = tuple(tail)
-    warned = {line.number for above, line in pairwise(lines) if _WARNINGS.search(above.text)}
-    return tuple(line for line in lines if line.number not in warned)
+    kept: list[SeenLine] = []
+    above, below_headline = "", False
+    for line in tail:
+        below_headline = bool(_WARNINGS.search(above)) or (below_headline and _goes_on(line.text))
+        if not below_headline:
+            kept.append(line)
+        above = line.text
+    return tuple(kept)
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a line may stand in a list of warnings: R tells the call, and below it the warning."""
+    return text[:2] == "  " or bool(WARNING_IN_R.match(text) or WARNED_IN_R.match(text))
 
 
 def _is_new_trouble(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
@@ -259,6 +277,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
         or signs.ARGUMENT_TAKEN.search(text)
         or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))
         or signs.is_of_another(text)
+        or signs.is_record(text)
         or TRACKER.match(text)
         or _NOTHING_WRONG.search(text)
         or (not loud and _REMARK.search(text) and not STOPS.search(text))

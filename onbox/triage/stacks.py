@@ -14,6 +14,7 @@ from onbox.triage.last_words import is_harmless
 from onbox.triage.meaning import ROWS, meaning_of
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, match_row
 from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.reading.signs import is_of_another
 from onbox.triage.rules.rows import DEATH
 
 if TYPE_CHECKING:
@@ -43,13 +44,21 @@ def last_stack(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     first = frames[-1]
     while first - 1 in frames:
         first -= 1
-    head = next((line for line in reversed(lines[:first]) if len(line.text.split()) > 1), None)
-    if head is None:
+    above = [line for line in reversed(lines[:first]) if len(line.text.split()) > 1]
+    if not above:
+        return None
+    head = above[0]
+    if len(above) > 1 and message(head.text).level is None and is_shown_by(above[1].text):
         return None
     said = message(head.text)
     if said.level not in (None, *BAD_LEVELS) or is_harmless(said.text, head.text, loud=True):
         return None
     return Fault(_row_of(said.text, head.text), *head, LOGGED, attempt.progress)
+
+
+def is_shown_by(above: str) -> bool:
+    """Whether the line above a headline is a logger's warning, or tells of one request to a server."""
+    return message(above).level == "WARNING" or is_of_another(above)
 
 
 def _row_of(said: str, text: str) -> RuleRow:

@@ -71,7 +71,9 @@ def run_ack(args: Options) -> int:
     for key in keys:
         outcome = "undone" if args.undo else f"{known[key].rule or ''}, {word}"
         _change(memory, key, change, "ack", outcome)
-    return _say(args, keys, "not acknowledged any more" if args.undo else f"as at the last tick, {word}")
+    return _say(
+        args, keys, "no longer acknowledged" if args.undo else f"{word}; it does not count until its state changes"
+    )
 
 
 def _word_of(name: str | None, why: str) -> str:
@@ -100,8 +102,8 @@ def run_silence(args: Options) -> int:
         raise Trouble(Exit.USAGE, f"{args.duration!r} is not a duration: {error}") from error
     until = wall() + seconds if seconds else None
     _change(memory, key, lambda before: before._replace(silenced_until=until), "silence", args.duration)
-    shown = time.strftime("until %Y-%m-%d %H:%M", time.localtime(until)) if until else "no more"
-    return _say(args, [key], f"silenced {shown}")
+    shown = time.strftime("silenced until %Y-%m-%d %H:%M", time.localtime(until)) if until else "no longer silenced"
+    return _say(args, [key], shown)
 
 
 def _known_key(word: str, known: dict[tuple[str, str], Before]) -> tuple[str, str]:

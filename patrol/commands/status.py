@@ -75,7 +75,7 @@ def run(args: Options) -> int:
         patrol["elsewhere"] = memory_of_cron(settings) or None
         print(json.dumps({"schema": 1, "at": now, "patrol": patrol, "runs": [_data(word) for word in words]}, indent=2))
         return _exit_code(words, standing, now)
-    head = [*_patrol_lines(heartbeat, standing, lines, now), f"memory       {settings.state}", *memory.notes]
+    head = [*_patrol_lines(heartbeat, standing, lines, now), f"state dir    {settings.state}", *memory.notes]
     shown = [word for word in words if args.all or not _is_dealt_with(word, now)]
     if shows_tables(sys.stdout, os.environ):
         from patrol.commands.status_table import print_table  # noqa: PLC0415 - only on such a terminal

@@ -55,6 +55,11 @@ def ago(seconds: float | None) -> str:
     return f"{round(seconds)}s" if 0 <= seconds < 60 else format_duration(max(0.0, seconds))
 
 
+def percent_text(percent: float) -> str:
+    """`91%` of 91.9: floored everywhere, so that 100% stands at the limit only and two pages say the same."""
+    return f"{int(min(max(percent, 0.0), 999.0))}%"
+
+
 def sound(progress: Progress) -> Progress:
     """Without numbers that are none: a log may print them, and nothing may fail on them."""
     wrong = [

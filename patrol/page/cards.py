@@ -12,7 +12,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.model.units import counted, format_duration, format_size
 from onbox.named_tuple import NamedTuple
 from patrol.decide.box_scene import gpu_percent, share
-from patrol.decide.phrases import ago, clean, sound
+from patrol.decide.phrases import ago, clean, percent_text, sound
 from patrol.page.charts import GB, units_of
 from patrol.page.forecast import forecast_of
 
@@ -111,7 +111,7 @@ def _memory_of_series(run: RunHistory, chart: Chart) -> CardReading:
     """What the line ends with: the runner and a look from outside do not count the same pages."""
     held = next(point.memory_bytes for point in reversed(run.series) if point.memory_bytes is not None)
     limit = round(chart.limit[0] * GB) if chart.limit is not None else None
-    of = f" of {format_size(limit)} ({int(share(held, limit) or 0)}%)" if limit else ""
+    of = f" of {format_size(limit)} ({percent_text(share(held, limit) or 0.0)})" if limit else ""
     return CardReading(SEEN, f"{format_size(held)}{of}")
 
 
@@ -178,7 +178,8 @@ def _memory(box: BoxLook) -> _Seen:
         return reading(memory.held_bytes), note
     if limit is None:
         return CardReading(SEEN, f"{format_size(held)} held"), note or _no_limit(memory.limit_bytes)
-    return CardReading(SEEN, f"{format_size(held)} of {format_size(limit)} ({int(share(held, limit) or 0)}%)"), note
+    used = percent_text(share(held, limit) or 0.0)
+    return CardReading(SEEN, f"{format_size(held)} of {format_size(limit)} ({used})"), note
 
 
 def _no_limit(limit: Maybe[int]) -> str:
@@ -192,17 +193,17 @@ def _disk(box: BoxLook) -> _Seen:
     if not disks:
         return CardReading(ABSENT, "no file system is named"), ""
     fullest = max(disks, key=lambda disk: max(_used(disk)))
-    used, inodes = _used(fullest)
+    used, inodes = map(percent_text, _used(fullest))
     counted_inodes = reading(fullest.inodes_total)
-    words = f"inodes {inodes}%" if counted_inodes.kind == SEEN else f"inodes: {counted_inodes.text}"
-    return CardReading(SEEN, f"{fullest.mount} {used}%, {words}"), ""
+    words = f"inodes {inodes}" if counted_inodes.kind == SEEN else f"inodes: {counted_inodes.text}"
+    return CardReading(SEEN, f"{fullest.mount} {used}, {words}"), ""
 
 
-def _used(disk: DiskLook) -> tuple[int, int]:
+def _used(disk: DiskLook) -> tuple[float, float]:
     """Percent of its space and of its inodes."""
     space = share(disk.bytes_free, disk.bytes_total)
     inodes = share(observed(disk.inodes_free), observed(disk.inodes_total))
-    return int(100 - (100.0 if space is None else space)), int(100 - (100.0 if inodes is None else inodes))
+    return 100.0 - (100.0 if space is None else space), 100.0 - (100.0 if inodes is None else inodes)
 
 
 def _gpu(box: BoxLook) -> _Seen:

@@ -17,7 +17,8 @@ from onbox.outside import safe_line, safe_text
 from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.cost import cost_of, cost_words, idle_words
 from patrol.decide.box_scene import gpu_percent, share
-from patrol.decide.phrases import ago, clean, quote, sound, word
+from patrol.decide.phrases import ago, clean, percent_text, quote, sound, word
+from patrol.decide.remote_command import here
 from patrol.memory.update_history import attempt_id
 from patrol.report.short import beside_columns, said, took, words_of_cells
 from patrol.snapshot import BoxLook
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from patrol.snapshot import DiskLook, ResultFile, RunLook, Snapshot
 
 LINE_LIMIT = 199  # of the wide form
-RESULT_LINES = 50  # of each file, as of a traceback; --json has all that was sent
+RESULT_LINES = 5  # of each file; --wide and --json have all that was sent
+RESULT_WIDTH = 3 * WIDTH  # of a line of it: one line may hold the whole file
 REASON_LEAST, REASON_LIMIT = 40, 90
 TOLD_ALSO_WHEN_WELL = frozenset({"capacity-wait", "unconfirmed"})  # what it waits for; who says that it runs
 OF_PATROL = frozenset({"patrol-stale"})  # rules that say the same of every box
@@ -222,8 +224,7 @@ def _log(look: RunLook) -> str:
 
 
 def _percent(value: float | None, reading: object) -> str:
-    """Floored: 100% is said at the limit only."""
-    return _sign(reading) if value is None else f"{int(min(max(value, 0.0), 999.0))}%"
+    return _sign(reading) if value is None else percent_text(value)
 
 
 def _sign(reading: object) -> str:
@@ -268,7 +269,7 @@ def details(
     results = look.results if look is not None and verdict.state is RunState.DONE else ()
     for file in results:
         if told is None or file not in told:
-            lines += _result_lines(file)
+            lines += _result_lines(file, verdict.box, wide=wide)
     if told is not None:
         told.update(results)
     if lines and verdict.acknowledged and verdict.acknowledged_by:
@@ -292,20 +293,24 @@ def _proof_lines(look: RunLook | None, *, wide: bool) -> list[str]:
 def _next_lines(verdict: Verdict) -> list[str]:
     """What to type, and what only a person decides."""
     lines = whole("next", verdict.finding.command) if verdict.finding.command else []
-    return lines + [line for what, command in verdict.asked for line in whole("ask", f"{what}: {command}")]
+    return lines + [line for what, command in verdict.asked for line in whole("decide", f"{what}: {command}")]
 
 
-def _result_lines(file: ResultFile) -> list[str]:
-    """As it is: nothing is rounded or lined up, and of a file that is cut no line that is not whole."""
+def _result_lines(file: ResultFile, box: str, *, wide: bool) -> list[str]:
+    """Its first lines as they are, nothing rounded or lined up, and what shows the rest; with `wide` all that was sent.
+    Of a file that was cut on the box, no line that is not whole.
+    """
     lines = safe_text(file.text).splitlines()
     one_long = len(lines) == 1
     if not (file.whole or one_long or file.text.endswith("\n")):
         lines.pop()
-    shown = lines[:RESULT_LINES]
-    cut = not file.whole or len(shown) < len(lines)
-    part = " (its first 4 KiB)" if one_long else f" (its first {len(shown)} lines)"
-    head = f"  result   {clean(file.path, 120)}{part if cut else ''}"
-    return [head, *(f"    | {line}" for line in shown)]
+    shown = lines if wide else [clip(line, RESULT_WIDTH) for line in lines[:RESULT_LINES]]
+    more = shown != lines
+    beginning = "beginning" if more else "first 4 KiB"
+    part = f" (its {beginning})" if one_long else f" (its first {len(shown)} lines)"
+    head = f"  result   {clean(file.path, 120)}{part if more or not file.whole else ''}"
+    rest = whole("more", here("patrol", "tick", "--wide", box)) if more else []
+    return [head, *(f"    | {line}" for line in shown), *rest]
 
 
 def _since(verdict: Verdict, now: float) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.readings import observed, plain
 from onbox.named_tuple import NamedTuple
 from patrol.decide.box_scene import gpu_percent, share
-from patrol.decide.phrases import clean, sound
+from patrol.decide.phrases import clean, percent_text, sound
 from patrol.report.lines import details, name_of
 from patrol.snapshot import BoxLook
 from patrol.verdict import Finding, Severity, Verdict
@@ -153,7 +153,7 @@ def _label(name: str) -> str:
 
 def _box_performance(name: str, box: BoxLook) -> list[str]:
     shares = [(label, value) for label, value in _shares(box) if value is not None]
-    return [f"'{_label(name)} {label}'={value:.0f}%;;;0;100" for label, value in shares]
+    return [f"'{_label(name)} {label}'={percent_text(value)};;;0;100" for label, value in shares]
 
 
 def _performance(entry: ReportEntry) -> list[str]:

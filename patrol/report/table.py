@@ -122,6 +122,6 @@ def _advised(lines: Sequence[str], style: str) -> list[tuple[str, Text]]:
         label, _, text = line.strip().partition(" ")
         if line.startswith("    |"):
             label, text = "", line.strip()
-        colour = style if label == "cause" else palette.STRONG if label in ("next", "ask", "also") else ""
+        colour = style if label == "cause" else palette.STRONG if label in ("next", "decide", "also") else ""
         found.append((label, Text(text.strip(), colour)))
     return found

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", ".."))
 
-from onbox.logs.links import Links, read_links
-from onbox.logs.progress import read_progress
+from onbox.logs.progress import ProgressReader, read_progress
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
@@ -140,8 +139,10 @@ def _report_links(corpus: str, labels: list[Label], *, list_wrong: bool) -> None
     fields = ("run_id", "run_url", "project_url", "run_name", "offline_dir")
     right = 0
     for label in labels:
-        links: Links = read_links(_bytes(corpus, label))
-        wrong = [(f, getattr(links, f), label[f]) for f in fields if getattr(links, f) != label[f]]
+        reader = ProgressReader()
+        reader.feed(_bytes(corpus, label))
+        links = reader.links()
+        wrong = [(f, links[f], label[f]) for f in fields if links[f] != label[f]]
         wrong = [item for item in wrong if item[0] not in label.get("unscored", ())]
         right += not wrong
         if wrong and list_wrong:

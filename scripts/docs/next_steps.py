@@ -12,7 +12,7 @@ Rendered from `onbox/runs/next_step.py` by `python scripts/gen_docs.py`.
 `onbox status`, `patrol tick` (text and `--json`), notifications, `handbook resume`, `handbook handoff` and HANDBOOK.md
 take the next step from this one table: the first row that fits how the run stands. The command in the second column is
 safe to type: it looks, or it is the resume that refuses a second copy by itself. What needs a person's word is never
-the next command; it is offered beside it (`ask` in text, `with_a_persons_word` in JSON).
+the next command; it is offered beside it (`decide` in text, `with_a_persons_word` in JSON).
 
 | step | next command | then | never | only with a person's word | why |
 |---|---|---|---|---|---|

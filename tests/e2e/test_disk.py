@@ -122,6 +122,7 @@ def test_a_full_disk_at_the_start_starts_nothing(small_box: Box, disk: SmallDisk
     refused = small_box.onbox("chain", *STAGES)
     assert refused.returncode == 74
     assert "No space left" in refused.stderr + refused.stdout
+    assert ("make room, then repeat the command" in refused.stderr) != (small_box.state / "run.json").exists()
     assert told(small_box) == []
     getattr(disk, f"give_{kind}")()
     assert small_box.onbox("chain", *STAGES).returncode == 0
@@ -136,6 +137,29 @@ def test_a_stage_that_fills_the_disk_fails_and_can_go_on(small_box: Box, disk: S
     (small_box.project / "ckpt.bin").unlink()
     assert small_box.onbox("chain", f"train={line}", "eval=echo eval >>$TOLD").returncode == 0
     assert told(small_box) == ["saved", "eval"]
+
+
+def test_a_resume_after_one_that_found_no_room_tries_again(small_box: Box, disk: SmallDisk) -> None:
+    """On the full disk neither the attempt's last words nor the records of its end could be written."""
+    line = "echo step 1/2 && dd if=/dev/zero of=new.bin bs=4096 count=1100 2>&1 && echo saved >>$TOLD"
+    assert small_box.onbox("chain", f"train={line}").returncode == 1
+    disk.take_bytes()
+    refused = small_box.onbox("resume")
+    assert (refused.returncode, "make room, then: onbox resume digits\n" in refused.stderr) == (74, True), refused
+    assert small_box.onbox("resume").returncode == 74
+    disk.remount("size=64m")
+    resumed = small_box.onbox("resume")
+    assert (resumed.returncode, told(small_box)) == (0, ["saved"]), resumed.stdout
+
+
+def test_a_sweep_that_found_no_room_at_its_start_is_begun_by_the_same_command(small_box: Box, disk: SmallDisk) -> None:
+    words = ("sweep", "n=1,2", "--", "echo {n} >>$TOLD")
+    disk.take_bytes()
+    refused = small_box.onbox(*words)
+    assert (refused.returncode, "make room, then repeat the command\n" in refused.stderr) == (74, True), refused
+    disk.give_bytes()
+    assert small_box.onbox(*words).returncode == 0
+    assert told(small_box) == ["1", "2"]
 
 
 @pytest.mark.parametrize("kind", ["inodes", "bytes"])

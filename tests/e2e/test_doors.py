@@ -13,7 +13,7 @@ import pytest
 
 from onbox.contract.states import RunState
 from onbox.system.process import find_tree
-from onbox.triage.classes import CLASS_KEYS, may_repeat
+from onbox.triage.classes import REMEDIES, may_repeat
 from patrol.verdict import Severity
 from tests.box import wait_until
 from tests.handbooked import Handbooked, handbooked
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.box import Box
 
-FAILURES = sorted(CLASS_KEYS - {"success_healthy"})
+FAILURES = sorted(REMEDIES.keys() - {"success_healthy"})
 STATES = ("stopped", "done", "interrupted", "orphan", "refused", "running", "acked")
 # What no next command may do: that needs a person's word.
 FORBIDDEN = re.compile(r"\b(?:stop|ack|--redo|--accept-done|--any-checkpoint|--again|chain|rm|kill)\b")

@@ -231,7 +231,7 @@ def test_a_tunnel_that_is_down_is_told_from_a_controller_that_is(box: Box, tmp_p
         said = ticked(box, "lives")
         assert (said["rule"], said["state"]) == ("unreachable", "unknown")
         assert "engine_down: " in said["say"], said["line"]
-        assert "running" in said["say"]
+        assert "the tunnel is up" in said["say"]
         tunnel.terminate()
         tunnel.wait(10)
         said = ticked(box, "lives")

@@ -55,10 +55,10 @@ def test_a_first_stage_that_is_soon_done_is_enough(box: Box) -> None:
 
 def test_a_launch_says_who_would_not_notice_its_end(box: Box) -> None:
     said = box.onbox("chain", "-d", "train=echo begun; sleep 600").stdout
-    assert "  missing nobody gets a message when it ends: onbox.toml has no [notify]" in said
-    assert "  missing no patrol looks at this machine" in said
+    assert "  missing a message to you when it ends: onbox.toml has no [notify]" in said
+    assert "  missing a patrol that looks at this machine" in said
     (box.state.parent / ".patrolled").write_text("3600")
-    assert "no patrol looks" not in box.onbox("chain", "-d", "--run", "two", "train=echo begun; sleep 600").stdout
+    assert "a patrol that looks" not in box.onbox("chain", "-d", "--run", "two", "train=echo begun; sleep 600").stdout
     for run in ("digits", "two"):
         box.onbox("stop", run, "--now")
 

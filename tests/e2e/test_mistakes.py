@@ -84,6 +84,44 @@ def test_a_run_is_looked_at_beside_a_broken_file(box: Box) -> None:
     assert "what was frozen at its start; all errors: onbox check" in done.stderr
 
 
+def test_of_several_runs_none_is_guessed_where_the_file_cannot_be_read(box: Box) -> None:
+    """The folder's name is that of an older run."""
+    assert box.onbox("chain", "train=echo step 1/1; false").returncode == 1
+    config = box.project / "onbox.toml"
+    whole = "[run]\nname = 'beta'\n[stages.train]\ncmd = 'echo step 1/1'\n"
+    config.write_text(whole)
+    assert box.onbox("chain").returncode == 0
+    config.write_text(whole.removesuffix("'\n"))
+    for words in (
+        ["status"],
+        ["logs"],
+        ["series"],
+        ["triage"],
+        ["stop"],
+        ["resume", "-d"],
+        ["attach"],
+        ["checkpoints"],
+    ):
+        done = box.onbox(*words)
+        assert done.returncode == 64, (words, done.stdout)
+        assert f"{config} cannot be read, so which run it names is not known; say which: beta, digits\n" in done.stderr
+    assert [one["launch"] for one in box.events("chain_started")] == [1]
+    assert "DONE" in box.onbox("status", "beta").stdout
+    config.write_text(whole.replace("cmd", "cdm"))  # what can be read of it counts
+    assert box.onbox("stop").stdout == "nothing runs\n"
+    assert "beta" in box.onbox("status").stdout
+
+
+def test_of_several_sweeps_none_is_guessed_beside_a_broken_file(box: Box) -> None:
+    for name in ("sweep", "wide"):
+        assert box.onbox("sweep", "--name", name, "n=1", "--", "echo {n}").returncode == 0
+    (box.project / "onbox.toml").write_text("[sweep]\nname = 'wide\n")
+    for words in (["sweep", "status"], ["sweep", "retry-failed"], ["sweep", "stop"]):
+        done = box.onbox(*words)
+        assert (done.returncode, "there are: sweep, wide" in done.stderr) == (64, True), (words, done.stderr)
+    assert "sweep wide " in box.onbox("sweep", "status", "wide").stdout
+
+
 def test_an_edited_file_is_shown_beside_what_runs(box: Box) -> None:
     config = box.project / "onbox.toml"
     config.write_text(f'[stages.train]\ncmd = "{LONG}"\n')

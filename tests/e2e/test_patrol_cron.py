@@ -111,10 +111,10 @@ def test_a_shell_with_a_home_of_its_own_and_cron_have_one_memory(place: Patrolle
     mine = home / ".local" / "state" / "onbox"
     said = place.patrol("status", env=env)
     assert "gpu1/digits RUNNING" in said.stdout, said.stderr
-    assert f"memory       {mine}" in said.stdout
-    assert "cron remembers elsewhere" not in said.stderr
+    assert f"state dir    {mine}" in said.stdout
+    assert "the ticks by cron keep" not in said.stderr
     said = place.patrol("ack", "--all")
-    assert f"cron remembers elsewhere, in {mine}" in said.stderr
+    assert f"the ticks by cron keep their state in {mine}" in said.stderr
     assert f"export XDG_STATE_HOME={home / '.local' / 'state'}" in place.patrol("status").stderr
 
 

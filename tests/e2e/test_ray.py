@@ -176,7 +176,8 @@ def test_a_restarted_head_has_lost_the_job_and_nothing_runs_twice(box: Box, head
     assert "UNKNOWN" in down.stdout
     assert "could not look" in down.stdout
     head.start()
-    assert "its processes may live on" in onbox(head, box, "status").stdout
+    found = onbox(head, box, "status").stdout
+    assert "its processes live on" in found, found
     onbox(head, box, "resume", "-d")
     (box.project / "go").touch()
     box.wait_for_marker("CHAIN_DONE")

@@ -70,8 +70,8 @@ def test_a_result_that_is_gone_is_not_skipped_in_silence(done: Box, damage: str)
     refused = done.onbox("chain")
     assert refused.returncode == 78
     assert "best.pt is not there any more" in refused.stderr or "best.pt has 14 B, and had 5 B" in refused.stderr
-    assert "--accept-done train" in refused.stderr
-    assert "--redo train" in refused.stderr
+    assert "  keep the result:  onbox chain --run digits --accept-done train\n" in refused.stderr
+    assert "  run it again:     onbox chain --run digits --redo train\n" in refused.stderr
     assert "best.pt" in done.onbox("check").stdout
     assert done.onbox("chain", "--accept-done", "train").returncode == 0
     assert done.ran == ["train", "eval"]

@@ -94,6 +94,42 @@ def test_a_run_over_ssh_lands(box: Box, waiters: Waiters, tmp_path: Path) -> Non
     server.close()
 
 
+def watch(box: Box, *entries: str) -> None:
+    path = box.project / "onbox.toml"
+    text = path.read_text().replace('host = "gpu1"\n', f'host = "gpu1"\nwatch = [{", ".join(entries)}]\n')
+    path.write_text(text.replace('backend = "local"\n', f'backend = "local"\nwatch = [{", ".join(entries)}]\n'))
+
+
+def test_a_job_that_onbox_did_not_start_is_waited_for_by_its_name(box: Box, waiters: Waiters, tmp_path: Path) -> None:
+    need_sshd()
+    server = Sshd(tmp_path / "ssh")
+    waiters.env["ONBOX_SSH_COMMAND"] = " ".join(server.ssh())
+    watch(box, '{ name = "tg", log = "w2v.log", process = "tg.py", done_regex = "^Finished$" }')
+    log = box.project / "w2v.log"
+    log.write_text("step 1/2\n")
+    started = [waiters.start("wait", where, *LIMIT) for where in ("here:tg", "gpu1:tg")]
+    for number in (1, 2):
+        wait_until(lambda n=number: len(waiters.entries()) >= n, "the waits to begin")  # type: ignore[misc]
+    with log.open("a") as file:
+        file.write("step 2/2\nFinished\n")
+    for waiter in started:
+        end = waiters.end(waiter)
+        assert (end["outcome"], end["detail"]["line"]) == ("landed", "Finished")
+    late = waiters.run("wait", "here:tg", "--timeout", "1m")
+    assert late.returncode == 0, late.stderr
+    assert f"here:tg: waits for /^Finished$/ in {log}; to hear of its death, too: --pid here:PID" in late.stderr
+    server.close()
+
+
+def test_a_job_without_a_log_is_waited_for_by_its_file_or_refused_at_once(box: Box, waiters: Waiters) -> None:
+    watch(box, '{ name = "file", process = "a.py", done_file = "END" }', '{ name = "none", process = "b.py" }')
+    (box.project / "END").touch()
+    assert waiters.end(waiters.start("wait", "here:file", *LIMIT))["outcome"] == "landed"
+    refused = waiters.run("wait", "here:none", "--timeout", "1m")
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (64, 1), refused.stderr
+    assert "names no log and no done_file; name what ends it: --log here:PATH --regex RE" in refused.stderr
+
+
 @also_by_a_shell
 def test_a_failure_is_told_with_class_and_remedy(box: Box, waiters: Waiters) -> None:
     line = f"{WAITS}; echo 'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB'; exit 1"

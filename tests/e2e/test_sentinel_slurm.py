@@ -139,7 +139,7 @@ def test_a_controller_that_is_away_ends_nothing(box: Box, waiters: Waiters, clus
     pid = cluster.pid_of("slurmctld")
     os.kill(pid, signal.SIGSTOP)
     try:
-        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "60s"))
+        end = waiters.end(waiters.start("wait", "here:digits", "--json", "--timeout", "60s"), 150)
         assert end["outcome"] == "timed-out", end
         assert "could not look" in json.dumps(end), end
     finally:

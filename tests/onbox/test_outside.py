@@ -131,7 +131,6 @@ def test_text_to_be_read_by_a_program_holds_only_what_is_printed(kept: str, text
 
 # Who may call a single step of the door, and why all of it would be wrong there.
 _SINGLE_STEPS = {
-    ("onbox/logs/links.py", "printable"): "reads a log for addresses; what it finds is shown by others",
     ("onbox/logs/model/lines.py", "printable"): "reads a log for failures; what it finds is shown by others",
     ("onbox/backends/ray/cluster.py", "printable"): "reads an answer for the job's id",
     ("patrol/probe/box/watch.py", "printable"): "compares a command line with what is watched",

@@ -71,6 +71,10 @@ LOGS = (
 ADDRESSES = (
     f"https://events.pagerduty.com/integration/{HEX}/enqueue",
     f"https://abc.ngrok.io/hook/{LONG}",
+    f"https://abc.ngrok.io/team/hook/{LONG}",
+    f"http://localhost:8065/hooks/{LONG}",
+    f"chat.example.com/hooks/{LONG}",
+    f'10.0.0.7 - "POST /hooks/{LONG} HTTP/1.1" 200',
     f"https://host/api?token={LONG}&x=1",
     f"https://s3.host/b?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature={LONG}",
     f"postgresql://me:{SHORT}@db:5432/x",
@@ -104,6 +108,8 @@ FILES = (
 SHAPES = (*COMMANDS, *ENVIRONMENT, *LOGS, *ADDRESSES, *TRACEBACKS, *FILES)
 
 HARMLESS = (
+    "/home/me/digits/.onbox/hook/markers/eval_DONE",
+    ".onbox/hooks/logs/train_20260101_120000",
     "TOKEN_COUNT=4096",
     "KEY_PATH=/data/key",
     "TOKEN_FILE=/run/x",

@@ -148,6 +148,14 @@ def test_only_the_limit_itself_is_100_percent() -> None:
     assert "disk 99% " in shown(run(), box(disks=(disk(99.99),)))
 
 
+def test_every_page_floors_the_same_share() -> None:
+    seen = box(disks=(disk(91.9),))
+    verdict = decided(run(), seen)
+    (used,) = (one for one in (verdict.finding, *verdict.further) if one.rule == "disk-pressure")
+    assert "disk 91% " in shown(run(), seen)
+    assert used.say.startswith("/ 91% of bytes")
+
+
 def test_a_change_is_said() -> None:
     assert "rule just-started (was healthy)" in shown(run(stage_began_age_seconds=5.0))
     assert "(was " not in shown(run())
@@ -160,7 +168,8 @@ def test_a_change_is_said() -> None:
         ("a,1\nb,2", True, "", "    | b,2"),
         ("a,1\nb,2\nc,34", False, " (its first 2 lines)", "    | b,2"),
         ("1,2,3,4", False, " (its first 4 KiB)", "    | 1,2,3,4"),
-        ("x\n" * 60, True, " (its first 50 lines)", "    | x"),
+        ("x\n" * 60, True, " (its first 5 lines)", "  more     patrol tick --wide gpu1"),
+        ("1," * 900, True, " (its beginning)", "  more     patrol tick --wide gpu1"),
     ],
 )
 def test_of_a_long_result_only_whole_lines_are_shown(text: str, *, whole: bool, part: str, last: str) -> None:
@@ -168,7 +177,9 @@ def test_of_a_long_result_only_whole_lines_are_shown(text: str, *, whole: bool, 
     lines = details(decided(look), look, NOW)
     assert lines[0] == f"  result   /p/r.csv{part}"
     assert lines[-1] == last
-    assert len(lines) <= 51
+    assert len(lines) <= 7
+    wide = details(decided(look), look, NOW, wide=True)
+    assert "\n".join(line.removeprefix("    | ") for line in wide[1:]) == text.removesuffix("\nc,34").rstrip("\n")
 
 
 def test_what_is_left_to_be_typed_is_told_though_nothing_is_wrong() -> None:
@@ -252,7 +263,7 @@ def test_what_needs_a_persons_word_stands_apart_from_the_next_command() -> None:
     look = run(log=log(age=9000.0), artifacts=artifacts(9000.0))
     text = details(decided(look), look, NOW)
     assert "  next     ssh gpu1 'cd /root/digits && onbox logs --run digits'" in text
-    assert "  ask      stop it: ssh gpu1 'cd /root/digits && onbox stop digits'" in text
+    assert "  decide   stop it: ssh gpu1 'cd /root/digits && onbox stop digits'" in text
 
 
 def test_what_runs_of_a_box_have_in_common_is_told_once() -> None:

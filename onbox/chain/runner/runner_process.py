@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from onbox.chain.command.environment import runner_environment
 from onbox.chain.lock.lock_owner import write_holder
 from onbox.chain.lock.run_lock import HolderUnknown, StillAlive, Taken, take_lock
+from onbox.chain.runner.early_runner import MODULE, SOCKET_FD, hand_over, receive
 from onbox.chain.state.replay import replay
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
-from onbox.contract.paths import RunPaths
+from onbox.contract.paths import CELLS_FOLDER, RunPaths
 from onbox.errors import Trouble, describe_defect
 from onbox.system.files import StateNotWritten, remove_file
 from onbox.system.journal import read_lines
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 LOCK_FD = 7
 BELL_FD = 8
-MODULE = "onbox.chain.runner.runner_process"
 
 
 def runner_words(run_dir: str) -> tuple[str, ...]:
@@ -49,21 +49,41 @@ def start_runner(run_dir: str, lock_fd: int, bell_fd: int) -> int:
     """Start a detached runner that inherits the lock; its pid. Raises OSError.
 
     It is nobody's child: who ends a tree of processes by their parents, as hosts and agents do, does not reach it.
+    The one that waits already, if there is one.
     """
-    log = RunPaths(run_dir).runner_log
-    env = runner_environment(os.environ)
-    return start_orphan(
-        runner_words(run_dir), env, Files(output=log, inherited=((lock_fd, LOCK_FD), (bell_fd, BELL_FD)))
-    )
+    paths = RunPaths(run_dir)
+    waiting = hand_over(paths, lock_fd, bell_fd)
+    if waiting is not None:
+        return waiting
+    files = Files(output=paths.runner_log, inherited=((lock_fd, LOCK_FD), (bell_fd, BELL_FD)))
+    return start_orphan(runner_words(run_dir), runner_environment(os.environ), files)
 
 
 def serve() -> int:
     """The runner's main: run the chain with the lock that was handed down."""
-    paths = RunPaths(sys.argv[2])
     os.set_inheritable(LOCK_FD, False)
     os.set_inheritable(BELL_FD, False)
-    os.set_blocking(BELL_FD, False)
     close_others(3, keep=(LOCK_FD, BELL_FD))
+    return _serve(RunPaths(sys.argv[2]))
+
+
+def wait_for_run() -> int:
+    """The main of a runner that was started early: all is loaded when it is handed a run."""
+    close_others(3, keep=(SOCKET_FD,))
+    import onbox.chain.runner.runner  # noqa: F401, PLC0415 - what run_chain needs, while there is time
+
+    handed = receive()
+    if handed is None:
+        return Exit.DONE
+    run_dir, log, lock, bell = handed
+    for here, there in ((log, 1), (log, 2), (lock, LOCK_FD), (bell, BELL_FD)):
+        os.dup2(here, there, inheritable=there < 3)
+    close_others(3, keep=(LOCK_FD, BELL_FD))
+    return _serve(RunPaths(run_dir))
+
+
+def _serve(paths: RunPaths) -> int:
+    os.set_blocking(BELL_FD, False)
     _name_process(paths)
     code = run_chain(paths, LOCK_FD, bell_fd=BELL_FD)
     with suppress(OSError):  # the viewer is gone, or has not listened for long
@@ -128,7 +148,7 @@ def run_chain(
             runner.see_off()
         return code
     except StateNotWritten as error:
-        _report(f"{error}. Nothing was marked done by this; {error.way_on}, then: onbox resume", bell_fd)
+        _report(f"{error}. Nothing was marked done by this; {error.way_on}, then: {resume_command(paths)}", bell_fd)
         return Exit.STATE_NOT_WRITTEN
     except LockUnsupported as error:
         _report(str(error), bell_fd)
@@ -136,6 +156,13 @@ def run_chain(
     except Exception as error:  # noqa: BLE001 - the boundary: whatever it is, it must not look like a failed training
         _report(f"a defect in onbox, or an unreadable state directory: {describe_defect(error)}", bell_fd)
         return Exit.INTERNAL
+
+
+def resume_command(paths: RunPaths) -> str:
+    """What continues the run there; a cell goes on with its sweep."""
+    folder, name = os.path.split(paths.root)
+    sweep, within = os.path.split(folder)
+    return f"onbox sweep resume {os.path.basename(sweep)}" if within == CELLS_FOLDER else f"onbox resume {name}"
 
 
 def _report(text: str, bell_fd: int | None = None) -> None:

@@ -106,9 +106,9 @@ def missing_layers(definition: Definition) -> list[str]:
     found = []
     notify = definition.head.get("notify")
     if not notify or not notify.get("targets"):
-        found.append("nobody gets a message when it ends: onbox.toml has no [notify]")
+        found.append("a message to you when it ends: onbox.toml has no [notify]")
     if not is_patrolled(definition.paths, wall()):
-        found.append("no patrol looks at this machine; on your side: patrol add, patrol install")
+        found.append("a patrol that looks at this machine: on your own machine, type patrol add, patrol install")
     return found
 
 

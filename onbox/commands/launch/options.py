@@ -21,7 +21,9 @@ def launch_options(function: Any) -> Any:
     )
     declared = (
         config_option,
-        click.option("-d", "--detach", is_flag=True, help="return once the first stage is seen to run"),
+        click.option(
+            "-d", "--detach", is_flag=True, help="return once the first stage is seen to run, after a minute at most"
+        ),
         click.option("--inline", is_flag=True, hidden=True, help="run in this process (sbatch, containers, systemd)"),
         click.option("--launch-check", type=float, metavar="SECONDS", help=check, hidden=True),
         click.option(

@@ -65,7 +65,7 @@ def start(args: Options, definition: Definition) -> int:
         raise
     except (Forgets, StillAlive, OtherStageAlive, Claimed, Conflicts) as refusal:
         os.close(lock.lock_fd)
-        raise _trouble_of(refusal, paths) from refusal
+        raise _trouble_of(refusal, paths, args) from refusal
     if isinstance(started, AlreadyDone):
         say(args, {"event": "already_done", "stages": started.stage_count}, _already_done_text(paths, started))
         return Exit.DONE
@@ -87,7 +87,9 @@ def lock_of(paths: RunPaths) -> Taken | Holder:
         raise Trouble(Exit.ANOTHER_RUNNER, f"{paths.lock} is held by a runner that cannot be identified") from unknown
 
 
-def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conflicts, paths: RunPaths) -> Trouble:
+def _trouble_of(
+    refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conflicts, paths: RunPaths, args: Options
+) -> Trouble:
     """Why the chain was not started, and what to do."""
     if isinstance(refusal, Forgets):
         return Trouble(Exit.CONFIG, str(refusal))
@@ -108,7 +110,7 @@ def _trouble_of(refusal: Forgets | StillAlive | OtherStageAlive | Claimed | Conf
             f"earn its DONE by that file\n  let it end, or: onbox stop {other.run}; or give the stage its own path",
         )
     live = any(conflict.action.name == "REFUSE_LIVE" for conflict in refusal.found)
-    return Trouble(Exit.ANOTHER_RUNNER if live else Exit.CONFIG, describe_conflicts(paths, refusal))
+    return Trouble(Exit.ANOTHER_RUNNER if live else Exit.CONFIG, describe_conflicts(paths, refusal, args.stages))
 
 
 def _start_on_engine(args: Options, definition: Definition) -> int:
@@ -118,7 +120,7 @@ def _start_on_engine(args: Options, definition: Definition) -> int:
     try:
         return start_on_backend(args, definition, teller(args))
     except (Forgets, Claimed, Conflicts) as refusal:
-        raise _trouble_of(refusal, definition.paths) from refusal
+        raise _trouble_of(refusal, definition.paths, args) from refusal
 
 
 def _refuse_live_jobs(paths: RunPaths) -> None:

@@ -51,18 +51,20 @@ def load_project_to_read(config_option: str | None) -> Project:
 
 
 def project_despite(broken: BrokenConfig) -> Project:
-    """What can be known of a project whose file is broken: where it is, and its state directory."""
+    """What can be known of a project whose file is broken: where it is, its state directory, and its run's name."""
     folder = os.path.dirname(broken.path)
     try:
         run = read_toml(broken.path).get("run", {})
     except BrokenConfig:
-        run = {}
-    kept = {key: run[key] for key in ("name", "state_dir") if isinstance(run, dict) and isinstance(run.get(key), str)}
+        run = None
+    known = run if isinstance(run, dict) else {}
+    kept = {key: known[key] for key in ("name", "state_dir") if isinstance(known.get(key), str)}
     try:
         config = parse_config({"run": kept}, default_name=run_name_from(os.path.basename(folder)))
     except ConfigErrors:
         raise broken from None
-    return Project(folder, None, config, broken=broken)
+    is_unknown = run is not known or ("name" in known and "name" not in kept)
+    return Project(folder, None, config, broken=broken, run_unknown=is_unknown)
 
 
 def existing_run(project: Project, run: str | None) -> RunPaths:
@@ -73,7 +75,9 @@ def existing_run(project: Project, run: str | None) -> RunPaths:
 def _find_run(project: Project, run: str | None, *, any_name: bool) -> RunPaths:
     """any_name: where there is a single run, it is meant, whatever it is called."""
     paths = project.paths(run)
-    if os.path.exists(paths.manifest):
+    if run is None and project.run_unknown:
+        _refuse_to_guess(project)
+    elif os.path.exists(paths.manifest):
         return paths
     known = run_names(project.state_dir)
     if any_name and len(known) == 1:
@@ -83,6 +87,15 @@ def _find_run(project: Project, run: str | None, *, any_name: bool) -> RunPaths:
         raise no_run_yet(project)
     name = os.path.basename(paths.root)
     raise Trouble(Exit.USAGE, f"no run {name!r} in {project.state_dir}; there are: {', '.join(known)}")
+
+
+def _refuse_to_guess(project: Project) -> None:
+    """Of several runs none is taken for the one that a file which cannot be read may have named."""
+    known = run_names(project.state_dir)
+    if project.broken is None or len(known) < 2:
+        return
+    why = f"{project.broken.path} cannot be read, so which run it names is not known"
+    raise Trouble(Exit.USAGE, f"{why}; say which: {', '.join(known)}")
 
 
 def no_run_yet(project: Project) -> Trouble:
@@ -102,7 +115,8 @@ def run_to_act_on(project: Project, run: str | None) -> RunPaths:
     """As `existing_run`, for commands that continue or end it: what onbox.toml calls otherwise is acted on only by its
     name; refused where others could have written what it says.
     """
-    paths = _find_run(project, run, any_name=run is None and project.config_path is None)
+    is_named_by_file = project.config_path is not None or (project.broken is not None and not project.run_unknown)
+    paths = _find_run(project, run, any_name=run is None and not is_named_by_file)
     refuse_foreign_run(paths)
     return paths
 

@@ -46,7 +46,7 @@ def find_cell(project: Project, sweep: str | None, name: str) -> RunPaths | None
     """The cell that tables call so, of this sweep, or of the only one that has it. Raises Trouble: several have it."""
     sweeps = [sweep] if sweep else run_names(project.state_dir)
     found = {one: folder for one in sweeps if name in _cells(folder := f"{project.paths(one).root}/{CELLS_FOLDER}")}
-    configured = project.config.sweep.name
+    configured = "" if project.broken else project.config.sweep.name
     if len(found) > 1 and configured not in found:
         raise Trouble(Exit.USAGE, f"several sweeps have a cell {name}: {', '.join(found)}; say which: --run NAME")
     for one in (configured, *found):

@@ -25,10 +25,12 @@ def sweep_paths(args: Options, *, act: bool = False) -> RunPaths:
     project = load_project_to_read(args.config)
     given = args.name or getattr(args, "sweep", None)
     paths = project.paths(given or project.config.sweep.name)
-    if not _is_sweep(paths):
+    if (given is None and project.broken) or not _is_sweep(paths):
         names = sweep_names(project)
         if given is not None or len(names) != 1:
             what = f"no sweep {os.path.basename(paths.root)!r} in {project.state_dir}"
+            if names and given is None and project.broken:
+                what = f"{project.broken.path} cannot be used, so which sweep it names is not known"
             if names:
                 raise Trouble(Exit.USAGE, f"{what}; there are: {', '.join(names)}")
             raise none_yet(project, what, "onbox sweep 'seed=0..4' -- COMMAND {seed}")

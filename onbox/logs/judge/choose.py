@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
-from onbox.logs.judge.grounds import LOOKS, Scene, counts
-from onbox.logs.line.words import INNER_UNITS, LONE_UNITS, STEP_UNITS
+from onbox.logs.judge.grounds import LINES_SINCE, LOOKS, Scene, counts
+from onbox.logs.judge.nesting import NEARLY, is_around, is_inner, is_open, is_under_way
+from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import outermost
 from onbox.named_tuple import NamedTuple
 
@@ -18,13 +19,12 @@ if TYPE_CHECKING:
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
-NEARLY = 0.995  # of a bar that was not drawn again at its end
 MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
-HEADING_LINES = 2  # from the heading of an epoch to its bar
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving"})
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
 RAISED_MAX = 4  # times that a run may state a larger maximum
-LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
+LOADS = ("bar:load", "bar:fetch")
+PARTS = frozenset({"done-of", "fraction-unit"})  # what is told of each part of a work: `Done 5 out of 5`
 
 
 class Pick(NamedTuple):
@@ -38,7 +38,7 @@ class Pick(NamedTuple):
 def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
     """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none."""
     progress = _shown(track, configured_max, ending)
-    if not progress.finished and _may_be_over(progress) and ending.sums_up(counted=progress.current is not None):
+    if not progress.finished and _may_be_over(progress) and _is_over(progress, ending):
         progress = progress._replace(finished=True)
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
@@ -49,9 +49,15 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
     return progress
 
 
+def _is_over(progress: Progress, ending: ClosingLines) -> bool:
+    counted = progress.current is not None
+    return ending.sums_up(counted=counted) or (counted and ending.loop_is_over)
+
+
 def _is_one_of_several(counter: Counter) -> bool:
     """`Fold 1/3`: what ends is this one of them."""
-    return counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
+    told = counter.seen > 1 or counter.current > 0  # not `restarts: 0/5`
+    return told and counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
 
 
 def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
@@ -99,7 +105,10 @@ def _may_be_over(progress: Progress) -> bool:
 def _without_counter(track: Track) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return None
-    return track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
+    over = track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
+    if over and (track.ended_before or track.line - track.ended > LINES_SINCE):
+        return None  # each of many jobs ends with the same words; or it went on
+    return over
 
 
 def _epoch(track: Track) -> Counter | None:
@@ -140,9 +149,9 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     epochs = [counter for counter in counters if counter.unit == "epoch"]
     others = [counter for counter in counters if counter.unit != "epoch"]
     epoch = max(epochs, key=lambda counter: (counter.maximum is not None, counter.last)) if epochs else None
-    if epoch is not None and any(_is_around(counter, epoch) for counter in others):
+    if epoch is not None and any(is_around(counter, epoch) for counter in others):
         others, epochs, epoch = [*others, *epochs], [], None
-    whole = [counter for counter in others if not _is_inner(counter, epoch, others)]
+    whole = [counter for counter in others if not is_inner(counter, epoch, others)]
     inside = [counter for counter in others if counter not in whole]
     inner = max(inside, key=lambda counter: counter.last) if inside else None
     if inner is not None and epoch is not None and inner.last < epoch.changed:
@@ -196,7 +205,7 @@ def _rank(
     most = _maximum(track, counter)
     same = any(_maximum(track, other) == most and other.last < counter.last and not other.made for other in others)
     complete = most is not None and counter.current >= (NEARLY * most if counter.made else most)
-    followed = any(_is_open(other) and other.first > counter.last for other in others) or any(
+    followed = any(is_open(other) and other.first > counter.last for other in others) or any(
         most is not None and other.last > counter.last and other.current < most == _maximum(track, other)
         for other in others
     )
@@ -240,86 +249,6 @@ def _maximum(track: Track, counter: Counter) -> int | None:
     return None
 
 
-def _is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> bool:
-    """Whether a counter counts inside an epoch (or inside another bar), not the whole run."""
-    if (
-        counter.resets
-        and counter.maximum is not None
-        and any(
-            not other.resets and other.maximum and (_is_under_way(other) or other.last > counter.last)
-            for other in others
-        )
-    ):
-        return True
-    if any(_is_global(other, counter) or _was_begun_in(other, counter) for other in others):
-        return True
-    if epoch is None:
-        return False
-    if counter.inner or counter.resets:
-        return True
-    whole = float(epoch.minimum).is_integer()  # 2.9 is another view of the same run
-    if counter.minimum == counter.maximum and whole and epoch.minimum < epoch.current and epoch.changed > counter.first:
-        return True  # a bar that was full at once, and epochs went on: it comes with each of them
-    if counter.maximum is None:
-        return counter.unit == "batch"
-    if counter.crossed:
-        return False
-    if counter.made and _comes_with_each(counter, epoch, whole=whole):
-        return True
-    if counter.unit in INNER_UNITS or (whole and _begins_right_behind(counter, epoch)):
-        return True
-    if counter.elapsed is not None and epoch.elapsed is not None and counter.elapsed < 0.9 * epoch.elapsed:
-        return True  # it began after the epochs did
-    if counter.beside_epoch and float(epoch.current).is_integer():
-        # On one line, `Epoch 3, step 100/600`: inside the epoch, if nothing speaks for the whole run.
-        return not (
-            counter.key.startswith("global")
-            or counter.unit == "update"
-            or (not counter.made and counter.maximum >= LARGE)
-        )
-    return epoch.maximum is not None and not _agrees(counter, epoch)
-
-
-def _comes_with_each(counter: Counter, epoch: Counter, *, whole: bool) -> bool:
-    """Whether a bar is drawn anew for each epoch: it was only ever seen at its beginning, or came when epochs were
-    under way.
-    """
-    stands = not counter.advances and counter.seen >= max(LOOKS, epoch.advances)
-    return stands or (whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured)
-
-
-def _begins_right_behind(counter: Counter, epoch: Counter) -> bool:
-    """Whether a bar was begun right after a heading `Epoch 1/3`: it is that epoch's."""
-    heading = epoch.rule == "labelled-max" and not epoch.measured
-    return heading and counter.rule == "tqdm" and 0 < counter.first - epoch.first <= HEADING_LINES
-
-
-def _was_begun_in(other: Counter, counter: Counter) -> bool:
-    """Whether a bar came, and was full, while another counter that had gone on stayed open: a file of many."""
-    began = counter.made and counter.maximum is not None and counter.current >= counter.maximum
-    return began and _is_open(other) and other.current > other.minimum and other.first < counter.first
-
-
-def _is_global(other: Counter, counter: Counter) -> bool:
-    """Whether another counter tells how far the whole run is, where this one tells how far its part is."""
-    if counter.maximum is None or other.made or other.unit not in STEP_UNITS or other.current <= counter.maximum:
-        return False
-    return counter.inner or (other.key.startswith("global") and other.unit == counter.unit)
-
-
-def _is_around(counter: Counter, epoch: Counter) -> bool:
-    """Whether a bar counts runs of which each has all the epochs: seeds, folds, tasks."""
-    return (
-        counter.made
-        and counter.maximum is not None
-        and epoch.made
-        and epoch.resets > 0
-        and counter.resets == 0
-        and counter.minimum < counter.current <= epoch.resets + 1
-        and counter.first < epoch.first
-    )
-
-
 def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> bool:
     """Whether a counter of things (samples, files) was complete before the counter of the work itself began; or one
     whose end was only told when it was there, and another goes on.
@@ -329,25 +258,6 @@ def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> 
     if counter.unit in LONE_UNITS or counter.maximum is None or counter.current < counter.maximum:
         return False
     return any(other.unit in LONE_UNITS and other.first > counter.last for other in others)
-
-
-def _is_open(counter: Counter) -> bool:
-    return counter.maximum is not None and counter.current < counter.maximum
-
-
-def _is_under_way(counter: Counter) -> bool:
-    """Open, and not by a last redrawing that was never made."""
-    return counter.maximum is not None and counter.current < NEARLY * counter.maximum
-
-
-def _agrees(counter: Counter, epoch: Counter) -> bool:
-    """Whether step and epoch can be two views of one run: 1880/2400 in epoch 8/10 can, 1/75 in epoch 4/50 cannot."""
-    assert counter.maximum
-    assert epoch.maximum
-    share = counter.current / counter.maximum
-    return (epoch.current - 1.05) / epoch.maximum <= share <= (epoch.current + 1.05) / epoch.maximum and (
-        counter.maximum > epoch.maximum
-    )
 
 
 def _eta(track: Track, counter: Counter, _inner: Counter | None) -> float | None:
@@ -360,22 +270,41 @@ def _eta(track: Track, counter: Counter, _inner: Counter | None) -> float | None
     return track.eta
 
 
+def _is_heading(counter: Counter) -> bool:
+    return counter.rule == "labelled" or (counter.rule == "labelled-max" and not counter.measured)
+
+
+def _is_a_part(track: Track, counter: Counter) -> bool:
+    """Whether what is complete was prepared only, or was one of many things that the program did."""
+    if counter.kind == "aux":
+        return track.line > counter.last or counter.key.startswith(LOADS)
+    return counter.rule in PARTS and track.line - counter.last > AGAIN
+
+
+def _is_end(track: Track, pick: Pick) -> bool | None:
+    """Whether the word of an end that stands behind the counter is the run's."""
+    counter, inner = pick.counter, pick.inner
+    if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
+        return None
+    if inner is not None and inner.changed > track.ended and inner.advances and is_under_way(inner):
+        return False
+    # Said before, and the counter went on: a remark of each step, which tells nothing.
+    complete = pick.maximum is not None and counter.current >= pick.maximum
+    return None if track.ended_before and not counter.resets and not complete else True
+
+
 def _finished(track: Track, pick: Pick) -> bool | None:
     counter, inner = pick.counter, pick.inner
     if track.crashed > max(track.ended, counter.changed):
         return False
     if track.ended + DRAWN_AGAIN * track.ended_surely >= counter.changed and track.ended > track.started:
-        if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
-            return None
-        # Said before, and the counter went on: a remark of each step, which tells nothing.
-        complete = pick.maximum is not None and counter.current >= pick.maximum
-        return None if track.ended_before and not counter.resets and not complete else True
+        return _is_end(track, pick)
     if pick.maximum is not None and counter.current > pick.maximum:
         return None
     complete = pick.maximum is not None and counter.current >= pick.maximum
-    if complete and counter.kind == "aux" and track.line > counter.last:
-        return None  # what was prepared is ready, and the program went on with something else
-    if complete and counter.unit == "epoch" and counter.rule == "labelled" and counter.last == track.line:
+    if complete and _is_a_part(track, counter):
+        return None
+    if complete and counter.unit == "epoch" and _is_heading(counter) and counter.last == track.line:
         return None  # in the last epoch, perhaps
     if complete:
         return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
@@ -384,7 +313,7 @@ def _finished(track: Track, pick: Pick) -> bool | None:
     if pick.maximum is None and inner is not None and inner.maximum is not None:
         # Between two epochs, and nobody said how many there are.
         busy = any(
-            other.kind == "val" and other.last > inner.last and _is_open(other) for other in track.counters.values()
+            other.kind == "val" and other.last > inner.last and is_open(other) for other in track.counters.values()
         )
         return False if inner.current < inner.maximum or busy else None
     if pick.maximum is None and (counter.eta == 0 or (track.percent == 100 and track.percent_line >= counter.last)):

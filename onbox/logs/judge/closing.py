@@ -7,6 +7,7 @@ only if the lines before it do not say the same.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property
 
 from onbox.logs.judge.rising import rising
@@ -15,8 +16,10 @@ from onbox.logs.line.remarks import CRASHED
 from onbox.logs.model.lines import message, readable
 from onbox.regex import lazy
 
-TAIL_BYTES = 4096
+TAIL_BYTES = 8192
 LAST_LINES = 3  # are looked at where no line shows a counter
+LOOPED = 5  # times that a form of line came: it is the loop's
+LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 _BREAKS = lazy(rb"[\r\n]+")
 _DURATION = r"\d+(?:\.\d+)?\s?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|ms)\b|\d+:\d\d"
 _PARTIAL = r"(?!.{0,80}(?:checkpoint|ckpt|snapshot|\bstep|\bepoch|\biter|\bbest\b))"
@@ -44,6 +47,10 @@ _CLOSING = lazy(
     r"|заверш\w{1,6}|закончен\w?)\b"
     r"|^\W*(?!.{0,40}\b(?:eval|valid|warm|load|init|setup|start|checkpoint|epoch|step|stage|phase))"
     r"(?:[a-z]{3,20} ){1,3}(?:is |was )?(?:complete|completed|finished)\b|\boptimal (?:solution|value|objective)\b"
+    r"|\b(?:ended|finished|completed|stopped|terminated) (?:at|on)\b.{0,30}\d{1,4}[:/.-]\d\d"
+    r"|\bdone (?:generat|writ|sav|process|plott|comput|evaluat|predict|export|convert)\w{1,8}\b"
+    r"|\b(?:total|overall|whole|entire)\b (?:\w+ ){0,2}(?:time|duration|runtime)\b.{0,24}?\d"
+    r"|^\W*final (?:performance|timing|statistics|summary|report|metrics)\b|^\W*best \w+ (?:is|was) (?:at|from|found)\b"
     r"|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
 )
 _FAILS = lazy(
@@ -56,6 +63,16 @@ _MIDWAY = lazy(
 )
 
 
+_PREPARED = lazy(
+    r"(?i)\b(?:load|initiali[sz]|init|captur|warm|set ?up|start ?up)\w*\b.{0,60}\b(?:finished|done|took|ready)\b"
+)
+_VALUE = lazy(r"^\W*[^\W\d][\w @./()-]{0,40}?\s?[:=]\s{0,8}-?(?:\d+(?:\.\d+)?|\d+ ?/ ?\d+)\s?(?:%|s|sec|seconds)?\W*$")
+_OF_THE_LOOP = lazy(
+    r"(?i)(?<![a-z])(?:val|valid\w*|dev|eval\w*|epoch\w*|step\w*|iter\w*|lr|learning|rate|loss|sav\w+|checkpoint|gpu"
+    r"|cuda|mem\w*|load\w*|batch\w*|seed|size|round|gen|generations?|episode\w*|best|new|start\w*|using|pid|port|so far"
+    r"|current\w*|temp\w*)(?![a-z])"
+)
+_OF_THE_BEST = lazy(r"(?i)^\W*(?:best|final|overall)\b")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal)\b(?! tests?\b)")
 _ALL_DONE = lazy(r"(?i)^\W*\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b")
 
@@ -81,7 +98,29 @@ class ClosingLines:
     def _counted(self) -> int:
         """How many lines there are up to the last one that shows a counter."""
         lines = self._lines
-        return next((at for at in range(len(lines), 0, -1) if read_line(lines[at - 1]).sights), 0)
+        return next((at for at in range(len(lines), 0, -1) if _counts(lines[at - 1])), 0)
+
+    @cached_property
+    def _forms(self) -> list[str]:
+        return [_form(line) for line in self._lines]
+
+    @cached_property
+    def _looped(self) -> int:
+        """How many lines there are up to the last one of a form that came again and again; 0 where none did."""
+        times = Counter(self._forms)
+        at = [at for at, form in enumerate(self._forms, 1) if times[form] >= LOOPED]
+        return at[-1] if len(at) >= LOOP_LINES else 0
+
+    @property
+    def loop_is_over(self) -> bool:
+        """Whether lines that came again and again end with values of another form: what the loop was for."""
+        at, known = self._looped, set(self._forms[: self._looped])
+        after = self._lines[at:]
+        if not at or len(after) > LOOPED or any(CRASHED.search(line) or _FAILS.search(line) for line in after):
+            return False
+        if any(_OF_THE_LOOP.search(line) for line in after):
+            return False
+        return any(_is_value(line) and _form(line) not in known for line in after)
 
     @property
     def lines_behind(self) -> int:
@@ -101,7 +140,7 @@ class ClosingLines:
 
     def sums_up(self, *, counted: bool) -> bool:
         """Whether it ends with a summary. counted: the run has a counter, which what comes before it may show."""
-        at = (self._counted if counted else 0) or max(0, len(self._lines) - LAST_LINES)
+        at = (self._counted or self._looped if counted else 0) or max(0, len(self._lines) - LAST_LINES)
         before, after = self._lines[:at], self._lines[at:]
         if not before or any(CRASHED.search(line) or _FAILS.search(line) for line in after):
             return False
@@ -115,8 +154,18 @@ def _closes(line: str) -> bool:
     return (
         bool(_CLOSING.search(text) or _CLOSING.search(line))
         and not _MIDWAY.search(text)
+        and not _PREPARED.search(text)
         and not (part and int(part[1]) < int(part[2]))
     )
+
+
+def _is_value(line: str) -> bool:
+    return bool(_VALUE.match(line) or _VALUE.match(message(line).text))
+
+
+def _counts(line: str) -> bool:
+    """Whether a line shows a counter, and not of which step the best result was."""
+    return bool(read_line(line).sights) and not _OF_THE_BEST.search(message(line).text)
 
 
 def _claim(line: str) -> str:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LONGEST_SHORT = 3  # letters of `it`, `ep`, `gen`
 _BEFORE = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+(?:[ _./*-]|$)){1,4}$")  # no word is split: that took most of a line's time
+_TAG = lazy(r"\s*(?:\[[A-Za-z][\w .-]{0,24}\][\s:-]*)?")  # `[FT] Ep 016 | Loss 0.61`
 _BEGINNINGS = frozenset(
     "start starting started begin beginning began train training running run now current currently global finished"
     " finish completed complete done end ended ending info debug at in on after this the computing doing".split()
@@ -51,6 +52,9 @@ _ORDINAL = lazy(
     r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?!\s{0,8}\d{1,18}(?![.\d]))(?=.{0,80}\d\.\d)"
 )
 _ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
+_CONSTANTS = lazy(  # names in capitals, one after another: `LR=0.1, GAMMA=0.9, N_STEP=3, `
+    r"(?:(?<![\w'\"])[A-Z][A-Z_]+=[^\s,=]{1,40},?\s+){3}|(?:['\"][A-Z][A-Z_]+['\"]: [^\s,]{1,40},\s+){3}"
+)
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
 _PLURALS = frozenset({"epochs", "iters", "rounds", "trials", "episodes"})
 _MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
@@ -109,7 +113,7 @@ def _leads(text: str, at: int) -> bool:
     if not text[:at].strip():
         return True
     begins = len(text) - len(message(text).text)
-    return begins <= at and not text[begins:at].strip()
+    return begins <= at and _TAG.fullmatch(text[begins:at]) is not None
 
 
 def _numbered_epoch(found: re.Match[str]) -> CounterSight:
@@ -232,6 +236,8 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
         return "moving"
     if match["max"] is not None:
         return "train"
+    if match["max"] is None and _CONSTANTS.search(text):
+        return "setting"
     result = ":" in match["sep"] and text[match.start() - 1] in "sS" and not _is_measured(text, match, before)
     return "setting" if result or _is_setting(text) else "train"
 

@@ -34,7 +34,7 @@ _FOR_MAX = lazy(
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )
 _EVERY = lazy(
-    r"(?i)(?<![a-z])(?:every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
+    r"(?i)(?<![a-z])(?:time|taken|took|every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
 )  # `an evaluation is run every 500 iterations`
 _SO_MANY = lazy(
     rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
@@ -55,6 +55,7 @@ _ANY_FRACTION = lazy(
     r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
 _LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,2}(\d{1,12})(?![\w./%-])(?=.{0,80}(?<![a-z])loss\W{1,4}\d{1,12}\.\d)")
+_NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
 _IS_DONE = lazy(
     r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
@@ -73,6 +74,7 @@ _COPIED = lazy(r"^(\d{1,18}) bytes .{0,60}copied, ")  # dd
 _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
 _AND_WORD = lazy(r"\d (?:max|total)| requested")
+_ARITHMETIC = lazy(r"[+*]\s?\(?\d{1,9}/\d|\d/\d{1,9}\)?\s?[+*]\s?\(?\d|\d/\d{1,9}\)?\s=\s\d{1,9}(?![\d.]*\s?%)")
 _SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
 _UNTIL = lazy(
     rf"(?i)(?<![a-z])(?:up to|until|till|through|stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
@@ -85,6 +87,8 @@ def read_line(text: str) -> SeenOnLine:
     whole = _whole_line(text)
     if whole is not None:
         return whole
+    if "/" in text and _ARITHMETIC.search(text):
+        return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
     maxima += _maxima(rest)
@@ -92,7 +96,7 @@ def read_line(text: str) -> SeenOnLine:
     if not sights:
         sights = _done_count(rest)
     if not sights and not maxima:
-        sights = _moving(rest) or _with_loss(rest)
+        sights = _moving(rest) or _with_loss(rest) or _nth(rest)
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
@@ -220,6 +224,14 @@ def _with_loss(text: str) -> list[CounterSight]:
     if found is None or NOT_PROGRESS.search(found[1]) or EVALUATION.search(text):
         return []
     return [CounterSight(f"moving {found[1].lower()}", "step", "moving", int(found[2]), None, False, "weak")]
+
+
+def _nth(text: str) -> list[CounterSight]:
+    """`382th run`, and nothing else: a counter if it goes on and on."""
+    found = _NTH.match(message(text).text)
+    if found is None or NOT_PROGRESS.search(found[2]):
+        return []
+    return [CounterSight(f"moving nth {found[2].lower()}", "step", "moving", int(found[1]), None, False, "weak")]
 
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:

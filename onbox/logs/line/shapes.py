@@ -162,8 +162,9 @@ SHAPES: tuple[Shape, ...] = (
         "epoch-comma-batch",
         ("[", ",", "]"),
         rf"^(?:(?:INFO|DEBUG|\[[^\[\]]{{0,40}}\]|[\d:.,/T-][\d:.,/T -]{{4,30}})[\s:|-]{{0,3}}(?:\w{{1,20}}[:\s]\s?)?)?{_GAP}"
-        rf"\[{_GAP}(?P<epoch>\d{{1,9}}){_GAP},{_GAP}(?P<current>\d{{1,9}}){_GAP}\]\s?[:|-]?{_GAP}"
-        r"(?=[A-Za-z][\w /-]{0,30}[:=]\s{0,8}\[?-?\d{1,18}\.\d)",
+        rf"\[{_GAP}(?P<epoch>\d{{1,9}}){_GAP},{_GAP}(?P<current>\d{{1,9}}){_GAP}(?:/{_GAP}(?P<max>\d{{1,9}}){_GAP})?\]"
+        rf"(?:[\s:|-]{{0,4}}\[[A-Za-z ]{{1,40}}\])?\s?[:|-]?{_GAP}"
+        r"(?=\[?[A-Za-z][\w /-]{0,30}[:=]\s{0,8}\[?-?\d{1,18}\.\d)",
         "epoch, then the batches inside it, in one pair of brackets",
         "PyTorch's CIFAR-10 tutorial, I-JEPA",
         "[2,  4000] loss: 1.849",

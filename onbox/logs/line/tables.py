@@ -25,6 +25,7 @@ _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`
 _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
 _NUMBER = lazy(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
+_OF = lazy(r"^\s*(\d{1,9})/(\d{1,9})(?=\s)(?!.*%\|)")  # the first cell, `47/100`, of a row without a bar
 
 
 class TableHead(NamedTuple):
@@ -86,7 +87,10 @@ def _cells(text: str, *, header: bool = False) -> list[str]:
 
 def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
     """A row below the head: None for a line that is no row of it."""
-    cells = _cells(text)
+    of = _OF.match(text)
+    if of and int(of[1]) > int(of[2]):
+        return None
+    cells = _cells(text[: of.end(1)] + text[of.end() :] if of else text)
     if len(cells) == 1 and "," in text:
         cells = text.strip().split(",")
     if table.columns[0] == "%" and _SHARE.match(cells[0]):
@@ -106,7 +110,8 @@ def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
         if at < len(cells) and _NUMBER.match(cells[at]) and "e" not in cells[at]:
             value = float(cells[at].replace(",", ""))
             if value.is_integer():
-                sights.append(CounterSight(str(unit), str(unit), "train", int(value), None, False, "table"))
+                most = int(of[2]) if of and at == 0 else None
+                sights.append(CounterSight(str(unit), str(unit), "train", int(value), most, False, "table"))
     if not sights:
         return None
     return SeenOnLine(tuple(sights), loss=_loss(table, cells), eta=_eta(table, cells))

@@ -88,7 +88,7 @@ AUXILIARY = lazy(
     r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
     r"|pack\w*|generating|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
     r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|receiv\w*|enumerat\w*|counting|count(?= [a-z])|updating files|running tokenizer|render\w*|import\w*"
-    r"|pip|creating|quantiz\w*|merg(?:e|ed|er|ing)|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
+    r"|pip|creating|quantiz\w*|parse|parsing|merg(?:e|ed|er|ing)|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
     r"(?![a-z])"
 )
 TRAINING = lazy(r"(?i)(?<![a-z])(?:train\w*|fit|fitting|epochs?|optimi[sz]\w+|learn\w*|finetun\w*)(?![a-z])")
@@ -98,7 +98,7 @@ NOT_PROGRESS = lazy(
     r"(?i)(?:(?<![a-z])(?:rank|gpu|gpus|device|node|nodes|worker|workers|shard|shards|fold|folds|cv|attempt|attempts"
     r"|retry|retries|retrying|try|patience|early[ _-]?stop\w*|counter|stopping|acc|accuracy|correct|passed|failed|score"
     r"|ratio|port|pod|pods|replica|replicas|version|volume|host|process|core|cores|cpu|cpus|layer|layers|head|heads"
-    r"|partition|split|slot|slots|queue|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top"
+    r"|partition|split|slot|slots|queue|channels?|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top"
     r"|wins?|win|solved|resolved|success|successes|healthy|ready|available|free|alive|no improvement|wait|strike\w*"
     r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|use|depth|connected|members?|seats?|ep_len\w*|world|stage|phase))"
     r"\W{0,6}$"

@@ -5,13 +5,13 @@ A line's number counts `\\n`, from 1; the parts that a progress bar separates by
 
 from __future__ import annotations
 
-import calendar
 import re
 from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
 from onbox.outside import printable
 from onbox.regex import lazy
+from onbox.system.clock import utc_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -126,7 +126,7 @@ _PREFIX = lazy(
     | (?:stdout|stderr|out|err)\s?[|:>]\s?
     | [IWEF]\d{{4}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
     | [A-Z][a-z]{{2}}\s+\d{{1,2}}\s{_CLOCK}\s\S+\s[\w./()-]+(?:\[\d+\])?:\s   # syslog
-    | \[\s*\d+\.\d{{3,}}\]\s                                         # kernel
+    | \[\+?\s*\d+\.\d{{3,}}\](?:\s|$)                              # kernel; `[+  473.320]`: since the start
     | [\w.-]{{1,60}}\s*\|\s(?=\S)                                    # docker compose
     | \[?(?:{_LEVELS})\]?(?::[\w.]+:|\s*[-|:]\s*|\s+)                # a level
     | \[[EWMI]::\w{{1,60}}\]\s                                        # of htslib and bwa: a level and a function
@@ -146,13 +146,15 @@ _LEVEL = lazy(
 _LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
 # In small letters a level is one only in brackets, or as a field (`level=error msg="..."`).
 _SMALL_LEVEL = lazy(
-    r"(?:^|[\s\])])\[(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|alert|emerg|panic)\s{0,6}\]"
+    r"(?:^|[\s\])])\[((?i:trace|debug|info|notice|note|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|alert|emerg|panic))\s{0,6}\]"
     r"|(?:^|\s)(?:level|lvl|severity)=\"?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|panic)\b"
 )
 _SMALL_LEVELS = {
-    "trace": "DEBUG", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL", "emerg": "FATAL",
-    "panic": "FATAL",
+    "trace": "DEBUG", "note": "NOTICE", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL",
+    "emerg": "FATAL", "panic": "FATAL",
 }  # fmt: skip
+# Of Node's loggers; of "error: " alone, compilers and tools make use as well.
+_NODE_LEVELS = (("info: ", "INFO"), ("warn: ", "WARNING"), ("debug: ", "DEBUG"), ("verbose: ", "DEBUG"))
 # What is told in the fields of such a line.
 _FIELDS = lazy(r"\b(?:msg|message|err|error|reason)=(?:\"((?:[^\"\\]|\\.){0,600})\"?|(\S{1,200}))")
 _SOURCE = lazy(
@@ -180,7 +182,7 @@ def stamp_seconds(text: str) -> float | None:
     if not found:
         return None
     year, month, day, hour, minute, second = (int(group) for group in found.groups())
-    return float(calendar.timegm((year, month, day, hour, minute, second)))
+    return float(utc_seconds(year, month, day, hour, minute, second))
 
 
 def message(text: str) -> LogMessage:
@@ -204,6 +206,8 @@ def message(text: str) -> LogMessage:
         if small is not None:
             word = _of_small(small[1] or small[2])
             rest = _of_fields(text, rest) if word in ("ERROR", "CRITICAL", "FATAL") else rest
+    if word is None:
+        word = next((level for start, level in _NODE_LEVELS if text.startswith(start)), None)
     return LogMessage(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
 
 
@@ -213,7 +217,7 @@ def names_level_small(text: str) -> bool:
 
 
 def _of_small(word: str) -> str:
-    return _SMALL_LEVELS.get(word, word.upper())
+    return _SMALL_LEVELS.get(word.lower(), word.upper())
 
 
 def _of_fields(text: str, rest: str) -> str:

@@ -69,7 +69,7 @@ class CellBusy(NamedTuple):
 
 class End(NamedTuple):
     """How a cell's chain stands once its runner has gone. outcome: done, failed, refused (by a gate of its own) or
-    unfinished; seconds: how long its last launch took; the rest is of a failure.
+    unfinished; seconds: how long it took, all its launches together; the rest is of a failure.
     """
 
     outcome: str

@@ -13,7 +13,7 @@ from onbox.sweep.runner import cell_run, restart
 from onbox.sweep.runner.end_of_cell import note_end
 from onbox.sweep.runner.live import LiveCell
 from onbox.sweep.runner.room import Cards, RoomRefused, check_room, find_cards, hold, release
-from onbox.system.clock import monotonic, utc_text, wall
+from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten
 from onbox.system.process import open_pidfd
 
@@ -80,7 +80,7 @@ class CellStarter:
         end = sweep.end_of(cell)
         if end.outcome in ("done", "failed"):  # its runner ended between the look at it and the lock
             os.close(ready.lock_fd)
-            note_end(sweep, records, cell.number, end, None)
+            note_end(sweep, records, cell.number, end)
             return
         self._begin(cell, ready, cards)
 
@@ -97,7 +97,7 @@ class CellStarter:
                 cards.locks,
             )
             who = cell_run.identity_of(pid)
-            self._live.add(LiveCell(number, ready.paths, who, True, None, monotonic(), cards.numbers))
+            self._live.add(LiveCell(number, ready.paths, who, True, None, cards.numbers))
             records.release()
         except StateNotWritten as error:
             records.hold_back(str(error), error)
@@ -115,9 +115,7 @@ class CellStarter:
 
     def _adopt(self, number: int, busy: cell_run.CellBusy, cards: Cards) -> None:
         pidfd = open_pidfd(busy.who) if busy.who is not None else None
-        now = wall()
-        began = monotonic() - max(0.0, now - self._sweep.board.began.get(number, now))
-        self._live.add(LiveCell(number, busy.paths, busy.who, False, pidfd, began, cards.numbers))
+        self._live.add(LiveCell(number, busy.paths, busy.who, False, pidfd, cards.numbers))
         self._records.note_cell(Event.CELL_ADOPTED, number, **_gpus_of(cards))
 
 

@@ -8,7 +8,6 @@ from onbox.contract.events import Event
 from onbox.contract.exits import Exit
 from onbox.sweep.runner import cell_run
 from onbox.sweep.runner.cell_metrics import read_metrics
-from onbox.system.clock import monotonic
 
 if TYPE_CHECKING:
     from onbox.sweep.runner.live import Gone
@@ -18,11 +17,10 @@ if TYPE_CHECKING:
 RESTARTS = 3  # of a cell whose runner was ended by somebody else, in one launch
 
 
-def note_end(sweep: OpenedSweep, records: SweepRecords, number: int, end: cell_run.End, seconds: float | None) -> None:
-    """Done, or failed. seconds: how long it ran; None: nobody watched, so its own marker tells."""
-    seconds = end.seconds if seconds is None else seconds
+def note_end(sweep: OpenedSweep, records: SweepRecords, number: int, end: cell_run.End) -> None:
+    """Done, or failed. How long it took is what its own marker says, whoever watched it."""
     about: dict[str, Any] = {"outcome": end.outcome}
-    about |= {} if seconds is None else {"seconds": round(seconds, 3)}
+    about |= {} if end.seconds is None else {"seconds": round(end.seconds, 3)}
     if end.outcome == "done":
         metrics = read_metrics(
             sweep.frozen, sweep.head.run, sweep.cell(number), sweep.head.project, sweep.paths_of(number)
@@ -53,7 +51,7 @@ class CellEnds:
         if is_skipped and end.outcome != "done":
             records.note_cell(Event.CELL_SKIPPED, number)
         elif end.outcome in ("done", "failed"):
-            note_end(self._sweep, records, number, end, monotonic() - gone.live.began)
+            note_end(self._sweep, records, number, end)
         elif end.outcome == "refused":
             self._interrupted(number, end.reason)
             records.hold_back(end.reason)
@@ -77,7 +75,7 @@ class CellEnds:
             return cell_run.has_live_stage(gone.live.paths)
         reason = cell_run.last_words(gone.live.paths) or f"its runner was ended {tries} times"
         end = cell_run.End("failed", "unknown", "", reason=reason)
-        note_end(self._sweep, self._records, number, end, monotonic() - gone.live.began)
+        note_end(self._sweep, self._records, number, end)
         return False
 
     def _interrupted(self, number: int, reason: str) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 class LiveCell(NamedTuple):
     """A cell whose runner lives. who: None where an adopted one has not said yet who it is. pidfd: becomes readable
-    when it ends; None: of a child of ours (SIGCHLD tells), or where the kernel has none. began: monotonic. cards: its
-    own, by their numbers.
+    when it ends; None: of a child of ours (SIGCHLD tells), or where the kernel has none. cards: its own, by their
+    numbers.
     """
 
     number: int
@@ -32,7 +32,6 @@ class LiveCell(NamedTuple):
     who: Identity | None
     is_child: bool
     pidfd: int | None
-    began: float
     cards: tuple[int, ...] = ()
 
 

@@ -222,7 +222,7 @@ class SweepRunner:
             return
         end = self.sweep.end_of(cell)
         if end.outcome in ("done", "failed"):
-            note_end(self.sweep, self.records, number, end, None)
+            note_end(self.sweep, self.records, number, end)
         elif was_running:
             reason = "cut off; it goes on from there"
             self.records.note_cell(Event.CELL_ENDED, number, outcome="interrupted", reason=reason)

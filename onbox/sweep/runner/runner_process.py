@@ -50,11 +50,9 @@ def run_sweep(
         write_holder(lock_fd, runner.holder())
         return int(runner.run())
     except StateNotWritten as error:
-        return report(
-            Exit.STATE_NOT_WRITTEN,
-            f"{error}. No cell is lost by this; {error.way_on}, then: onbox sweep resume",
-            bell_fd,
-        )
+        resume = f"onbox sweep resume {os.path.basename(paths.root)}"
+        text = f"{error}. No cell is lost by this; {error.way_on}, then: {resume}"
+        return report(Exit.STATE_NOT_WRITTEN, text, bell_fd)
     except LockUnsupported as error:
         return report(Exit.STATE_NOT_WRITTEN, str(error), bell_fd)
     except Exception as error:  # noqa: BLE001 - the boundary: whatever it is, it must not look like a failed cell

@@ -18,7 +18,6 @@ from onbox.contract.json_text import as_number, as_whole, parse_object
 from onbox.contract.paths import CELLS_FOLDER
 from onbox.model.sweep import Cell, cell_from_dict
 from onbox.named_tuple import NamedTuple
-from onbox.system.clock import parse_utc
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain
 
 if TYPE_CHECKING:
@@ -76,8 +75,7 @@ def cells_folder(paths: RunPaths) -> str:
 
 
 class Board:
-    """The cells of one sweep, numbered from 1. streak: of this launch. cards: those that running cells were given;
-    began: when those that have not ended were started, in seconds since the epoch.
+    """The cells of one sweep, numbered from 1. streak: of this launch. cards: those that running cells were given.
     sort: the metric that orders the table, as in the settings.
     """
 
@@ -91,9 +89,9 @@ class Board:
         self.counts = [0] * len(SweepStanding)
         self.streak = Streak()
         self.cards: dict[int, tuple[int, ...]] = {}
-        self.began: dict[int, float] = {}
         self.sort = ""
-        self._top: list[tuple[float, int]] = []
+        self._values: dict[int, float] = {}  # of the cells that are done: the metric that orders the table
+        self._top: list[tuple[float, int]] | None = []  # None: to be looked up in the values again
         self.seconds_total = 0.0
         self.ended_count = 0
         self._open: list[tuple[int, int]] = []
@@ -124,10 +122,10 @@ class Board:
         self.counts[standing] += 1
         if standing is not SweepStanding.FAILED:
             self.failures.pop(number, None)
+        if standing is not SweepStanding.DONE and self._values.pop(number, None) is not None:
+            self._top = None
         if standing is not SweepStanding.RUNNING:
             self.cards.pop(number, None)
-        if standing not in (SweepStanding.RUNNING, SweepStanding.OPEN):  # open: its stage may live on, and be adopted
-            self.began.pop(number, None)
         if standing is SweepStanding.OPEN and before is not SweepStanding.OPEN:
             heapq.heappush(self._open, (-self.priorities[number - 1], number))
 
@@ -148,15 +146,21 @@ class Board:
         value = metrics.get(self.sort.lstrip("-+"))
         if value is None:
             return
-        sign = -1.0 if self.sort.startswith("-") else 1.0
-        others = [one for one in self._top if one[1] != number]
-        self._top = sorted([*others, (sign * value, number)])[:TOP]
+        self._values[number] = value
+        if self._top is not None:
+            others = [one for one in self._top if one[1] != number]
+            self._top = sorted([*others, (self._sign * value, number)])[:TOP]
+
+    @property
+    def _sign(self) -> float:
+        return -1.0 if self.sort.startswith("-") else 1.0
 
     @property
     def top(self) -> list[tuple[float, int]]:
         """The best cells by the metric that orders the table, the best one first: (value, number)."""
-        sign = -1.0 if self.sort.startswith("-") else 1.0
-        return [(sign * value, number) for value, number in self._top]
+        if self._top is None:
+            self._top = heapq.nsmallest(TOP, ((self._sign * value, number) for number, value in self._values.items()))
+        return [(self._sign * value, number) for value, number in self._top]
 
     @property
     def best(self) -> tuple[float, int] | None:
@@ -189,9 +193,6 @@ def _started(board: Board, number: int | None, record: Record) -> None:
     if number is None:
         return
     board.set(number, SweepStanding.RUNNING)
-    began = parse_utc(str(record.get("at") or ""))
-    if began is not None and record["event"] == Event.CELL_STARTED:
-        board.began[number] = began
     gpus = record.get("gpus")
     if isinstance(gpus, list) and gpus:
         board.cards[number] = tuple(one for one in gpus if isinstance(one, int))

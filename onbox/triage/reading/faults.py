@@ -12,6 +12,8 @@ from onbox.triage.reading.match import (
     PROGRESS_MAY_SAY,
     PYTHON_WARNING,
     TRACKER,
+    WARNED_IN_R,
+    WARNING_IN_R,
     by_meaning,
     by_words,
     in_context,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 FAULTS_KEPT = 400
 ALIKE_KEPT = 8  # of one rule, the first ones
+IN_ADDITION = 4  # lines
 HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
 
 
@@ -76,10 +79,15 @@ class Faults:
         if is_progress and row.id in PROGRESS_MAY_SAY and not named:
             return False
         sure = severity(row, said, text, named, trace)
+        if named and trace is None and not said.level:
+            sure = min(sure, _most_of(previous, said.source))
         if named and trace is None and IGNORED.search(previous):
             sure = WEAK  # Python tells of it and goes on
         if named is None and previous.rstrip().endswith(":") and PYTHON_WARNING.search(previous):
             sure = WEAK  # what a warning goes on with
+        is_warning = WARNING_IN_R.match(text) or (text[:1] == " " and WARNED_IN_R.match(previous))
+        if is_warning and not _adds_to_error(attempt, number):
+            sure = WEAK
         fault = Fault(row, number, text, sure, attempt.progress, trace if named else None, handled, said.source)
         fault = fault._replace(informed_before=attempt.informed)
         _keep(fault, attempt)
@@ -123,6 +131,21 @@ def mark_handled(attempt: LogAttempt, number: int) -> None:
     faults = attempt.faults
     if faults and number - faults[-1].number <= 3 and (not faults[-1].row.fatal or faults[-1].trace is not None):
         faults[-1] = faults[-1]._replace(handled=True)
+
+
+def _most_of(previous: str, source: str) -> int:
+    """How sure an exception's line can be that stands below a line of a logger: a warning, or what came of one request,
+    ends nothing. An error may, also where a server lives on that has failed to start what it was to serve.
+    """
+    before = message(previous)
+    if before.level is None or before.source != source:
+        return PROVEN
+    return WEAK if before.level == "WARNING" or signs.is_of_another(previous) else PROVEN
+
+
+def _adds_to_error(attempt: LogAttempt, number: int) -> bool:
+    """Whether an error stands right before a warning, which R then tells "in addition"."""
+    return bool(attempt.faults) and number - attempt.faults[-1].number <= IN_ADDITION
 
 
 def _speaks_of_else(said: str, text: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
 from onbox.triage import meaning
-from onbox.triage.reading import signs
+from onbox.triage.reading import languages, signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
 from onbox.triage.reading.tracebacks import CHECKPOINT_READ, DATA_READ, READS_CONFIG, Trace, exception_of
 from onbox.triage.rules.demands import MEANT, MEANT_IN_LINE, shows_code, speaks_of_code
@@ -54,6 +54,9 @@ _ASKS_FOR_CARD = lazy(
     r"|_default_backend is not None"
 )
 PYTHON_WARNING = lazy(r"(?:^|\s|:)(?:[A-Z]\w*)?[Ww]arning: |^Namespace\(")
+# Of R: a warning with the call that it comes from, and such a call with the warning below it.
+WARNING_IN_R = lazy(r"(?:\d{1,3}: )?In \w[\w.:]{0,60}\(.{0,200}\) ?: \S")
+WARNED_IN_R = lazy(r"(?:\d{1,3}: )?In \w[\w.:]{0,60}\(.{0,400}:\s{0,4}$")
 _ASIDE = lazy(r"^\s{0,40}\(.{1,400}\)\s{0,8}$")  # a whole line in brackets is a note
 _OWN_PIPE = lazy(r"multiprocessing[\\/](?:connection|managers|queues|reduction|pool|resource_sharer)")
 _OVER_A_WIRE = lazy(
@@ -90,7 +93,7 @@ _SIGN_WORDS = (
     "|passed|built target|trying|retry|skip|fall|recover"
     "|ignor|replaced|reconnect|proceed|will be|warnings.warn(|saved|wrote|written|writing |uploaded|stored|tests passed"
 )
-_WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|")})
+_WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|"), *languages.PLAIN_WORDS.split("|")})
 _LONGER = {short: [word for word in _NEEDED_BY if short in word] for short in _WORDS}  # a line asks for few of them
 
 _BROKEN = lazy(
@@ -150,10 +153,10 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
 
 def holds_a_word(lower: str) -> bool:
     """Whether a line, in small letters, holds any word that a rule or a sign needs."""
-    for word in _WORDS:  # noqa: SIM110 - four times as fast as any() with a generator, and asked for each new form
+    for word in _WORDS:
         if word in lower:
             return True
-    return False
+    return not lower.isascii() and any(word in lower for word in languages.OTHER_WORDS)
 
 
 def progress_of(text: str, said: LogMessage) -> bool:
@@ -254,7 +257,9 @@ def _is_quoted(row: RuleRow, text: str) -> bool:
     if not found:
         return False
     before = text[: found.start()]
-    return before.count('"') % 2 == 1 and not before.lstrip().startswith("{")
+    if text.lstrip().startswith("{"):
+        return signs.is_record(text)
+    return before.count('"') % 2 == 1
 
 
 def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:

@@ -189,7 +189,7 @@ class Scanner:
         lower = text.lower()
         said = message(text)
         look = CLOSE if holds_a_word(lower) or signs.TESTS_OK.match(said.text) else 0
-        if said.level in REMARK_LEVELS and not signs.FAREWELL.search(said.text):
+        if (said.level in REMARK_LEVELS or signs.shows_life(text)) and not signs.FAREWELL.search(said.text):
             look |= INFORMS
         if progress_of(text, said):
             look |= PROGRESS

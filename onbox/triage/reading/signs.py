@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from onbox.regex import lazy
 from onbox.triage.meaning import without_none
+from onbox.triage.reading import languages
 
 _COUNTED = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard"
@@ -27,6 +28,7 @@ PROGRESS = lazy(
     r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d{0,20}|psnr|logloss|rmsle"
     r"|obj)['\"]?[\s:=|]{1,4}(?:-?\d|nan\b|-?inf\b)"
     r"|\b(?:GET|POST|PUT|HEAD|DELETE|PATCH) /\S{0,200}.{0,40}\b[1-5]\d\d\b"  # a server answers
+    r"|\|[ =]{0,200}\|\s{0,4}\d{1,3}%"  # the bar of R
     r"|^\s*\[?\d+\]?\s{1,8}(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
     re.IGNORECASE,
 )
@@ -41,7 +43,7 @@ NOT_PROGRESS = lazy(
     r"|\bbytes\b.{0,40}\bcopied\b"
     r"|\b(?:cannot|could not|can't|unable to)\b|^\W{0,3}done\. |\bat \S{1,200} line \d|nccl (?:info|warn)"
     r"|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*"
-    r"|\brepeated \d+x across",
+    r"|\brepeated \d+x across|^frame #\d+: ",
     re.IGNORECASE,
 )
 # A bar counts whatever its description says ("eval_error: 12%|"), but not one of things being fetched.
@@ -132,7 +134,8 @@ NOT_SUCCESS = lazy(
 _NOT_ALL_DONE = (STOPPED, NOT_SUCCESS, FETCHED, _RAISED)
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 HANDLED = lazy(
-    r"^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
+    r"\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
+    r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
     r"|trying again"
     r"|(?<!\d )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
@@ -209,8 +212,10 @@ _NOT_THE_RUN = lazy(
     r"\b(?:preempt|evict|cancel|abort|kill|swap)"
     r"|\b(?:preempt|evict|cancel|abort|swapp?)\w*\b.{0,24}\b(?:sequence|request|prompt|quer)(?:y|ies|s)?\b"
     r"|^(?:\S{1,20}> ?)?(?:user|assistant|human|bot|prompt|question|answer|completion|generated)\s?:"
+    r"|\b(?:client|player|visitor) #?\d{1,9}\b.{0,80}\bdisconnected\b"
     r"|\bof (?:an)?other (?:user|job|tenant|process|container|group)s?\b|\bunaffected\b|\bnot (?:ours|us"
     r"|this (?:job|run))\b"
+    r"|\[(?:http|https|ajp)-(?:nio|bio|apr)2?-[\w.-]{1,40}-exec-\d{1,6}\]|\bqtp\d{4,12}-\d|\bXNIO-\d{1,3} task-"
     r"|use of closed network connection"  # closed by the program itself
     r"|\brequest: \"(?-i:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS) /"  # a web server, of what it was asked for
     r"|\bUCX\s{1,4}(?:DEBUG|INFO|TRACE)\b"
@@ -223,6 +228,29 @@ _NOT_THE_RUN = lazy(
 def is_of_another(text: str) -> bool:
     """Whether a bad word is about a request inside a server, or about an earlier boot or run."""
     return bool(_NOT_THE_RUN.search(text))
+
+
+# A record of what was said or done (a chat, an answer, a row of data), without a field for a program's own trouble.
+_RECORD = lazy(r"\s{0,8}\{\s{0,8}[\"']\w")
+_TELLS_TROUBLE = lazy(
+    r"[\"'](?:err(?:or)?s?|exception|exc(?:_info|_text)?|stack(?:_?trace)?|traceback|failure|reason|fatal|msg|message|log"
+    r"|level|levelname|severity|lvl)[\"']\s{0,4}:\s{0,4}(?:[\"']|\{\s?[\"'](?:err|message|msg))",
+    re.IGNORECASE,
+)
+
+
+def is_record(text: str) -> bool:
+    """Whether a line is such a record: what it quotes is none of the run's own trouble."""
+    return bool(_RECORD.match(text)) and not _TELLS_TROUBLE.search(text)
+
+
+# A warning of Python's, or a bar of whatever is fetched: a program is at work.
+_AT_WORK = lazy(r"\.py:\d{1,7}: [A-Z]\w{0,60}Warning: |\d%\|.{0,400}\d/\d{1,20} \[")
+
+
+def shows_life(text: str) -> bool:
+    """Whether a program is at work, though no loop and no logger of it speaks."""
+    return (".py:" in text or "%|" in text) and bool(_AT_WORK.search(text))
 
 
 # What only a host with TPUs says; one that looked for them in vain says that it found none.
@@ -285,7 +313,7 @@ def is_success(text: str) -> bool:
     """Whether a program says that all of its work is done; "8/20 trials done" is not all."""
     if is_test_report(text) or SHUT_DOWN.search(text):
         return True
-    if not SUCCESS.search(text) or any(pattern.search(text) for pattern in _NOT_ALL_DONE):
+    if not (SUCCESS.search(text) or languages.says_done(text)) or any(one.search(text) for one in _NOT_ALL_DONE):
         return False
     count = PART_OF.search(text)
     return not count or int(count[1]) >= int(count[2])

@@ -49,11 +49,11 @@ LIMITS: tuple[RuleRow, ...] = (
         r"due to (?:preemption|job requeue)|cancelled at.{0,40}due to node failure|^preempted (?:to|by|for)\b"
         r"|(?-i:\bPREEMPTED\b|\bNODE_FAIL\b)|state[ :=]+(?:PREEMPTED|NODE_FAIL)|(?:job|node|vm"
         r"|instance|worker|machine|task|pod|this)\b.{0,50}(?:\b(?:is|was|being|been|will be"
-        r"|gets?) )(?:\w{1,40} )?(?:preempted|evicted|reclaimed|drained)|\b(?:is|was|were|being|been|got"
-        r"|gets)(?: \w{1,40})? preempted(?!,? or\b)|\bTERM_PREEMPT"
-        r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim|preempt"
-        r"|shutdown|shutting)|(?:preempt\w{0,24}|eviction|termination|interruption|reclaim"
-        r")\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
+        r"|gets?) )(?:\w{1,40} )?(?:preempted|evicted|reclaimed|drained)(?!,? (?:or|had)\b)|\b(?:is|was|were|being|been"
+        r"|got|gets)(?: \w{1,40})? preempted(?!,? (?:or|had)\b)|\bTERM_PREEMPT"
+        r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim"
+        r"|preempt(?!_DYNAMIC|_RT|ion model)|shutdown|shutting)|(?:preempt\w{0,24}|eviction|termination|interruption"
+        r"|reclaim)\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
         r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by"
         r"|preempting|^the node was low on resource|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
         r"|\binstance/preempted\W{1,3}true|(?-i:DisruptionTarget|DeletionByTaintManager|PreemptionByScheduler"
@@ -95,7 +95,8 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$"
         r"|^make.{0,60}\b(?:interrupt|error 130)$|ctrl ?\+ ?c (?:was )?(?:pressed|received|detected|caught)"
         r"|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt"
-        r"|\binterrupt signal (?:was )?(?:received|caught|detected)|\b(?:received|caught|got) (?:an )?interrupt signal",
+        r"|\b(?:interrupt|INT|SIGINT) signal (?:was )?(?:received|caught|detected)"
+        r"|\b(?:received|caught|got) (?:an? |the )?(?:interrupt|INT) signal|\bin [`'].{1,80}': Interrupt$",
         "Python, shells, Lightning",
         "KeyboardInterrupt",
     ),

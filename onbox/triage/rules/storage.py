@@ -50,7 +50,7 @@ SPACE: tuple[RuleRow, ...] = (
         r"no space left on|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b|not enough (?:free )?(?:disk )?space\b"
         r"(?! .{0,16}\b(?:buffer|arena|pool|context|queue|stack|heap|table|workspace|allocate)\b)"
         r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b|out of space)"
-        r"|out of disk(?: space)?"
+        r"|(?<!maybe you are )(?<!perhaps you are )out of disk(?: space)?\b(?!.{0,20}\?)"
         r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w{1,40}_)"
         r"|not enough free disk"
         r"|no free space"

@@ -266,6 +266,7 @@ THEMES: tuple[Theme, ...] = (
         r"(?:not|no|never|fail\w*(?: to)?|without) (?:\w+ ){0,2}converg\w+"
         r"|convergence (?:\w+ ){0,2}(?:fail\w*|problem\w*|not|lost|was not|has not)|(?:has|have|is|was) diverg\w+"
         r"|non finite|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)"
+        r"|(?:detected|found|encountered|produced|hit) (?:an? )?nans?"
         r"|became unstable|blowing up"
         r"|nan at (?:it\w*|step|t|time)|invalid number in"
         r"|too many attempts made for this increment|fail\w* to find a solution"

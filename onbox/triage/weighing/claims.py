@@ -17,6 +17,7 @@ _ENDS_A_RUN = ("user_interrupt", "time_limit", "preempted")
 _LOSES_RESULTS = ("disk_full", "quota_exceeded", "inode_exhausted")
 _LEAVES_OTHERS = ("nccl_or_distributed",)
 REPORTED_WITHIN = 4  # lines
+LAST_TOLD = 20  # lines of loggers: who is asked to end tells no more than that
 LAST_STEPS = 2  # life signs of one who was asked to end
 _OF_A_HELPER = lazy(
     r"(?i)\b(?:helper|prefetch\w*|server|worker|daemon|tunnel|proxy|sidecar|monitor|child|subprocess|background)\b"
@@ -43,6 +44,8 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
     if signs.SHUT_DOWN.search(attempt.success.text):
         return fault.row.explains > VAGUE and attempt.signs_after(fault) == 0
     if found in _ENDS_A_RUN and not _OWN_LIMIT.search(fault.text):
+        if attempt.informed - fault.informed_before >= LAST_TOLD:
+            return False
         return fault.severity >= LOGGED and not attempt.reached_end and attempt.signs_after(fault) <= LAST_STEPS
     if found in _LOSES_RESULTS:
         return attempt.saved is None or attempt.saved.number < fault.number

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -12,10 +14,14 @@ from onbox.triage.layers import explained_by
 from onbox.triage.reading.match import BY_ID, OWN_WORDS
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
 from onbox.triage.reading.series import lost_figures, series_fault
+from onbox.triage.reading.tracebacks import exception_of
 from onbox.triage.rules.rows import CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
-from onbox.triage.stacks import last_stack
+from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.grounds import SURVIVED_PROVEN, Scene, counts, is_over
 from onbox.triage.weighing.shown import to_show
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import SeenLine
 
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
@@ -49,7 +55,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     if not sure and attempt is record.attempts[-1] and not are_no_words(attempt, record.tail):
         words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead))
         words = words or last_stack(attempt, record.tail)
-        words = None if words and is_over(words, scene) else words
+        words = None if words and (is_over(words, scene) or _is_set_aside(words, attempt, record.tail)) else words
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
@@ -89,6 +95,17 @@ def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault |
         return said
     near = (fault for fault in live if 0 < fault.number - cause.number <= GOES_ON_FOR)
     return next((fault for fault in near if fault.row.explains >= CONFIG), None)
+
+
+def _is_set_aside(words: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether the program went on from what its last words tell of: the next line says so, or the one above shows whose
+    trouble it is.
+    """
+    if any(fault.handled for fault in attempt.faults if fault.number == words.number):
+        return True
+    above = next((line.text for line in tail if line.number == words.number - 1), "")
+    said = message(words.text)
+    return said.level is None and is_shown_by(above) and exception_of(said.text, in_trace=False) is not None
 
 
 def _concrete(words: Fault | None, said: Fault | None) -> Fault | None:

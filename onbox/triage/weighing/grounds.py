@@ -7,6 +7,7 @@ a fault of its kind is outlived by.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
@@ -16,7 +17,8 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.match import NEARLY_ASKED, QUIET_LEVELS, REMARK_LEVELS
 from onbox.triage.reading.record import PROVEN, TAIL, WEAK
 from onbox.triage.reading.tracebacks import SHUTDOWN
-from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY
+from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY, VAGUE
+from onbox.triage.stacks import FRAME
 from onbox.triage.weighing.claims import is_meant, outlives_success
 from onbox.triage.words import LOUD
 
@@ -31,6 +33,8 @@ SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkp
 SURVIVED_BEFORE = 2  # times
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
 FORM_LETTERS = 12  # a shorter line is told again by chance
+SAME_LETTERS = 20  # of two complaints: so they begin alike
+TOLD_MUCH = 10  # such lines: more than a program tells while it comes to its end
 INFORMED = 3  # lines in which a logger tells what the program does next
 # Rows so vague that they count in so many last lines only.
 LAST_LINES = {"error-line": 3, "line-asks-for-setting": 3, "said-error": 12}
@@ -41,6 +45,8 @@ _DONE = lazy(
     r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?!.{0,80}(?:fail|error|abort|(?<!\w)no(?:t|thing)?\b))",
     re.IGNORECASE,
 )
+# Reads like an exception's name, and is a tool's complaint: "Error", or what the set-up of a shell is told by.
+_OF_A_TOOL = lazy(r"(?:Error|CondaError|CommandNotFoundError): ")
 _IMPORTS = lazy(r"(?:import|from) \w")
 _INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
 
@@ -118,27 +124,63 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
 
 def _is_bare(fault: Fault, scene: Scene) -> bool:
     """Whether it is a complaint that nothing proves: it may be a helper's, a tool's, or of one piece of the work."""
-    if scene.dead or fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE:
+    if scene.dead or fault.trace is not None or fault.row.explains > CAUSE:
+        return False
+    if fault.severity == PROVEN and not _OF_A_TOOL.match(fault.text):
         return False
     return fault.row.explains > ASKED or fault.row.id == "connection-lost"  # the others tell of a process that is gone
 
 
+def _is_in_hand(fault: Fault, scene: Scene) -> bool:
+    """Whether it is a traceback that the program itself wrote into its log: it was alive to do so."""
+    if scene.dead or fault.severity >= PROVEN or fault.trace is None or fault.row.explains > CAUSE:
+        return False
+    return fault.trace.caught
+
+
+def _is_made_again(fault: Fault, scene: Scene) -> bool:
+    """Whether a complaint so vague was made before in the same words, and the program worked on between the two. One
+    that names a reason may well be the last of its kind.
+    """
+    if not _is_bare(fault, scene) or fault.row.explains > VAGUE:
+        return False
+    alike = [
+        other
+        for other in scene.attempt.faults
+        if other.number <= fault.number and other.row is fault.row and _opening(other.text) == _opening(fault.text)
+    ]
+    return any(_did_more(one, next_) for one, next_ in pairwise(alike))
+
+
+def _opening(text: str) -> str:
+    return "".join(filter(str.isalpha, message(text).text))[:SAME_LETTERS]
+
+
+def _did_more(one: Fault, next_: Fault) -> bool:
+    """Whether the program worked between two complaints."""
+    steps = next_.progress_before - one.progress_before
+    return steps > 0 or next_.informed_before > one.informed_before
+
+
 def _is_worked_on(fault: Fault, scene: Scene) -> bool:
-    """Whether the program did more after a bare complaint."""
-    return _is_bare(fault, scene) and scene.attempt.informed - fault.informed_before >= INFORMED
+    """Whether the program did more after a bare complaint, or much more after a traceback that it had in hand."""
+    told = scene.attempt.informed - fault.informed_before
+    if _is_in_hand(fault, scene) and told >= TOLD_MUCH:
+        return not any(LOUD.search(line.text) for line in scene.record.tail if line.number > fault.number)
+    return _is_bare(fault, scene) and told >= INFORMED
 
 
 def does_it_again(fault: Fault, scene: Scene) -> bool:
     """Whether a logger tells after a bare complaint what it told before it: a server answers the next request, a loop
     takes the next piece.
     """
-    if not _is_bare(fault, scene):
+    if not (_is_bare(fault, scene) or _is_in_hand(fault, scene)):
         return False
     told = [(line.number, message(line.text)) for line in scene.record.tail]
     forms = [(number, _form(said.text)) for number, said in told if said.level == "INFO"]
     before = {form for number, form in forms if number < fault.number}
-    again = (form for number, form in forms if number > fault.number)
-    return any(form in before for form in again if len(form) >= FORM_LETTERS)
+    again = {form for number, form in forms if number > fault.number and len(form) >= FORM_LETTERS}
+    return len(again & before) >= (INFORMED if fault.trace else 1)
 
 
 def is_over(words: Fault, scene: Scene) -> bool:
@@ -159,15 +201,19 @@ def _ends_with_done(fault: Fault, scene: Scene) -> bool:
 
 
 def _is_long_past(fault: Fault, scene: Scene) -> bool:
-    """Whether all the newest lines stand behind a bare complaint, and none of them complains: a run that ends of
-    something says so at its end.
+    """Whether all the newest lines stand behind a bare complaint or a traceback that the program had in hand, and none
+    of them complains: a run that ends of something says so at its end.
     """
     newest = scene.record.tail
-    if not _is_bare(fault, scene) or len(newest) < TAIL or fault.number >= newest[0].number:
+    if len(newest) < TAIL or fault.number >= newest[0].number:
+        return False
+    if not (_is_bare(fault, scene) or _is_in_hand(fault, scene)):
         return False
     first = newest[0].number
     if any(other.number >= first and other.severity > WEAK for other in scene.attempt.faults):
         return False
+    if sum(bool(FRAME.search(line.text)) for line in newest) > len(newest) // 2:
+        return False  # they are its stack
     return not any(LOUD.search(line.text) for line in newest)
 
 
@@ -271,10 +317,11 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(True, "a word of success follows, from one who was stopped or has lost what it made",
            lambda f, s: _was_before_success(f, s) and outlives_success(f, s.attempt)),
     Ground(False, "a word of success follows", _was_before_success),
-    Ground(False, "a bare complaint, and loggers tell what the program does next", _is_worked_on),
-    Ground(False, "a bare complaint, and a logger tells again what it told before", does_it_again),
+    Ground(False, "a bare complaint or one in hand, and loggers tell what the program does next", _is_worked_on),
+    Ground(False, "a bare complaint or one in hand, and a logger tells again what it told before", does_it_again),
+    Ground(False, "a vague complaint, made before in the same words and outlived", _is_made_again),
     Ground(False, "a bare complaint, and the last line of all says done", _ends_with_done),
-    Ground(False, "a bare complaint, and none of the many lines since complains", _is_long_past),
+    Ground(False, "a bare complaint or one in hand, and none of the many lines since complains", _is_long_past),
     Ground(False, "the work was done, and it names no reason",
            lambda f, s: _came_after_the_work(f, s) and _names_no_reason(f, s)),
     Ground(True, "the work was done, and it names a reason", _came_after_the_work),

@@ -10,7 +10,7 @@ from onbox.model.units import format_size
 from onbox.runs.next_step import Act
 from patrol.cost import cost_words
 from patrol.decide.box_scene import BoxScene, LinkScene
-from patrol.decide.phrases import ago, quote, word
+from patrol.decide.phrases import ago, percent_text, quote, word
 from patrol.decide.remote_command import here
 from patrol.decide.rule import Condition, Rule
 from patrol.ssh.unreachable_reasons import BY_KEY, UnreachableReason
@@ -80,11 +80,16 @@ def _used(scene: BoxScene) -> list[tuple[str, float]]:
     if scene.fullest:
         disk, used = scene.fullest
         found.append(
-            (f"{word(disk.mount, 40)} {used:.0f}% of bytes ({format_size(max(0, disk.bytes_free))} left)", used)
+            (
+                f"{word(disk.mount, 40)} {percent_text(used)} of bytes ({format_size(max(0, disk.bytes_free))} left)",
+                used,
+            )
         )
     if scene.fullest_inodes:
         disk, used = scene.fullest_inodes
-        found.append((f"{word(disk.mount, 40)} {used:.0f}% of inodes ({observed(disk.inodes_free)} left)", used))
+        found.append(
+            (f"{word(disk.mount, 40)} {percent_text(used)} of inodes ({observed(disk.inodes_free)} left)", used)
+        )
     return found
 
 
@@ -231,7 +236,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
     Flag(
         "memory-pressure", Severity.WARNING, None,
         (If("memory held above memory_percent of the group's limit", lambda s: (s.memory_percent or 0.0) > s.limits.memory_percent),),
-        lambda s: f"{s.memory_percent or 0:.1f}% of the group's memory limit is held",
+        lambda s: f"{percent_text(s.memory_percent or 0)} of the group's memory limit is held",
         "held is what the kernel cannot drop; page cache does not count",
         remedy=lambda s: "Fewer workers, less prefetch, or more memory, before the OOM killer decides.",
     ),
@@ -239,7 +244,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
         "host-memory", Severity.WARNING, None,
         (If("the group has no limit that was seen", _no_group_limit),
          If("memory in use of the whole box above host_memory_percent", lambda s: (s.host_memory_percent or 0.0) > s.limits.host_memory_percent)),
-        lambda s: f"{s.host_memory_percent or 0:.1f}% of the box's memory is in use, and no group limit protects the run",
+        lambda s: f"{percent_text(s.host_memory_percent or 0)} of the box's memory is in use, and no group limit protects the run",
         "a neighbour's load is not ours, but it may end us where nothing divides the memory",
         remedy=lambda s: "See who uses it.",
     ),

@@ -23,7 +23,7 @@ from onbox.backends.iris.text import (
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.command import CommandResult
 from onbox.system.http import NoReply, Question, Reply
-from onbox.triage.classes import CLASS_KEYS
+from onbox.triage.classes import REMEDIES
 from tests.onbox.backends.cases import case
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ FAILED = case("iris_rpc_GetJobStatus_failed.json")
 
 
 def test_every_row_names_a_known_class() -> None:
-    assert {row.failure_class for row in STATES if row.failure_class} <= CLASS_KEYS
+    assert {row.failure_class for row in STATES if row.failure_class} <= REMEDIES.keys()
 
 
 def test_a_failed_job_of_the_first_generation() -> None:

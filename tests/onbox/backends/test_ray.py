@@ -12,7 +12,7 @@ from onbox.backends.ray.backend import Ray
 from onbox.backends.ray.text import STATES, job_from, read_job, read_logs, read_submission, submission
 from onbox.contract.readings import Absent, Unseen
 from onbox.system.http import NoReply, Question, Reply
-from onbox.triage.classes import CLASS_KEYS
+from onbox.triage.classes import REMEDIES
 from tests.onbox.backends.cases import case
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ VERSION = Reply(200, '{"version": "4", "ray_version": "2.60.0", "session_name": 
 
 
 def test_every_row_names_a_known_class() -> None:
-    assert {row.failure_class for row in STATES if row.failure_class} <= CLASS_KEYS
+    assert {row.failure_class for row in STATES if row.failure_class} <= REMEDIES.keys()
 
 
 @pytest.mark.parametrize(

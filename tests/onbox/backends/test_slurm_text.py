@@ -22,7 +22,7 @@ from onbox.backends.slurm.text import (
     weigh,
 )
 from onbox.contract.readings import Absent, Unseen
-from onbox.triage.classes import CLASS_KEYS
+from onbox.triage.classes import REMEDIES
 from tests.onbox.backends.cases import case
 
 DOWN = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n"
@@ -31,7 +31,7 @@ NO_ACCOUNTING = "Slurm accounting storage is disabled\n"
 
 
 def test_every_state_names_a_known_class() -> None:
-    assert {row.failure_class for row in STATES if row.failure_class} <= CLASS_KEYS
+    assert {row.failure_class for row in STATES if row.failure_class} <= REMEDIES.keys()
 
 
 def test_every_row_can_be_reached() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 
 from onbox.chain.artifacts.on_disk import find_files, look_at, picture
 from onbox.checkpoints.on_disk import look_at_checkpoints
+from onbox.checkpoints.survey import survey
 from onbox.checkpoints.wholeness import examine
 from onbox.model.manifest import Artifact, Stage
 
@@ -152,6 +154,14 @@ def test_models_of_lightgbm_are_found_and_other_texts_are_not(tmp_path: Path) ->
     assert choice.chosen is not None
     assert (choice.chosen.path, choice.chosen.whole) == ("model_10.txt", True)
     assert [(one.path, one.whole) for one in choice.passed_over] == [("model_20.txt", False)]
+
+
+def test_a_model_of_lightgbm_is_listed_though_its_name_has_no_step(tmp_path: Path) -> None:
+    (tmp_path / "model.txt").write_text("tree\nversion=v4\nTree=0\n\nend of trees\n\nparameters:\nend of parameters\n")
+    (tmp_path / "final_scores.txt").write_text("auc 0.9\n")
+    stage = Stage("train", "true", artifacts=(Artifact("model.txt"), Artifact("*.txt", is_glob=True)))
+    found = survey(stage, str(tmp_path)).found
+    assert [(os.path.basename(one.path), one.step, one.whole) for one in found] == [("model.txt", None, True)]
 
 
 def test_weights_in_the_folder_of_a_number_are_no_step(tmp_path: Path) -> None:

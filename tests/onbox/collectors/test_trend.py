@@ -99,6 +99,11 @@ def test_three_points_over_a_minute_are_enough() -> None:
     assert seconds_until_empty([(0.0, 900.0), (30.0, 600.0), (60.0, 300.0)]) == pytest.approx(30.0)
 
 
+def test_two_minutes_do_not_foretell_half_a_day() -> None:
+    assert seconds_until_empty([(0.0, 13.6 * GB), (50.0, 13.57 * GB), (110.0, 13.54 * GB)]) is None
+    assert seconds_until_empty([(0.0, 13.6 * GB), (50.0, 12.3 * GB), (110.0, 11.0 * GB)]) == pytest.approx(470, rel=0.1)
+
+
 def test_what_is_empty_is_empty_now() -> None:
     assert seconds_until_empty(points(lambda at: 3600.0 - at, 3600.0)) == 0.0
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from onbox.commands.show.status_text import _tracker_lines, resource_text
 from onbox.commands.triage import recorded_end
 from onbox.notify.queue.queue_status import summary
+from tests.box import Box
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.box import Box
 
 
 def test_a_tracker_run_of_an_attempt_before_says_so() -> None:
@@ -40,6 +39,23 @@ def test_triage_of_a_log_of_a_run_knows_how_the_attempt_ended(box: Box) -> None:
     assert not box.onbox("triage", str(log)).stdout.startswith("host_oom")
     box.onbox("chain", "--run", "well", "train=echo step 2/2 loss 1")
     assert "success_healthy: done" in box.onbox("triage", ".onbox/well/logs/train.log").stdout
+
+
+def test_triage_of_a_run_that_lost_its_runner_does_not_say_that_it_runs(box: Box) -> None:
+    """Stopped then, or ended together with it: in both the journal lacks the attempt's end."""
+    waits = "train=echo step 1/9 loss 1; until test -e go; do sleep 0.05; done"
+    for run, word, says in (("one", "stop", "user_interrupt: dead"), ("two", "", "unknown: dead")):
+        one = Box(box.project, run)
+        assert one.onbox("chain", "--run", run, "-d", "--launch-check", "0", waits).returncode == 0
+        one.wait_for_log("step 1/9")
+        assert one.onbox("triage", "--run", run).stdout.startswith("success_healthy: running")
+        one.kill_runner()
+        if word:
+            assert one.onbox(word, run).returncode == 0
+        else:
+            one.end_everything()
+        said = one.onbox("triage", "--run", run).stdout
+        assert said.startswith(says), said
 
 
 def test_a_log_of_no_run_has_no_recorded_end(tmp_path: Path) -> None:

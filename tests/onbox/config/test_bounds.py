@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from onbox.config.bounds import DIGITS, KEY_PARTS, bounds_problem
 from onbox.config.template import render_template
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
-from onbox.project import FILE_LIMIT_BYTES, load_project
+from onbox.project import FILE_LIMIT_BYTES, BrokenConfig, load_project
 from onbox.system.time_limit import time_limit
 
 if TYPE_CHECKING:
@@ -60,3 +61,19 @@ def test_what_people_write_is_within_bounds() -> None:
 
 def test_the_line_is_told() -> None:
     assert "line 3" in str(bounds_problem("a = 1\n\n" + "a." * 20 + "a = 1"))
+
+
+@pytest.mark.parametrize("kind", ["link to nowhere", "link to itself", "folder", "FIFO"])
+def test_what_is_no_file_is_not_taken_for_no_configuration(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "onbox.toml"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "FIFO":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(path if kind == "link to itself" else tmp_path / "shared.toml")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BrokenConfig, match=r"onbox\.toml: (?:is a link to|cannot be read)"):
+        load_project(None)

@@ -6,14 +6,22 @@ from typing import Any
 
 import pytest
 
-from onbox.logs.links import RULES, Links, read_links
+from onbox.logs.links import RULES, Links
+from onbox.logs.progress import ProgressReader
+
+
+def read_links(log: bytes) -> Links:
+    """What a reader of the whole log knows."""
+    reader = ProgressReader()
+    reader.feed(log)
+    return Links.from_state(reader.links())
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.tracker} {rule.example[:40]}")
 def test_every_rule_reads_its_example(rule: Any) -> None:
     found = rule.pattern.search(rule.example)
     assert found is not None
-    links = read_links(rule.example.encode())
+    links = read_links(rule.example.encode() + b"\n")
     for name, value in found.groupdict().items():
         if name in ("run_id", "run_url", "run_name", "offline_dir"):
             assert getattr(links, name) == value

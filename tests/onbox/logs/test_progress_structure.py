@@ -9,6 +9,29 @@ from onbox.logs.progress import read_progress
 MEASURES = (-13405.36, -9765.58, -9744.06, -9737.1, -9735.5, -9732.81, -9732.3, -9732.26)
 
 
+LOOP = "".join(f"iter {at} loss {value}\n" for at, value in enumerate(MEASURES * 2))
+
+
+YOLO = """\
+  Epoch    GPU_mem   box_loss   cls_loss   dfl_loss  Instances       Size
+ 46/100      9.18G      1.521      1.559      1.242        847        640:
+  0%|          | 0/15 [00:00<?, ?it/s]
+ 47/100      9.18G      1.522      1.576      1.245        794        640:
+  0%|          | 0/15 [00:00<?, ?it/s]
+"""
+SECOND_RUN = """\
+Epoch 29/30
+step=9/9 loss=2.3
+Epoch 30/30
+step=9/9 loss=2.3
+Epoch train finished, loss=2.3
+step=2/19 loss=2.3
+step=3/19 loss=2.3
+"""
+SHARDS = "Loading checkpoint shards: 100%|##########| 2/2 [00:00<00:00,  4.90it/s]\n"
+JOBS = "Next job: a\nSuccessfully completed job: a\n" * 3
+
+
 def rows(form: str) -> bytes:
     return "".join(
         form.format(n=number, n100=100 * number, n2=2**number, v=value) + "\n"
@@ -163,7 +186,47 @@ def test_a_display_that_learns_how_much_there_is() -> None:
         ("Fold 1/3\nepoch 16 loss 0.3\nEarly stopping triggered at epoch 16\n", None),
         ("Fold 3/3\nepoch 16 loss 0.3\nEarly stopping triggered at epoch 16\n", True),
         ("Epoch [100/100][4000/5005]  loss: 0.92\n", False),
+        (LOOP + "simulation ended at 2022-07-02 19:19:56\n", True),
+        (LOOP + "elapsed time: 6559.716926813126\n", True),
+        (LOOP + "Total gen time:  5029\n", True),
+        (LOOP + "Best model is at epoch: 12\n", True),
+        (LOOP + "SCORE\n  Correct = 98.42%\n", True),
+        (LOOP + "Anzahl korrekter Vorhersagen: 7770 / 10000\nGenauigkeit: 77.7%\n", True),
+        (LOOP + "Accuracy of the validation: 77.7%\n", False),
+        (LOOP + "Peak memory: 77.7%\n", False),
+        (LOOP + "Correct = 98.42%\n" + LOOP, False),
+        (SHARDS, None),
+        (SHARDS + "Graph capturing finished in 1 secs\n", None),
+        (
+            "[Parallel(n_jobs=2)]: Done   5 out of   5 | elapsed: 3.3s finished\n"
+            + "".join(f"INFO: total of set {c}\n" for c in "pqrstuvw"),
+            None,
+        ),
+        ("".join(f"reading input of kind {c}\n" for c in "pqrstuv") + JOBS + "Next job: b\n", None),
+        ("loss 0.3\n=== Epoch 10/10 ===\n", None),
+        (SECOND_RUN, False),
+        ("done.\n" + "".join(f"step {c} of the next training is being set up\n" for c in "abcdefghijklmnop"), None),
+        ("iter 9/10 loss 0.3\nnumber of restarts: 0/5\nTraining completed\n", True),
     ],
 )
 def test_which_ends_are_ends(log: str, finished: object) -> None:
     assert read_progress(log.encode()).finished is finished
+
+
+@pytest.mark.parametrize(
+    ("log", "current", "exact_max"),
+    [
+        ("Epoch 2/10\nThe whole journey took 2/3 + 3/5 = 14/15 hours.\n", 2, 10),
+        ("Epoch 2/10\n2. (25/100) * 255 = 63.75 pages\n" * 3, 2, 10),
+        ("".join(f"{at}th run\npower: 0.{at}\n" for at in range(4, 44)), 43, None),
+        ("Parse safetensors files: 100%|#####| 3/3 [00:08<00:00,  2.87s/it]\nstep 4 loss 0.3\n", 4, None),
+        ("NCCL INFO Channel 31/32 :    0   1\n", None, None),
+        ("Epoch 1 Loss 1.02\nTime taken for 1 epoch: 116.46 secs\n", 1, None),
+        ("12:01:10 [FT] Ep 001 | Loss 0.6\n12:01:20 [FT] Ep 002 | Loss 0.5\n", 2, None),
+        ("INFO:root:[1,   100/ 2562] - [Autoencoder Training] [Loss: 0.9994] [lr: 1.08e-04]\n" * 2, 1, None),
+        ("LR=0.000169, GAMMA=0.935, TAU=0.008, PLANNING_STEPS=10, N_STEP=3\n" * 2, None, None),
+        (YOLO, 47, 100),
+    ],
+)
+def test_which_numbers_are_the_runs(log: str, current: int | None, exact_max: int | None) -> None:
+    assert read_progress(log.encode())[:2] == (current, exact_max)

@@ -73,6 +73,14 @@ def test_the_best_is_by_the_sign() -> None:
     assert board_of(*records).best == (0.9, 2)
 
 
+def test_a_cell_that_is_to_run_once_more_is_not_the_best() -> None:
+    records = [ended(one, "done", metrics={"accuracy": value}) for one, value in ((1, 0.5), (2, 0.9), (3, 0.7))]
+    board = board_of(*records, {"event": Event.CELL_REOPENED, "n": 2})
+    assert board.top == [(0.7, 3), (0.5, 1)]
+    board.apply(ended(2, "done", metrics={"accuracy": 0.6}))
+    assert board.top == [(0.7, 3), (0.6, 2), (0.5, 1)]
+
+
 def test_a_reopened_cell_is_open_and_no_failure() -> None:
     board = board_of(ended(1, "failed", failure_class="x"), {"event": Event.CELL_REOPENED, "n": 1})
     assert board.standing(1) is SweepStanding.OPEN

@@ -4,6 +4,7 @@ are real.
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -179,6 +180,19 @@ def test_cells_that_outlive_the_runner_are_taken_over_and_started_no_second_time
     (here.box.project / "go").touch()
     assert end_of(pid) == Exit.DONE
     assert sorted(here.box.ran) == list(THREE)
+
+
+def test_a_cell_whose_own_runner_was_killed_took_all_the_time_since_its_first_start(here: SweepHere) -> None:
+    here.prepare(WAITS)
+    pid = here.begin()
+    wait_until(lambda: here.box.ran, "a cell at work")
+    (cell,) = (here.box.state / "cells").iterdir()
+    os.kill(json.loads((cell / "lock").read_text())["pid"], signal.SIGKILL)
+    here.box.wait_for_event(Event.CELL_ENDED)
+    (here.box.project / "go").touch()
+    assert end_of(pid) == Exit.DONE
+    (seconds,) = (one["seconds"] for one in here.box.events("cell_ended") if "seconds" in one and one["n"] == 1)
+    assert seconds == json.loads((cell / "markers/CHAIN_DONE").read_text())["duration_seconds"]
 
 
 def test_a_done_cell_whose_marker_is_gone_is_run_again(here: SweepHere) -> None:

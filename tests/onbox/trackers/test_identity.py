@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.logs.links import read_links
+from onbox.logs.progress import ProgressReader
 from onbox.model.tracker import (
     Intent,
     TrackerIdentity,
@@ -37,6 +37,13 @@ DRIFTS = {
     "name-reused": Case(Intent(), SECOND._replace(run_id="xyz"), (FIRST,)),
     "stale-link": Case(Intent(), FIRST, log_id="old"),
 }
+
+
+def identity_of_log(log: bytes) -> TrackerIdentity | None:
+    """What a reader of the whole log knows."""
+    reader = ProgressReader()
+    reader.feed(log)
+    return identity_of(reader.links())
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.kind)
@@ -87,7 +94,7 @@ STARTS = {
 
 @pytest.mark.parametrize("release", STARTS)
 def test_a_start_tells_id_name_entity_project_and_link(release: str) -> None:
-    found = identity_of(read_links(STARTS[release].encode()).state())
+    found = identity_of_log(STARTS[release].encode())
     assert found is not None
     assert found[:6] == (
         "wandb", "abc12345", "misty-sun-7", "lab", "digits", "https://wandb.ai/lab/digits/runs/abc12345",
@@ -96,7 +103,7 @@ def test_a_start_tells_id_name_entity_project_and_link(release: str) -> None:
 
 def test_an_offline_run_is_known_by_its_directory() -> None:
     line = b"wandb: Run data is saved locally in /data/wandb/offline-run-20261121_033045-cslapxeo\n"
-    found = identity_of(read_links(line).state())
+    found = identity_of_log(line)
     assert found is not None
     assert (found.run_id, found.url, found.place) == (
         "cslapxeo",
@@ -110,7 +117,7 @@ def test_a_trackio_run_is_known_by_project_name_and_database() -> None:
         b"* Trackio project initialized: my.digits\n* Trackio metrics logged to: /data/trackio\n"
         b'\x1b[1m\x1b[38;5;208mtrackio show --project "my.digits"\x1b[0m\n* Created new run: dainty-sunset-0\n'
     )
-    found = identity_of(read_links(log).state())
+    found = identity_of_log(log)
     assert found == TrackerIdentity(
         "trackio", None, "dainty-sunset-0", None, "my.digits", None, "/data/trackio/mydigits.db"
     )
@@ -118,7 +125,7 @@ def test_a_trackio_run_is_known_by_project_name_and_database() -> None:
 
 @pytest.mark.parametrize("log", [b"", b"see https://example.com/blog\n", b"* Trackio project initialized: lm\n"])
 def test_a_log_without_a_run_names_none(log: bytes) -> None:
-    assert identity_of(read_links(log).state()) is None
+    assert identity_of_log(log) is None
 
 
 def test_the_files_are_believed_where_the_log_names_another_run() -> None:

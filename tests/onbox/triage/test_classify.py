@@ -169,6 +169,14 @@ def test_odd_logs_are_no_trouble(log: bytes) -> None:
     assert not classify(log, Evidence()).terminal
 
 
+@pytest.mark.parametrize("age_seconds", [None, 30.0])
+def test_an_empty_log_is_not_called_healthy(age_seconds: float | None) -> None:
+    verdict = classify(b"", Evidence(log_age_seconds=age_seconds))
+    assert (verdict.failure_class, verdict.state, verdict.confidence) == ("unknown", "unknown", "low")
+    assert "empty" in verdict.remedy
+    assert classify(b"", Evidence(process_alive=True)).failure_class == "success_healthy"
+
+
 def test_a_huge_line_takes_no_time() -> None:
     began = time.process_time()
     assert classify(b"e" * 10_000_000 + b" CUDA out of memory", Evidence(exit_code=1)).failure_class == "cuda_oom"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.triage.classes import CLASS_KEYS
+from onbox.triage.classes import REMEDIES
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.meaning import ROWS, meaning_of
@@ -61,7 +61,7 @@ def test_where_a_library_gives_no_reason_both_candidates_are_told() -> None:
 
 
 def test_themes_are_of_known_classes_and_unique() -> None:
-    assert {theme.failure_class for theme in THEMES} <= CLASS_KEYS
+    assert {theme.failure_class for theme in THEMES} <= REMEDIES.keys()
     assert len(ROWS) == len(THEMES)
 
 

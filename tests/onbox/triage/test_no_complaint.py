@@ -19,6 +19,10 @@ _LOGGED = (
 )
 
 NO_COMPLAINT = {
+    "a server that refuses a client and says so with a level in brackets": (
+        "2026-11-23  1:57:53 0 [Note] dbd: ready for connections.\n"
+        "2026-11-23  1:58:01 3 [Warning] Access denied for user 'etl'@'localhost' (using password: YES)\n"
+    ),
     "pieces that failed, and the last line says done": (
         "fitting 9 models\n"
         + "".join(f"Error in replicate {at}: probabilities are 0 or 1\n" for at in range(1, 9))
@@ -61,6 +65,67 @@ NO_COMPLAINT = {
         "16:48:38 ERROR bot: Failed to fetch data after 3 attempts: no such market symbol INVALID/PAIR\n"
         "16:48:38 WARNING bot: Messages are not configured\n16:48:38 WARNING bot: No data to store for BTC\n"
         "16:48:38 WARNING bot: Messages are not configured\n16:48:38 INFO bot: Empty frames were tried out\n"
+    ),
+    "a warning of R's, above its call": (
+        "".join(f"Iteration  {at}\n" for at in range(1, 11))
+        + "Warning message:\nIn searchCommandline(parallel, cpus = cpus, type = type,  :\n"
+        "  Unknown option on commandline: --file\n"
+    ),
+    "the bar of R behind such a warning": (
+        "Warning message:\nIn init(parallel) :\n  Unknown option on commandline: --file\n\n  |      |   0%\n"
+        "  |=     |  20%\n  |===   |  60%\n  |======| 100%\n"
+    ),
+    "a record of a chat that quotes an error": (
+        '{"type":"assistant","content":[{"type":"tool_use","name":"Read","input":{"file_path":"a.md"}}]}\n'
+        '{"type":"user","content":[{"type":"tool_result","content":"File does not exist.","is_error":true}]}\n'
+        '{"type":"assistant","content":[{"type":"words","words":"It is invalid: the option is unknown."}]}\n'
+    ),
+    "an image that docker has to pull": (
+        "Unable to find image 'tools/align:v1.9' locally\nv1.9: Pulling from tools/align\n"
+        "478cd0aa93c0: Already exists\na955c5be8430: Pulling fs layer\n"
+    ),
+    "a shell's set-up that failed, and a program that runs": (
+        "CondaError: Run 'conda init' before 'conda activate'\n"
+        "/w/train.py:24: ExperimentalWarning: the bar is new\n  for one in bar(loader):\n"
+        "/w/utils.py:105: UserWarning: To copy construct from a tensor, use clone()\n  return tensor(a)\n"
+        "/w/eval.py:22: ExperimentalWarning: the bar is new\n  for one in bar(loader):\n"
+        "CondaError: Run 'conda init' before 'conda deactivate'\n"
+    ),
+    "a tool's error before parts are loaded": (
+        "Error: Unable to determine path to the running interpreter. Provide an explicit path.\n"
+        + "".join(f"Loading parts...:  {at}0%|##  | {at}/6 [00:00<00:00,  5.2it/s]\n" for at in range(1, 6))
+    ),
+    "pieces that could not be computed, and the work is done, in Chinese": (
+        "".join(
+            f"Epoch {at} \u8bc4\u4f30\u51fa\u9519: CUDA out of memory. Tried to allocate 4 GiB.\n" for at in range(9)
+        )
+        + "\u8bad\u7ec3\u5b8c\u6210\uff01\n"
+    ),
+    "a piece that is skipped, as the next line says": (
+        "23:24:35 - INFO - Fetching stock data for BAC\n23:24:36 - INFO - Raw data are in raw/BAC.json\n"
+        "23:24:36 - ERROR - Invalid API response: missing required keys.\n"
+        "23:24:36 - ERROR - Skipping save_clean for BAC: cleaning failed\n"
+    ),
+    "a title among things that were stored": (
+        "".join(f"2025-07-25 15:21:25 - INFO - Inserted product: Book {at}\n" for at in "abcdefgh")
+        + "2025-07-25 15:21:25 - INFO - Inserted product: Evicted: Poverty in the City\n"
+        + "".join(f"2025-07-25 15:21:25 - INFO - Inserted product: Book {at}\n" for at in "ijklmnopqrstuvwxyzabcdefg")
+        + "2025-07-25 15:21:26 - INFO - Scraping and storage completed successfully\n"
+    ),
+    "an exception of one request to a Java server": (
+        "09:00:01 [main] INFO  o.s.boot.App - Started\n"
+        "09:41:37 [http-nio-8081-exec-6] ERROR o.e.Views - Exception processing template\n"
+        "org.e.TemplateInputException: An error happened during template parsing: cannot read field\n"
+        "\tat org.e.Parser.parse(Parser.java:241)\n\tat java.lang.Thread.run(Thread.java:748)\n"
+    ),
+    "a stack below a logger's warning": (
+        "19:38:34 [INFO ](Client) connected\n19:39:50 [WARN ](Client) exceptionCaught() occurred.\n"
+        "java.io.IOException: the remote host closed the channel\n\tat sun.nio.ch.Dispatcher.read(Dispatcher.java:43)\n"
+        "\tat java.lang.Thread.run(Thread.java:748)\n"
+    ),
+    "a player who left a game": (
+        "Client 4 joined game 1 on Mon 13:17:15\n"
+        "Client 4, <f> disconnected from game 1 for reason <recv() failed: Connection reset by peer>\n"
     ),
     "tests that provoke errors, in TAP": (
         "# attempt 1 failed: connect ECONNREFUSED 127.0.0.1:5432\n# FATAL ERROR: simulated out of memory\n"
@@ -188,6 +253,51 @@ def test_words_of_trouble_alone_are_no_failure(log: str) -> None:
 
 _ENDS = 'Traceback (most recent call last):\n  File "/w/train.py", line 25, in <module>\n    step()\n'
 COMPLAINTS = {
+    "a port that is taken at the last start of several": (
+        "port_in_use",
+        "".join(
+            f"05:{at}0:41 INFO [main] org.e.Catalina.start go\n05:{at}0:42 SEVERE [main] create[localhost:8005]:\n"
+            "\tjava.net.BindException: Address already in use\n\t\tat java.net.Socket.bind(Native Method)\n"
+            for at in range(6)
+        ),
+    ),
+    "a server that lives on without what it was to serve": (
+        "port_in_use",
+        (
+            "11-Jun-2019 05:50:41 INFO [main] org.e.Catalina.load The load took 3 s\n"
+            "11-Jun-2019 05:50:41 SEVERE [main] org.e.Server.await create[localhost:8005]:\n"
+            " java.net.BindException: Address already in use (Bind failed)\n\tat java.net.Socket.bind(Native Method)\n"
+            "11-Jun-2019 05:50:41 INFO [main] org.e.Protocol.pause Pausing [http-nio-8080]\n"
+            "11-Jun-2019 05:50:42 INFO [main] org.e.Protocol.stop Stopping [http-nio-8080]\n"
+        ),
+    ),
+    "a compiler that gives the place in brackets": (
+        "code_error",
+        "src/page.ts(2,24): error TS2306: File 'src/page.jsx' is not a module.\n",
+    ),
+    "an error of MATLAB's without a screen": (
+        "code_error",
+        (
+            ' main("", parc="", seed=, out="a.csv"); exit;\n                        |\n'
+            "{Invalid expression. When calling a function or indexing a variable, use\n"
+            "parentheses. Otherwise, check for mismatched delimiters.\n}\n"
+        ),
+    ),
+    "an error of R's, and the warning that tells why": (
+        "permission_error",
+        (
+            "Error in gzfile(file, mode) : cannot open the connection\nIn addition: Warning message:\n"
+            "In gzfile(file, mode) :\n  cannot open compressed file 'fit.rds', probable reason 'Permission denied'\n"
+            "Execution halted\n"
+        ),
+    ),
+    "a task of several that failed, as the summary says": (
+        "code_error",
+        "INFO: running the tasks\nERROR: [pid 6743] a worker failed\nTraceback (most recent call last):\n"
+        '  File "/w/tasks.py", line 45, in run\n    raise KeyError("valid_loss")\nKeyError: \'valid_loss\'\n'
+        + "".join(f"INFO: task {at} has been told of\nDEBUG: asking for work\n" for at in "abcdefg")
+        + "===== Execution Summary =====\n* 4 ran\n* 1 failed:\n    - 1 Extract(d=3)\n",
+    ),
     "a test suite that somebody stopped": (
         "user_interrupt",
         (
@@ -236,6 +346,29 @@ COMPLAINTS = {
             + _ENDS
             + "ValueError: not enough values to unpack\n"
         ),
+    ),
+    "a kernel's own model is no preemption": (
+        "disk_full",
+        "Platform: Linux vm 6.18.4 #1 SMP PREEMPT_DYNAMIC x86_64\nerror: a.bin: [Errno 28] No space left on device\n",
+    ),
+    "an interrupt as Ruby tells it": ("user_interrupt", "step 3\nt.rb:1:in `sleep': Interrupt\n"),
+    "a program that takes an interrupt and ends in order": (
+        "user_interrupt",
+        "step 9700\n\nReceived the INT signal, stopping within 25 steps\n\nstep 9800\nPerformance: 142.2\n",
+    ),
+    "a guess about the disk is no full disk": (
+        "checkpoint_corrupt",
+        "Fatal error:\nCheckpoint file corrupted/truncated, or maybe you are out of disk space?\n",
+    ),
+    "an end by a number that is none": (
+        "divergence",
+        "epoch 3 loss 0.41\n" + _ENDS + "RuntimeError: Encountered NaN.\n",
+    ),
+    "frames of a stack behind a clock since the start are no steps": (
+        "code_error",
+        "".join(f"[+  47{at}.320] step {at}/9 loss 0.{at}\n" for at in range(3))
+        + "[+  473.320] terminate called after throwing an instance of 'std::out_of_range'\n"
+        + "".join(f"[+  473.320] frame #{at}: <unknown function> + 0x85 (0xff in /usr/lib/l.so)\n" for at in range(9)),
     ),
     "an exception that speaks of early stopping is no success": (
         "config_error",

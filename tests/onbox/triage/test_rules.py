@@ -7,7 +7,7 @@ import re
 import pytest
 
 from onbox.logs.model.lines import message
-from onbox.triage.classes import CLASS_KEYS
+from onbox.triage.classes import REMEDIES
 from onbox.triage.reading.match import holds_a_word, match_row
 from onbox.triage.rules.rows import RuleRow, compiled
 from onbox.triage.rules.table import ROWS
@@ -31,13 +31,13 @@ def test_ids_are_unique() -> None:
 
 
 def test_every_class_is_reached() -> None:
-    assert {row.failure_class for row in ROWS} == CLASS_KEYS - WITHOUT_ROWS
+    assert {row.failure_class for row in ROWS} == REMEDIES.keys() - WITHOUT_ROWS
 
 
 def test_a_row_without_a_class_names_those_it_may_be() -> None:
     undecided = [row for row in ROWS if row.failure_class == "unknown"]
     assert undecided
-    assert all(len(row.rivals) > 1 and set(row.rivals) <= CLASS_KEYS - {"unknown"} for row in undecided)
+    assert all(len(row.rivals) > 1 and set(row.rivals) <= REMEDIES.keys() - {"unknown"} for row in undecided)
     assert not any(row.rivals for row in ROWS if row.failure_class != "unknown")
 
 

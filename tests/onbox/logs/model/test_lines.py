@@ -88,3 +88,4 @@ def test_the_level_is_found(line: str, level: str | None) -> None:
 def test_a_time_stamp_is_read() -> None:
     assert stamp_seconds("[2026-01-01 00:00:01] x") == stamp_seconds("2026-01-01T00:00:01Z y")
     assert stamp_seconds("step 12") is None
+    assert stamp_seconds("0000-13-45 25:61:61 a time that does not exist") is not None

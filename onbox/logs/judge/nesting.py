@@ -1,0 +1,114 @@
+"""How two counters of a log stand to each other: which counts inside which. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.judge.grounds import LOOKS
+from onbox.logs.line.words import INNER_UNITS, STEP_UNITS
+
+if TYPE_CHECKING:
+    from onbox.logs.counter import Counter
+
+NEARLY = 0.995  # of a bar that was not drawn again at its end
+HEADING_LINES = 2  # from the heading of an epoch to its bar
+LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
+
+
+def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> bool:
+    """Whether a counter counts inside an epoch (or inside another bar), not the whole run."""
+    if (
+        counter.resets
+        and counter.maximum is not None
+        and any(
+            not other.resets and other.maximum and (is_under_way(other) or other.last > counter.last)
+            for other in others
+        )
+    ):
+        return True
+    if any(_is_global(other, counter) or _was_begun_in(other, counter) for other in others):
+        return True
+    if epoch is None:
+        return False
+    if counter.inner or counter.resets:
+        return True
+    whole = float(epoch.minimum).is_integer()  # 2.9 is another view of the same run
+    if counter.minimum == counter.maximum and whole and epoch.minimum < epoch.current and epoch.changed > counter.first:
+        return True  # a bar that was full at once, and epochs went on: it comes with each of them
+    if counter.maximum is None:
+        return counter.unit == "batch"
+    if counter.crossed:
+        return False
+    if counter.made and _comes_with_each(counter, epoch, whole=whole):
+        return True
+    if counter.unit in INNER_UNITS or (whole and _begins_right_behind(counter, epoch)):
+        return True
+    if counter.elapsed is not None and epoch.elapsed is not None and counter.elapsed < 0.9 * epoch.elapsed:
+        return True  # it began after the epochs did
+    if counter.beside_epoch and float(epoch.current).is_integer():
+        # On one line, `Epoch 3, step 100/600`: inside the epoch, if nothing speaks for the whole run.
+        return not (
+            counter.key.startswith("global")
+            or counter.unit == "update"
+            or (not counter.made and counter.maximum >= LARGE)
+        )
+    return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _comes_with_each(counter: Counter, epoch: Counter, *, whole: bool) -> bool:
+    """Whether a bar is drawn anew for each epoch: it was only ever seen at its beginning, or came when epochs were
+    under way.
+    """
+    stands = not counter.advances and counter.seen >= max(LOOKS, epoch.advances)
+    return stands or (whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured)
+
+
+def _begins_right_behind(counter: Counter, epoch: Counter) -> bool:
+    """Whether a bar was begun right after a heading `Epoch 1/3`: it is that epoch's."""
+    heading = epoch.rule == "labelled-max" and not epoch.measured
+    return heading and counter.rule == "tqdm" and 0 < counter.first - epoch.first <= HEADING_LINES
+
+
+def _was_begun_in(other: Counter, counter: Counter) -> bool:
+    """Whether a bar came, and was full, while another counter that had gone on stayed open: a file of many."""
+    began = counter.made and counter.maximum is not None and counter.current >= counter.maximum
+    return began and is_open(other) and other.current > other.minimum and other.first < counter.first
+
+
+def _is_global(other: Counter, counter: Counter) -> bool:
+    """Whether another counter tells how far the whole run is, where this one tells how far its part is."""
+    if counter.maximum is None or other.made or other.unit not in STEP_UNITS or other.current <= counter.maximum:
+        return False
+    return counter.inner or (other.key.startswith("global") and other.unit == counter.unit)
+
+
+def is_around(counter: Counter, epoch: Counter) -> bool:
+    """Whether a bar counts runs of which each has all the epochs: seeds, folds, tasks."""
+    return (
+        counter.made
+        and counter.maximum is not None
+        and epoch.made
+        and epoch.resets > 0
+        and counter.resets == 0
+        and counter.minimum < counter.current <= epoch.resets + 1
+        and counter.first < epoch.first
+    )
+
+
+def is_open(counter: Counter) -> bool:
+    return counter.maximum is not None and counter.current < counter.maximum
+
+
+def is_under_way(counter: Counter) -> bool:
+    """Open, and not by a last redrawing that was never made."""
+    return counter.maximum is not None and counter.current < NEARLY * counter.maximum
+
+
+def _agrees(counter: Counter, epoch: Counter) -> bool:
+    """Whether step and epoch can be two views of one run: 1880/2400 in epoch 8/10 can, 1/75 in epoch 4/50 cannot."""
+    assert counter.maximum
+    assert epoch.maximum
+    share = counter.current / counter.maximum
+    return (epoch.current - 1.05) / epoch.maximum <= share <= (epoch.current + 1.05) / epoch.maximum and (
+        counter.maximum > epoch.maximum
+    )
