@@ -322,7 +322,7 @@ def test_account_without_a_shell(tmp_path: Path) -> None:
 def test_start_up_file_that_hangs(tmp_path: Path) -> None:
     need_sshd()
     with closing(Sshd(tmp_path / "ssh", options=["ForceCommand exec sleep 60"])) as server:
-        found = put(server.target(), deadline_seconds=15)
+        found = put(server.target(), deadline_seconds=9)
         assert isinstance(found, NoAnswer)
         assert (found.reason, found.output) == ("late", b"")
         assert "start-up files" in found.detail
@@ -332,7 +332,7 @@ def test_start_up_file_that_hangs(tmp_path: Path) -> None:
 
 
 def test_disk_that_hangs_in_the_middle(sshd: Sshd) -> None:
-    found = put(sshd.target(), "echo begin; sleep 60", deadline_seconds=15)
+    found = put(sshd.target(), "echo begin; sleep 60", deadline_seconds=9)
     assert isinstance(found, NoAnswer)
     assert (found.reason, found.output) == ("late", b"begin\n")
 
@@ -353,7 +353,7 @@ def test_flood_on_stderr_is_drained(sshd: Sshd) -> None:
 def test_box_that_does_not_read(tmp_path: Path) -> None:
     need_sshd()
     with closing(Sshd(tmp_path / "ssh", options=["ForceCommand exec sleep 60"])) as server:
-        assert reason_of(put(server.target(), "echo", "x" * (16 << 20), deadline_seconds=15)) == "late"
+        assert reason_of(put(server.target(), "echo", "x" * (16 << 20), deadline_seconds=9)) == "late"
 
 
 # -- clients
