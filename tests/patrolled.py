@@ -100,11 +100,11 @@ class Patrolled:
         """Processes that wait for their look after a resume, by pid."""
         here = os.fsencode(self.local)
         found = []
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            with suppress(OSError):
-                words = path.read_bytes().split(b"\0")
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(OSError):  # it has ended since it was listed
+                words = Path("/proc", pid, "cmdline").read_bytes().split(b"\0")
                 if b"--after" in words and any(word.startswith(here) for word in words):
-                    found.append(int(path.parent.name))
+                    found.append(int(pid))
         return found
 
     def end_looks_to_come(self) -> None:
