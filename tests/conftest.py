@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -82,3 +83,12 @@ def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def place_of_liars(tmp_path: Path, finished_project: Path) -> Iterator[Hostile]:
     """A local folder that patrols boxes which answer what the test wants."""
     yield from hostile(tmp_path, finished_project)
+
+
+@pytest.fixture
+def universal_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as changed:
+        changed.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +11,6 @@ from onbox.cron.schedule import parse_schedule
 from patrol.timer.heartbeat import FILE, Heartbeat, read_heartbeat, stand, write_heartbeat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 HALF_HOUR = 1800.0
@@ -20,14 +18,8 @@ SCHEDULE = parse_schedule("3,33 * * * *")
 BEGAN = 1_790_001_180.0 - 1_790_001_180.0 % 1800 + 180  # at :03 or :33 of UTC
 
 
-@pytest.fixture(autouse=True)
-def _utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A schedule means local time; the machine may be in a zone of odd quarters."""
-    with monkeypatch.context() as patch:
-        patch.setenv("TZ", "UTC")
-        time.tzset()
-        yield
-    time.tzset()
+# A schedule means local time; the machine may be in a zone of odd quarters.
+pytestmark = pytest.mark.usefixtures("universal_time")
 
 
 @pytest.mark.parametrize(("age", "stale"), [(0.0, False), (2 * HALF_HOUR, False), (2 * HALF_HOUR + 1, True)])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING
-
 import pytest
 
 from onbox.model.screen import columns
@@ -14,19 +11,10 @@ from tests.onbox.notify.samples import FAILED
 from tests.patrol.makers import NOW
 from tests.patrol.situations import FOLDER, SCREENS, Situation, decide, notice, situations
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-COPIED = ("  next ", "  ask ", "  also ", "    | ")  # commands and results are never cut
+COPIED = ("  next ", "  decide ", "  also ", "    | ")  # commands and results are never cut
 
 
-@pytest.fixture(autouse=True)
-def universal_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with monkeypatch.context() as changed:
-        changed.setenv("TZ", "UTC")
-        time.tzset()
-        yield
-    time.tzset()
+pytestmark = pytest.mark.usefixtures("universal_time")
 
 
 @pytest.mark.parametrize("name", SCREENS)
