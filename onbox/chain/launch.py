@@ -53,6 +53,11 @@ class Definition(NamedTuple):
     forgets: str = ""
 
     @property
+    def names(self) -> list[str]:
+        """Of the stages, in order."""
+        return [stage.name for stage, _ in self.stages]
+
+    @property
     def place(self) -> ResultsPlace:
         """Where its results lie. Jobs of some engines have another disk."""
         backend = self.head.get("backend")

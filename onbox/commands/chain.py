@@ -18,6 +18,7 @@ from onbox.commands.shared.echo import listener
 from onbox.commands.shared.project import (
     load_project,
 )
+from onbox.commands.shared.typed_command import typed_command
 from onbox.config import values
 from onbox.config.fields import Unwanted
 from onbox.config.stage_selection import UsageProblem, stages_from_words
@@ -106,20 +107,21 @@ def run_chain(args: Options) -> int:
     _refuse_sweep(paths)
     stages = _behind(args, _stages(args, project, paths))
     _refuse_placeholders(project, stages)
-    forgets = ""
+    typed, forgets = typed_command(args, paths), ""
     if args.recheck is None:
         settled = {*args.accept_done, *args.redo}
         if args.run is None:
-            forgets = without_what_comes_before(paths, args.stages, stages, project.config.stages, settled)
+            forgets = without_what_comes_before(paths, typed, stages, project.config.stages, settled)
         if not forgets:
-            stages, forgets = with_the_others(paths, args.stages, stages, settled)
+            stages, forgets = with_the_others(paths, typed, stages, settled)
     if args.run is None and project.config_path is None and not os.path.exists(paths.manifest):
         refuse_renamed(project)
     definition = define(project, paths, stages, backend)
     if args.recheck is not None:
         from onbox.commands.launch.recheck import run_recheck  # noqa: PLC0415 - as above
 
-        return run_recheck(args, definition)
+        is_configured = args.stages or project.config.stages
+        return run_recheck(args, definition, typed._replace(resumes=not is_configured))
     return start(args, definition._replace(forgets=forgets))
 
 

@@ -111,6 +111,7 @@ def gather(config: str | None, backend: str | None = None) -> CheckFacts:
         xids=read_xids(),
         sight=sight_of,
         engine=engine,
+        typed=(*(("-c", config) if config else ()), *(("--backend", backend) if backend else ())),
         engine_settings={
             **project.config.backends.get(engine, {}),
             "grace_seconds": project.config.settings.grace_seconds,

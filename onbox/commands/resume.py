@@ -65,9 +65,7 @@ def run_resume(args: Options) -> int:
     if args.dry_run:
         config, definition = project.config, Definition(paths, head.data, stages, head.chain_fingerprint)
         code = code_changes(definition)
-        return dry_run.tell_forecast(
-            paths, head, frozen_stages, config.stages, config.contract, code, as_json=args.json
-        )
+        return dry_run.tell_forecast(args, paths, head, frozen_stages, config.stages, config.contract, code)
     if is_sweep(head):
         return resume_at(args, paths)
     if not args.any_checkpoint:

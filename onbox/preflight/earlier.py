@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from onbox.chain.state.replay import History
     from onbox.contract.paths import RunPaths
     from onbox.preflight.report import CheckFacts
+    from onbox.runs.start_command import StartCommand
 
 
 def check_earlier(facts: CheckFacts) -> Iterator[CheckResult]:
@@ -58,27 +59,28 @@ def _of_chain(facts: CheckFacts) -> Iterator[CheckResult]:
     place = ResultsPlace(paths, facts.folder if facts.engine not in CLUSTERS else None)
     history = replay(parse_events(read_lines(paths.journal)))
     conflicts = find_conflicts(place, frozen, history, ResultWishes())
-    yield from _code_changes(place, frozen, history)
+    yield from _code_changes(facts.start, place, frozen, history)
     for conflict in conflicts:
-        yield _judge(conflict, paths)
+        yield _judge(conflict, facts.start)
     if not conflicts:
         yield passed("earlier run", f"{paths.root}: what is done there fits the commands")
 
 
-def _code_changes(place: ResultsPlace, frozen: list[FrozenStage], history: History) -> Iterator[CheckResult]:
+def _code_changes(
+    start: StartCommand, place: ResultsPlace, frozen: list[FrozenStage], history: History
+) -> Iterator[CheckResult]:
     for change in find_code_changes(place, frozen, history, look_at_git(place.project or "", looks=True), ()):
         seen = f"stage {change.stage}: the code has changed since {change.since}: {'; '.join(change.differences)}"
-        yield warned("earlier run", seen, f"--redo {change.stage} runs it with the code of now")
+        yield warned("earlier run", seen, f"run it again with today's code: `{start.again('--redo', change.stage)}`")
 
 
-def _judge(conflict: Conflict, paths: RunPaths) -> CheckResult:
+def _judge(conflict: Conflict, start: StartCommand) -> CheckResult:
     name = conflict.frozen.stage.name
     if conflict.action is Action.REFUSE_LIVE:
         return failed("earlier run", f"a command of stage {name} is still alive", "`onbox stop`, or let it finish")
-    chain = f"onbox chain --run {os.path.basename(paths.root)}"
     ways = (
-        f"keep its result: `{chain} --accept-done {name}`; run it again: `{chain} --redo {name}`; "
-        "`onbox chain` shows the difference"
+        f"keep its result: `{start.again('--accept-done', name)}`; run it again: `{start.again('--redo', name)}`; "
+        f"`{start.again()}` shows the difference"
     )
     if conflict.marker is None:
         return failed("earlier run", f"stage {name}: its DONE file is not a marker: {conflict.reason}", ways)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from onbox.named_tuple import NamedTuple
+from onbox.runs.start_command import StartCommand
 from onbox.system.command import run_command
 from onbox.system.http import ask
 
@@ -87,7 +89,7 @@ class CheckFacts(NamedTuple):
     `collectors.gpu`. root: of /etc, /proc and /var, "/" but in tests. engine: what the chain is handed
     to, "local": nothing; engine_settings: its table in onbox.toml, and `grace_seconds`. run, ask: how it is asked.
     not_accepted: what of the file the engine needs and nobody accepted here; "": nothing.
-    sweeps: those that lie in the project's state directory.
+    sweeps: those that lie in the project's state directory. typed: `-c FILE` and `--backend NAME` of the command line.
     """
 
     folder: str
@@ -108,3 +110,9 @@ class CheckFacts(NamedTuple):
     ask: Ask = ask
     not_accepted: str = ""
     sweeps: Sequence[RunPaths] = ()
+    typed: tuple[str, ...] = ()
+
+    @property
+    def start(self) -> StartCommand:
+        """The command that would start what was checked."""
+        return StartCommand(os.path.basename(self.paths.root), options=self.typed)

@@ -17,6 +17,7 @@ from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.named_tuple import NamedTuple
 from onbox.retention.aside import REJECTED, aside_path, remove_empty_folder
+from onbox.runs.start_command import StartCommand
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import read_file, sync_folder, user_name
 from onbox.system.journal import Journal
@@ -77,9 +78,10 @@ def _no_stage(run: RunCheckpoints, step: int) -> str:
     command = of.stage.cmd if isinstance(of.stage.cmd, str) else shlex.join(of.stage.cmd)
     command = command if len(command.splitlines()) == 1 else "COMMAND"
     stage = f"{name}=export ONBOX_CHECKPOINT={shlex.quote(_target(of, step).path)}; {command}"
+    again = StartCommand(run.head.run).resume("--redo", name)
     return (
         f"{done}; a run of its own does: onbox chain --run {run.head.run}-{step} {shlex.quote(stage)} "
-        f"(to begin again at step 0: onbox chain --redo {name})"
+        f"(to begin again at step 0: {again})"
     )
 
 

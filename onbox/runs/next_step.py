@@ -70,7 +70,7 @@ class WithWord(Enum):
 
     STOP = ("stop it", ("stop", RUN))
     RESUME = ("resume it", ("resume", "-d", RUN))
-    REDO = ("run a stage again", ("chain", "--run", RUN, "--redo", "STAGE"))
+    REDO = ("run a stage again", ("resume", "-d", "--redo", "STAGE", RUN))
     RETRY_CELLS = ("run the failed cells again", ("sweep", "retry-failed", RUN))
     ANY_CHECKPOINT = ("take a checkpoint of another run", ("resume", "-d", "--any-checkpoint", RUN))
     ACKNOWLEDGE = ("acknowledge it", ())  # a command of the patrol, where there is one

@@ -37,7 +37,7 @@ def test_the_same_command_again_repeats_nothing(box: Box) -> None:
 def test_what_a_resume_of_a_done_run_names_is_a_command_that_works(box: Box) -> None:
     (box.project / "onbox.toml").write_text(f'[run]\nname = "{box.run}"\n[stages.a]\ncmd = "echo x >>ran"\n')
     assert box.onbox("chain").returncode == 0
-    again = ["chain", "--run", box.run, "--again"]
+    again = ["resume", "--redo", "a", box.run]
     assert f"  again    onbox {shlex.join(again)}\n" in box.onbox("resume").stdout
     assert box.onbox(*again).returncode == 0
     assert box.ran == ["x", "x"]

@@ -96,7 +96,7 @@ def test_results_that_are_gone_are_named(box: Box) -> None:
     assert forecast(box)["missing"] == []
     (box.project / "best.npz").unlink()
     assert forecast(box)["missing"] == [{"stage": "train", "path": "best.npz"}]
-    assert "onbox chain --redo train" in box.onbox("resume", "--dry-run").stdout
+    assert "onbox resume --redo train digits" in box.onbox("resume", "--dry-run").stdout
 
 
 def test_results_of_another_command_refuse(box: Box) -> None:

@@ -193,7 +193,7 @@ def test_done_and_the_results_are_missing(place: Handbooked, tmp_path: Path) -> 
     reader = Newcomer(place, tmp_path / "fresh", (place.local / "HANDBOOK.md").read_text())
     assert "MISSING: `best.npz` of stage train" in reader.page
     done = reader.type(reader.command(RUN))
-    assert "onbox chain --redo train" in done.stdout, done.stderr
+    assert "onbox resume --redo train digits" in done.stdout, done.stderr
     assert attempts(box) == 1
 
 

@@ -169,7 +169,7 @@ def test_of_a_run_that_is_done_it_says_what_goes_on_from_the_step(saved: Box) ->
     assert saved.onbox("resume").returncode == 0
     refused = saved.onbox("rollback", "--to", "9", "--reason", "worse since")
     assert (refused.returncode, len(refused.stderr.splitlines())) == (64, 1)
-    assert "onbox chain --redo train" in refused.stderr
+    assert "onbox resume --redo train digits" in refused.stderr
     typed = shlex.split(refused.stderr.partition("does: onbox ")[2].partition(" (to begin")[0])
     assert typed[:3] == ["chain", "--run", "digits-9"]
     (saved.project / "onbox.toml").unlink()

@@ -22,6 +22,7 @@ from onbox.chain.state.stage_evidence import look_at_stage
 from onbox.commands.engine.desk import AlreadyAtWork, alive_of, desk_of, jobs_of, refuse_live, settle
 from onbox.commands.engine.stop import stop_jobs
 from onbox.commands.engine.view import follow, refuse_unaccepted
+from onbox.commands.shared.typed_command import already_done_text, typed_command
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
@@ -56,7 +57,7 @@ def start_on_backend(args: Options, definition: Definition, tell: Callable[[Reco
             if live:
                 taken = _complete(desk, definition, live)
             else:
-                _refuse_unproven(desk.jobs, definition, {*args.accept_done, *args.redo})
+                _refuse_unproven(desk.jobs, definition, args)
                 if is_all_done(definition) and not args.accept_done and not args.redo:
                     return _say_done(args, definition)
                 planned = _freeze(desk, definition, ResultWishes(args.accept_done, args.redo))
@@ -76,7 +77,7 @@ def _complete(desk: Desk, definition: Definition, live: Mapping[str, Job]) -> li
     paths = definition.paths
     alive = alive_of(desk, paths, live)
     head = read_head(paths)
-    names = [stage.name for stage, _ in definition.stages]
+    names = definition.names
     places = [names.index(stage) for stage in live if stage in names]
     if head is None or alive.fingerprint != definition.chain_fingerprint or not desk.backend.per_stage or not places:
         raise alive
@@ -102,9 +103,10 @@ def refuse_second_copy(paths: RunPaths, head: RunHead) -> None:
         ) from alive
 
 
-def _refuse_unproven(jobs: Jobs, definition: Definition, settled: set[str]) -> None:
+def _refuse_unproven(jobs: Jobs, definition: Definition, args: Options) -> None:
     """A marker whose job did not end well proves nothing (an OOM kill beside the script that left it)."""
     lines = []
+    typed, settled = typed_command(args, definition.paths), {*args.accept_done, *args.redo}
     marked = set(os.listdir(definition.paths.markers))
     for stage, _ in definition.stages:
         known = jobs.of.get(stage.name)
@@ -115,7 +117,8 @@ def _refuse_unproven(jobs: Jobs, definition: Definition, settled: set[str]) -> N
             lines.append(
                 f"stage {stage.name} left its marker, but its {known.backend if known else ''} job {word.job_id} "
                 f"ended {word.native_state}\n"
-                f"  take it as done: --accept-done {stage.name}; run it again: --redo {stage.name}"
+                f"  keep the result:  {typed.again('--accept-done', stage.name)}\n"
+                f"  run it again:     {typed.again('--redo', stage.name)}"
             )
     if lines:
         raise Trouble(Exit.CONFIG, "nothing was started\n" + "\n".join(lines))
@@ -193,9 +196,8 @@ def _go_on(
 
 
 def _say_done(args: Options, definition: Definition) -> int:
-    count = len(definition.stages)
-    text = f"all {count} stages are done already; markers in {definition.paths.markers}; to run one again: --redo STAGE"
-    print(json.dumps({"event": "already_done", "stages": count}) if args.json else text, flush=True)
+    text = already_done_text(definition, typed_command(args, definition.paths))
+    print(json.dumps({"event": "already_done", "stages": len(definition.stages)}) if args.json else text, flush=True)
     return int(Exit.DONE)
 
 

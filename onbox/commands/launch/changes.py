@@ -10,6 +10,7 @@ from onbox.chain.state.replay import replay
 from onbox.chain.state.slots import read_marker
 from onbox.chain.state.stage_code import find_code_changes
 from onbox.commands.launch.say import say
+from onbox.commands.shared.typed_command import typed_command
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.markers import Marker
@@ -66,8 +67,12 @@ def tell_code_changes(args: Options, definition: Definition) -> None:
         lines += [f"  {text}" for text in change.differences]
     text = "\n".join(map(safe_line, lines))
     if definition.head.get("code_changed") == REFUSE and not args.accept_code:
-        names = " ".join(f"--redo {change.stage}" for change in found)
-        ways = f"  continue with today's code:   --accept-code\n  run it again:                {names}"
+        typed = typed_command(args, definition.paths)
+        redo = [word for change in found for word in ("--redo", change.stage)]
+        ways = (
+            f"  continue with today's code:  {typed.again('--accept-code')}\n"
+            f"  run it again:                {typed.again(*redo)}"
+        )
         raise Trouble(Exit.CONFIG, f"nothing was started ([run] code_changed)\n{text}\n{ways}")
     data = [{**change._asdict(), "differences": [safe_line(one) for one in change.differences]} for change in found]
     say(args, {"event": "code_changed", "stages": data}, text)

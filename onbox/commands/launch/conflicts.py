@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +10,21 @@ from onbox.chain.state.plan import Action
 from onbox.outside import safe_line, safe_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from onbox.chain.state.earlier_results import Conflict, Conflicts
     from onbox.contract.differences import Difference
     from onbox.contract.paths import RunPaths
+    from onbox.runs.start_command import StartCommand
 
 SHOWN = 10
 
 
-def describe_conflicts(paths: RunPaths, conflicts: Conflicts, words: Sequence[str]) -> str:
-    """What is in the way, stage by stage, and what may be typed about it. words: the stages as they were typed."""
+def describe_conflicts(paths: RunPaths, conflicts: Conflicts, typed: StartCommand) -> str:
+    """What is in the way, stage by stage, and what may be typed about it."""
     lines = ["nothing was started: earlier results do not fit this chain"]
     for conflict in conflicts.found[:SHOWN]:
-        lines += _describe(paths, conflict, words)
+        lines += _describe(paths, conflict, typed)
     if len(conflicts.found) > SHOWN:
         lines.append(f"  … and {len(conflicts.found) - SHOWN} stages more")
     return safe_text("\n".join(lines))
@@ -42,15 +42,13 @@ def difference_lines(differences: Iterable[Difference]) -> list[str]:
     return lines
 
 
-def _describe(paths: RunPaths, conflict: Conflict, words: Sequence[str]) -> list[str]:
+def _describe(paths: RunPaths, conflict: Conflict, typed: StartCommand) -> list[str]:
     name = conflict.frozen.stage.name
     if conflict.action is Action.REFUSE_LIVE:
-        run = os.path.basename(paths.root)
-        return [f"stage {name}: a command of it is still alive; end it with `onbox stop {run}`, or let it finish"]
-    chain = ("onbox", "chain", "--run", os.path.basename(paths.root))
+        return [f"stage {name}: a command of it is still alive; end it with `onbox stop {typed.run}`, or let it finish"]
     ways = [
-        f"  keep the result:  {shlex.join((*chain, '--accept-done', name, *words))}",
-        f"  run it again:     {shlex.join((*chain, '--redo', name, *words))}",
+        f"  keep the result:  {typed.again('--accept-done', name)}",
+        f"  run it again:     {typed.again('--redo', name)}",
     ]
     if conflict.marker is None and conflict.action in (Action.REFUSE_STALE, Action.REFUSE_INVALID):
         return [f"stage {name}: {paths.done(name)} is not a marker of a finished stage: {conflict.reason}", *ways]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from onbox.chain.dry_run import as_data, checkpoint_words, foretell, in_words
 from onbox.chain.state.plan import Action
 from onbox.commands.launch.conflicts import difference_lines
+from onbox.commands.shared.typed_command import typed_command
 from onbox.contract.differences import Side, find_differences
 from onbox.contract.exits import Exit
 from onbox.contract.paths import SWEEP
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from onbox.chain.dry_run import Forecast, StageForecast
     from onbox.chain.state.stage_code import CodeChange
+    from onbox.cli.command import Options
     from onbox.config.tables.record import Contract
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage, RunHead
@@ -56,21 +58,20 @@ def _words(stage: StageForecast, would: str) -> str:
 
 
 def tell_forecast(
+    args: Options,
     paths: RunPaths,
     head: RunHead,
     stages: Sequence[FrozenStage],
     configured: Sequence[Stage],
     contract: Contract,
     code: Sequence[CodeChange],
-    *,
-    as_json: bool,
 ) -> int:
     """Print it; 0 where `onbox resume` may be typed, 78 or 3 where it would refuse. configured: of onbox.toml now.
     code: what is another one than the stages ran with.
     """
     forecast = foretell(paths, head, stages, contract.origin)
     changed = _config_changes(stages, configured)
-    if as_json:
+    if args.json:
         print(
             json.dumps(
                 {
@@ -91,8 +92,8 @@ def tell_forecast(
         lines.append(f"  REFUSES      {refusal_words(forecast)}")
     lines += [f"  MISSING      {path}, which stage {stage} had written" for stage, path in forecast.missing]
     if forecast.missing:
-        names = dict.fromkeys(stage for stage, _ in forecast.missing)
-        lines.append("  to make it again: onbox chain " + " ".join(f"--redo {name}" for name in names))
+        redo = [word for name in dict.fromkeys(stage for stage, _ in forecast.missing) for word in ("--redo", name)]
+        lines.append(f"  to make it again: {typed_command(args, paths).resume(*redo)}")
     lines += [f"  onbox.toml   differs from what a resume runs: {line}" for line in changed]
     lines += [f"  code         {line}" for line in _code_lines(code)]
     lines.append("  nothing was changed by this look")

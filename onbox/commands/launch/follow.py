@@ -78,7 +78,7 @@ def _tell_what_is_done(args: Options, definition: Definition) -> None:
 
 def _launched(definition: Definition, started: Launched) -> dict[str, Any]:
     paths = definition.paths
-    names = [stage.name for stage, _ in definition.stages]
+    names = definition.names
     return {
         "event": "launched",
         "run": os.path.basename(paths.root),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.claims import Claimed
@@ -22,10 +21,10 @@ from onbox.commands.launch.conflicts import describe_conflicts, difference_lines
 from onbox.commands.launch.say import say, size_of
 from onbox.commands.shared.echo import beater, listener
 from onbox.commands.shared.project import removed_under_it
+from onbox.commands.shared.typed_command import already_done_text, typed_command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.manifest import folder_of
-from onbox.model.screen import whole
 from onbox.outside import safe_line
 
 if TYPE_CHECKING:
@@ -67,7 +66,8 @@ def start(args: Options, definition: Definition) -> int:
         os.close(lock.lock_fd)
         raise _trouble_of(refusal, paths, args) from refusal
     if isinstance(started, AlreadyDone):
-        say(args, {"event": "already_done", "stages": started.stage_count}, _already_done_text(paths, started))
+        text = already_done_text(definition, typed_command(args, paths))
+        say(args, {"event": "already_done", "stages": started.stage_count}, text)
         return Exit.DONE
     from onbox.commands.launch.follow import follow_launch  # noqa: PLC0415 - while the runner starts
 
@@ -110,7 +110,9 @@ def _trouble_of(
             f"earn its DONE by that file\n  let it end, or: onbox stop {other.run}; or give the stage its own path",
         )
     live = any(conflict.action.name == "REFUSE_LIVE" for conflict in refusal.found)
-    return Trouble(Exit.ANOTHER_RUNNER if live else Exit.CONFIG, describe_conflicts(paths, refusal, args.stages))
+    return Trouble(
+        Exit.ANOTHER_RUNNER if live else Exit.CONFIG, describe_conflicts(paths, refusal, typed_command(args, paths))
+    )
 
 
 def _start_on_engine(args: Options, definition: Definition) -> int:
@@ -134,7 +136,7 @@ def _refuse_live_jobs(paths: RunPaths) -> None:
 
 
 def _check_wishes(args: Options, definition: Definition) -> None:
-    names = [stage.name for stage, _ in definition.stages]
+    names = definition.names
     unknown = [name for name in (*args.accept_done, *args.redo) if name not in names]
     if unknown:
         raise Trouble(Exit.USAGE, f"no stage {', '.join(unknown)} in this chain; there are: {', '.join(names[:20])}")
@@ -144,13 +146,6 @@ def _check_wishes(args: Options, definition: Definition) -> None:
     if getattr(args, "again", False):
         args.redo = [name for name in names if name not in args.accept_done]
     args.redo = redo_with_followers(definition.paths, names, args.redo, args.accept_done)
-
-
-def _already_done_text(paths: RunPaths, done: AlreadyDone) -> str:
-    chain = shlex.join(("onbox", "chain", "--run", os.path.basename(paths.root)))
-    lines = [f"all {done.stage_count} stages are done already", *whole("markers", paths.markers)]
-    lines += [*whole("again", f"{chain} --again"), *whole("or one", f"{chain} --redo STAGE   (and what follows it)")]
-    return "\n".join(lines)
 
 
 def _announcer(args: Options) -> Any:
