@@ -23,8 +23,8 @@ LOOKS = 3  # at a number that has not moved: it names one of several
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = frozenset({
     "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
-    "fraction-percent", "counter-bar", "two-brackets", "pass-document", "epoch-of-epochs", "current-total",
-    "running-of", "total-done",
+    "fraction-percent", "counter-bar", "two-brackets", "bracket-step", "pass-document", "epoch-of-epochs",
+    "current-total", "running-of", "total-done",
 })  # fmt: skip
 _MEASURED = frozenset({
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",
@@ -92,8 +92,9 @@ def _is_length(counter: Counter, scene: Scene) -> bool:
     if counter.unit not in STEP_UNITS or counter.seen < LOOKS or counter.made or _moved(counter, scene):
         return False
     epoch = scene.track.counters.get("epoch")
-    beside = epoch is not None and (epoch.seen, epoch.last) == (counter.seen, counter.last)
-    return beside and epoch is not None and epoch.advances > 0
+    if epoch is None or not epoch.advances:
+        return False
+    return counter.beside_epoch or (epoch.seen, epoch.last) == (counter.seen, counter.last)
 
 
 def _is_left_behind(counter: Counter, scene: Scene) -> bool:
@@ -112,8 +113,12 @@ def _was_full_at_once(counter: Counter, scene: Scene) -> bool:
 
 
 def _was_prepared(counter: Counter, scene: Scene) -> bool:
-    """What was loaded or written is complete, and the log went on, with no summary of the run behind it."""
-    if counter.kind != "aux" or not is_full(counter) or scene.behind(counter) == 0:
+    """What was loaded or written is complete, and the log went on, with no summary of the run behind it. Long before,
+    it was complete, or else the last look at it was.
+    """
+    behind = scene.behind(counter)
+    left = behind > LINES_SINCE and scene.track.crashed < counter.last
+    if counter.kind != "aux" or behind == 0 or not (is_full(counter) or left):
         return False
     return counter.rounded or not scene.ending.sums_up(counted=True)
 

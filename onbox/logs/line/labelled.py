@@ -22,6 +22,7 @@ from onbox.logs.line.words import (
     NOT_A_COUNTER,
     SELDOM_UNITS,
     STEP_UNITS,
+    TRAINING_WORDS,
     UNITS,
     WEAK_WORDS,
 )
@@ -66,6 +67,8 @@ _ID = lazy(r"(?i)[ _]id")
 _NUMBERED_BY_ID = frozenset({"epoch", "iter", "batch"})  # `job id: 812` is a name
 _OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
+_CHINESE_UNITS = {"步": "step", "次": "iter", "代": "generation"}  # of all others: epoch
+_NTH_IN_CHINESE = lazy("第 ?(?P<current>\\d{1,9}) ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)")
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
 
@@ -80,6 +83,7 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
     if ordinal is not None:
         return [ordinal], maxima
     in_cell = _count_in_cell(text) if " |" in text else None
+    sights += _nth_in_chinese(text)
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower()) or MAXIMUM_WORDS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -106,6 +110,15 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         if role == "counter" and (in_cell is None or unit != in_cell.unit):
             sights.extend(_word_sights(text, match, unit, before, count))
     return ([*sights, in_cell] if in_cell else sights), maxima
+
+
+def _nth_in_chinese(text: str) -> list[CounterSight]:
+    """`第 9 轮训练开始`: the ninth round of the training begins."""
+    found = _NTH_IN_CHINESE.search(text)
+    if found is None:
+        return []
+    unit = _CHINESE_UNITS.get(found["word"][0], "epoch")
+    return [CounterSight(f"nth {unit}", unit, "train", int(found["current"]), None, False, "labelled-alone")]
 
 
 def _leads(text: str, at: int) -> bool:
@@ -174,7 +187,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
         return "counter"
     if any(word in NOT_A_COUNTER for word in near):
         return ""
-    if any(word in MAXIMUM for word in near):
+    if any(word in MAXIMUM and (word not in TRAINING_WORDS or unit.endswith("s")) for word in near):
         return "counter" if "|" in match["sep"] else "maximum"
     if unit in ("epochs", "iters", "rounds", "trials", "episodes") or (unit.endswith("s") and "=" in match["sep"]):
         return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""

@@ -49,7 +49,7 @@ WEAK_UNITS = frozenset({"frame", "sample", "image", "document", "record", "chunk
 WEAK_WORDS = frozenset(word for word, unit in UNITS.items() if unit in WEAK_UNITS) - {"fra"}
 # One word for how many there are to be.
 MAXIMUM_WORDS = {
-    "nsteps": "step", "maxsteps": "step", "maxiter": "iter", "maxiters": "iter", "nepochs": "epoch", "nepoch": "epoch",
+    "nsteps": "step", "nstlim": "step", "maxsteps": "step", "maxiter": "iter", "maxiters": "iter", "nepochs": "epoch", "nepoch": "epoch",
     "maxepochs": "epoch", "ngen": "generation", "nrounds": "round", "ntree": "round", "ntrees": "round",
 }  # fmt: skip
 # Of these, words that stand before a number in other texts too: `ep 1 of enp0s3`, `round 2 of talks`.
@@ -72,7 +72,8 @@ NOT_A_COUNTER = frozenset(
     " no"  # `No Iterations 6`: of a solver inside each step
     " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )
-MAXIMUM = frozenset("max maximum total num n nb number target final train training tot planned expected".split())
+TRAINING_WORDS = frozenset({"train", "training"})  # `train epochs: 50`, but `Start training model_a, epoch 3`
+MAXIMUM = TRAINING_WORDS | frozenset("max maximum total num n nb number target final tot planned expected".split())
 # ... but these, though they begin like one, are the counter itself.
 COUNTER_LABELS = frozenset({"num_updates", "n_updates", "num_update", "num_steps_done", "train_step", "training_step",
                             "train_iteration", "training_iteration", "train_epoch", "training_epoch", "train_iter",
