@@ -296,8 +296,9 @@ DEFECTS: tuple[RuleRow, ...] = (
         "tests-failed",
         "code_error",
         VAGUE,
-        "fail|errors",
-        r"^FAIL(?:\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s)?\s{0,4}$|^FAILED \((?:[\w ]{1,20}=\d{1,9}(?:, )?){1,5}\)"
+        "fail|errors|not ok ",
+        r"^not ok \d{1,6}\b(?!.{0,200}# (?:TODO|SKIP|todo|skip))"
+        r"|^FAIL(?:\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s)?\s{0,4}$|^FAILED \((?:[\w ]{1,20}=\d{1,9}(?:, )?){1,5}\)"
         r"|^test result: FAILED\b|^\[\s{0,4}FAILED\s{0,4}\] \d{1,9} tests?\b"
         r"|^=+ (?:\d+ \w{1,40}, ){0,6}[1-9]\d{0,8} (?:failed|errors?)\b.{0,80} in [\d.]+s"
         r"|^Tests?(?: Suites)?:\s{1,10}[1-9]\d{0,8} failed\b|^\s{0,8}[1-9]\d{0,8} failing\b"

@@ -49,8 +49,8 @@ _CARDS = (
 )
 _SAVED = (
     r"checkpoints?|ckpts?|weights?|snapshots?|state dict|optimi[sz]er state"
-    r"|model (?:file|proto|state|archive)|saved model|savedmodel|restor\w+|resum\w+|tokenizer\.model"
-    r"|pretrained|tensors?|params?|step \d+|epoch \d+"
+    r"|model (?:file|proto|state|archive)|saved (?:model|file|state|policy)|savedmodel|restor\w+|resum\w+"
+    r"|tokenizer\.model|pretrained|tensors?|params?|step \d+|epoch \d+"
     r"|\S+\.(?:pt|pth|ckpt|safetensors|gguf|msgpack|orbax|h5|keras|pb|onnx|npz|model|distcp|pkl)|ocdbt"
     r"|tensorstore|modelproto"
 )

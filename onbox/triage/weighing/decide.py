@@ -11,11 +11,11 @@ from onbox.triage.around import told_around
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import are_no_words, last_words, reason_before, told_after
 from onbox.triage.layers import explained_by
-from onbox.triage.reading.match import BY_ID, OWN_WORDS
+from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
 from onbox.triage.reading.series import lost_figures, series_fault
 from onbox.triage.reading.tracebacks import exception_of
-from onbox.triage.rules.rows import CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
+from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.grounds import SURVIVED_PROVEN, Scene, counts, is_over
 from onbox.triage.weighing.shown import to_show
@@ -23,6 +23,7 @@ from onbox.triage.weighing.shown import to_show
 if TYPE_CHECKING:
     from onbox.triage.reading.record import SeenLine
 
+SHOWS_WITHIN = 12  # lines: so near a signal, a traceback tells where it found the program
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
@@ -152,9 +153,19 @@ def _lost(attempt: LogAttempt) -> Fault | None:
 def _unfinished(attempt: LogAttempt) -> Fault | None:
     """The traceback that the log ends in, or whose exception another writer wrote over."""
     trace = attempt.open_trace
-    if trace is None:
+    if trace is None or _was_asked_to_end(trace.number, attempt):
         return None
     return Fault(UNFINISHED, trace.latest, trace.last_line, PROVEN, trace.progress, trace)
+
+
+def _was_asked_to_end(before: int, attempt: LogAttempt) -> bool:
+    """Whether a signal stands right before such a traceback, which shows where it came upon the program."""
+    return any(
+        0 < before - fault.number <= SHOWS_WITHIN
+        and fault.severity > WEAK
+        and abs(fault.row.explains - ASKED) <= NEARLY_ASKED
+        for fault in attempt.faults
+    )
 
 
 def _others(cause: Fault, live: list[Fault]) -> tuple[Fault, ...]:

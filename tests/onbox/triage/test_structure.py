@@ -209,3 +209,53 @@ def test_a_thread_that_ended_normally_is_no_claim_of_the_program() -> None:
     log = steps(1, 9) + CRASH + "[I ProcessGroup.cpp:844] [Rank 1] NCCL watchdog thread terminated normally\n"
     assert read(log + "ERROR:elastic: failed (exitcode: 1) local_rank: 0 (pid: 23) of binary: python\n").terminal
     assert read(steps(1, 100) + "[I ProcessGroup.cpp:844] NCCL watchdog thread terminated normally\n").terminal is False
+
+
+def test_a_table_below_an_error_is_no_life_sign() -> None:
+    error = CRASH.replace("KeyError: 'w'", "pool.OutOfMemoryError: 1 worker(s) were killed: the node ran low on memory")
+    rows = "".join(
+        f"{pid}\t{share}\tpool::load\n" for pid, share in ((26591, 1.4), (26592, 1.2), (20442, 0.1), (27434, 0))
+    )
+    assert read(f"warm up\n{error}PID\tMEM(GB)\tCOMMAND\n{rows}").failure_class == "host_oom"
+
+
+def test_where_a_signal_found_the_program_is_not_why_it_ended() -> None:
+    signal = "*** SIGTERM received at time=1755416551 on cpu 89 ***\n"
+    where = '  File "/env/monitor.py", line 719, in <module>\n    monitor.run()\n  File "/env/monitor.py", line 45, in run\n'
+    asked = steps(1, 8) + signal + "Terminated with signal 15\n" + where + "    time.sleep(INTERVAL_S)\n"
+    assert read(asked).failure_class == "preempted"
+
+
+def test_a_process_that_ends_because_another_rank_died_is_not_a_bad_network() -> None:
+    said = (
+        "F1123 03:48:44.96 9038 client.h:80] Terminating process because the distributed service detected fatal errors."
+    )
+    assert (
+        read(said + " Likely another task died. absl::Status: DEADLINE_EXCEEDED\n").failure_class
+        == "nccl_or_distributed"
+    )
+
+
+CASES = {
+    "TAP with remarks": (
+        "1..3\nok 1 job exits 137 when the OOM killer strikes\n# touch: cannot touch '/root/x': Permission denied\n"
+        "ok 2 disk full: No space left on device\nok 3 - killed by signal 9\n"
+    ),
+    "a case that is known to fail": (
+        "t/01-loader.t ..\nok 1 - truncated checkpoint\nnot ok 2 - all_reduce # TODO NCCL error is not handled\nok\n"
+    ),
+    "Go and GoogleTest": (
+        "=== RUN TestKilled\n--- PASS: TestKilled (0.1s)\n[ RUN      ] Gpu.CUDA out of memory\n"
+        "[       OK ] Gpu.CUDA out of memory (1 ms)\n"
+    ),
+    "a tally at the end": "x OK\nReason: CUDA not available\n[ FAIL 0 | WARN 0 | SKIP 1 | PASS 5 ]\n",
+}
+
+
+@pytest.mark.parametrize("log", CASES.values(), ids=CASES)
+def test_what_a_test_case_is_called_is_no_trouble(log: str) -> None:
+    assert read(log).failure_class == "success_healthy"
+
+
+def test_a_test_case_that_failed_is() -> None:
+    assert read("1..2\nok 1 - reads\nnot ok 2 - writes\n").failure_class == "code_error"
