@@ -191,6 +191,12 @@ def _chatter(number: int) -> str:
     return f"worker {number % 8}: {' '.join(random.choices(_WORDS, k=9))}\n"
 
 
+def _own(number: int) -> str:
+    """No two lines alike in their letters."""
+    word = "".join("ghijklmnop"[int(digit)] for digit in str(number))
+    return f"step {number}/{TOTAL} loss {_loss(number)} sample {word} of shard {word[::-1]} is read\n"
+
+
 def _loss(number: int) -> str:
     return f"{2 + 1 / number + random.random() / 10:.4f}"
 
@@ -202,6 +208,7 @@ KINDS: dict[str, Callable[[int], str]] = {
     "dense": _dense,
     "json": _json,
     "chatter": _chatter,
+    "own": _own,
 }
 
 if __name__ == "__main__":
