@@ -22,6 +22,7 @@ REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "s
 
 COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "cycle", "task"})
 
+NEARLY = 0.995  # of a bar that was not drawn again at its end
 IN_TURN = 3  # times that two bars were drawn one after the other
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
@@ -84,6 +85,8 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
     if _is_drawn_around(outer, inner):
         return True
     if outer.advances and (inner.resets or _is_over(inner, outer)):
+        if outer.changed < inner.first:
+            return False  # it was over, or stood, before this one began
         return _go_together(outer, inner) and (repeats or outer.first < inner.first or left)
     if not repeats or inner.resets or inner.kind not in ("train", "outer") or inner.unit in REPEATED_UNITS:
         return False
@@ -105,7 +108,8 @@ def _is_drawn_around(outer: Counter, inner: Counter) -> bool:
     if not bars or outer.maximum is None or outer.maximum == inner.maximum:
         return False
     in_turn = outer.seen >= IN_TURN and outer.seen - inner.seen in (0, 1)  # training, then testing, in each epoch
-    return not in_turn and not outer.advances and outer.current < outer.maximum and outer.first < inner.first
+    stands_open = outer.current < NEARLY * outer.maximum
+    return not in_turn and not outer.advances and stands_open and outer.first < inner.first
 
 
 def _go_together(outer: Counter, inner: Counter) -> bool:

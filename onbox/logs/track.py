@@ -188,10 +188,10 @@ class Track:
         """`started`, if one of the log's first lines stands here once more, after an end: the program runs again. The
         first two, one behind the other, tell it alone.
         """
-        if len(self.head) > 1 and self.counters and _form(text) == self.head[0] != self.head[1]:
+        if self.head and self.counters and _form(text) == self.head[0] not in self.head[1:2]:
             self.head_seen = self.line
             return None
-        if self.head_seen and self.head_seen == self.line - 1 and _form(text) == self.head[1]:
+        if self.head_seen and self.head_seen == self.line - 1 and self.head[1:2] == [_form(text)]:
             return "started"
         if not self.head or max(self.ended, self.crashed) <= self.started or _form(text) not in self.head:
             return None
@@ -269,6 +269,8 @@ class Track:
         if said and told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
             sight = sight._replace(key=sight.unit)  # `epoch 3/4`, then `Trained 4 of 4 epochs`
         old = self.counters.get(sight.key)
+        if old is not None and sight.unit == "epoch" and sight.current < old.current and self._is_new_run():
+            self.started, self.raised = self.head_seen, {}
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
             return  # the best round, shown once more
         if old and (self._is_anothers(old, sight) or self._is_mention(old, sight)):
@@ -279,6 +281,11 @@ class Track:
         if old is None and len(self.counters) >= COUNTERS_MAX:
             del self.counters[next(iter(self.counters))]
         self.counters[sight.key] = self._joined(old, sight)
+
+    def _is_new_run(self) -> bool:
+        """Whether the log's first line stood here once more, and no counter since, but perhaps among its settings."""
+        last = max(counter.last for counter in self.counters.values())
+        return self.head_seen > max(self.started, min(last, self.line - HEAD_LINES))
 
     def _declare(self, sight: CounterSight) -> None:
         """`steps: 5000` in a configuration is the maximum, unless the same line comes again with another number."""
@@ -352,7 +359,7 @@ class Track:
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
             min(old.minimum, sight.current), old.advances + (sight.current > old.current),
-            old.repeats + (back and full),
+            old.repeats + (back and full and self.ended <= old.last),
         )  # fmt: skip
         joined = Counter(*sight, *counts)
         return joined._replace(
@@ -375,7 +382,7 @@ class Track:
         if old.kind != "setting":
             return True
         more = sight.current > old.current and not old.resets and _line_form(self.text) == old.form
-        return more and old.advances >= (sight.rule == "settings")
+        return more and old.advances > 0
 
     def take_own(self, groups: dict[str, str | None]) -> None:
         """A match of the user's own regex: the run's counter, whatever else the log shows."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
 from onbox.logs.judge.grounds import LINES_SINCE, LOOKS, Scene, counts
-from onbox.logs.judge.nesting import NEARLY, is_around, is_inner, is_open, is_under_way
+from onbox.logs.judge.nesting import is_around, is_inner, is_open, is_under_way
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
-from onbox.logs.loops import outermost
+from onbox.logs.loops import NEARLY, outermost
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
 
 def _is_over(progress: Progress, ending: ClosingLines) -> bool:
     counted = progress.current is not None
-    return ending.sums_up(counted=counted) or (counted and ending.loop_is_over)
+    return ending.sums_up(counted=counted) or ending.is_at_prompt or (counted and ending.loop_is_over)
 
 
 def _is_one_of_several(counter: Counter) -> bool:
@@ -68,9 +68,9 @@ def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
             count = ending.rising
             unit = None if count is None else "step"
             rule = None if count is None else "rising"
-            return Progress(count, unit=unit, finished=_without_counter(track), loss=track.loss, rule=rule)
+            return Progress(count, unit=unit, finished=_without_counter(track, ending), loss=track.loss, rule=rule)
         most = track.maxima.get("byte")
-        return Progress(percent=track.percent, exact_max=most, finished=_without_counter(track))
+        return Progress(percent=track.percent, exact_max=most, finished=_without_counter(track, ending))
     counter, inner = pick.counter, pick.inner
     maximum = configured_max or pick.maximum
     epoch = _epoch(track) if counter.unit != "epoch" or isinstance(counter.current, float) else None
@@ -79,11 +79,11 @@ def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
         exact_max=maximum,
         unit=counter.unit,
         epoch_current=epoch.current if epoch else None,
-        epoch_max=(epoch.maximum or track.maxima.get("epoch")) if epoch else None,
+        epoch_max=_maximum(track, epoch) if epoch else None,
         loss=track.loss if counter.kind in WITH_LOSS and track.loss_line >= track.started else None,
         eta_seconds=_eta(track, counter, inner),
         percent=track.percent if maximum is None and inner is None and track.percent_line >= counter.last else None,
-        finished=_finished(track, pick._replace(maximum=maximum)),
+        finished=_finished(track, pick._replace(maximum=maximum), ending),
         inner_current=inner.current if inner else None,
         inner_max=inner.maximum if inner else None,
         inner_unit=inner.unit if inner else None,
@@ -102,11 +102,11 @@ def _may_be_over(progress: Progress) -> bool:
     return progress.current + 1 >= progress.exact_max
 
 
-def _without_counter(track: Track) -> bool | None:
+def _without_counter(track: Track, ending: ClosingLines) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return None
     over = track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
-    if over and (track.ended_before or track.line - track.ended > LINES_SINCE):
+    if over and (track.ended_before or track.line - track.ended > LINES_SINCE or ending.went_on):
         return None  # each of many jobs ends with the same words; or it went on
     return over
 
@@ -166,7 +166,7 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
         return Pick(best, None if _is_of_many(best) else _maximum(track, best), None)
     if epoch is not None and _maximum(track, epoch):
         return Pick(epoch, None if epoch.begun >= AGAIN else _maximum(track, epoch), inner)
-    if whole:
+    if whole and not (epoch is not None and epoch.advances >= MOVES and all(map(_never_moved, whole))):
         best = max(
             whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current)
         )
@@ -177,6 +177,11 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if _is_of_many(last) else last.maximum, None)
     return None
+
+
+def _never_moved(counter: Counter) -> bool:
+    """`round 0: [0.32, 0.16]`: named, no more."""
+    return counter.current == counter.minimum
 
 
 def _is_of_many(counter: Counter) -> bool:
@@ -255,9 +260,17 @@ def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> 
     """
     if counter.maximum is None and counter.current == _maximum(track, counter):
         return any(other.first > counter.last and other.advances >= MOVES for other in others)
+    if counter.made and any(_trains_behind(other, counter) for other in others):
+        return counter.maximum is not None and counter.current >= counter.maximum
     if counter.unit in LONE_UNITS or counter.maximum is None or counter.current < counter.maximum:
         return False
     return any(other.unit in LONE_UNITS and other.first > counter.last for other in others)
+
+
+def _trains_behind(epoch: Counter, bar: Counter) -> bool:
+    """Whether epochs began when a bar was over, and went on: it prepared them."""
+    whole = float(epoch.minimum).is_integer()  # 0.07 is another view of the same run
+    return whole and epoch.unit == "epoch" and epoch.first > bar.last and epoch.advances >= MOVES
 
 
 def _eta(track: Track, counter: Counter, _inner: Counter | None) -> float | None:
@@ -281,24 +294,37 @@ def _is_a_part(track: Track, counter: Counter) -> bool:
     return counter.rule in PARTS and track.line - counter.last > AGAIN
 
 
-def _is_end(track: Track, pick: Pick) -> bool | None:
+def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     """Whether the word of an end that stands behind the counter is the run's."""
     counter, inner = pick.counter, pick.inner
     if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
         return None
     if inner is not None and inner.changed > track.ended and inner.advances and is_under_way(inner):
         return False
-    # Said before, and the counter went on: a remark of each step, which tells nothing.
     complete = pick.maximum is not None and counter.current >= pick.maximum
+    if not complete and any(
+        is_under_way(other) and other.made and other.changed > track.ended for other in track.counters.values()
+    ):
+        return False  # the next part of the work
+    if track.ended_vaguely and ending.went_on and not complete:
+        return None
+    # Said before, and the counter went on: a remark of each step, which tells nothing.
     return None if track.ended_before and not counter.resets and not complete else True
 
 
-def _finished(track: Track, pick: Pick) -> bool | None:
+def _works_behind(other: Counter, counter: Counter, track: Track) -> bool:
+    """Whether another counter began when this one was complete, and is under way in the last line."""
+    if other.first <= counter.last or other.last < track.line or not other.advances:
+        return False
+    return is_under_way(other) or (other.maximum is None and other.advances >= MOVES)
+
+
+def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     counter, inner = pick.counter, pick.inner
     if track.crashed > max(track.ended, counter.changed):
         return False
     if track.ended + DRAWN_AGAIN * track.ended_surely >= counter.changed and track.ended > track.started:
-        return _is_end(track, pick)
+        return _is_end(track, pick, ending)
     if pick.maximum is not None and counter.current > pick.maximum:
         return None
     complete = pick.maximum is not None and counter.current >= pick.maximum
@@ -306,6 +332,8 @@ def _finished(track: Track, pick: Pick) -> bool | None:
         return None
     if complete and counter.unit == "epoch" and _is_heading(counter) and counter.last == track.line:
         return None  # in the last epoch, perhaps
+    if complete and any(_works_behind(other, counter, track) for other in track.counters.values()):
+        return None  # an evaluation, perhaps, and nobody said that it is the last
     if complete:
         return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
     if pick.maximum is None and counter.rounded and counter.rule == "tqdm" and track.percent == 100:

@@ -10,14 +10,16 @@ import re
 from collections import Counter
 from functools import cached_property
 
+from onbox.logs.farewell import is_farewell
 from onbox.logs.judge.rising import rising
 from onbox.logs.line.read import read_line
-from onbox.logs.line.remarks import CRASHED
+from onbox.logs.line.remarks import CRASHED, turn_of
 from onbox.logs.model.lines import message, readable
 from onbox.regex import lazy
 
 TAIL_BYTES = 8192
 LAST_LINES = 3  # are looked at where no line shows a counter
+LINES_AFTER = 30  # of what is still said behind the word of an end
 LOOPED = 5  # times that a form of line came: it is the loop's
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 _BREAKS = lazy(rb"[\r\n]+")
@@ -56,6 +58,9 @@ _CLOSING = lazy(
 _FAILS = lazy(
     r"(?i)\b(?:execution|job|step|stage|task|rule|command|run|script|process)\b.{0,24}\b(?:failed|aborted"
     r"|killed)\b|\bdid not (?:complete|finish|succeed)|\bnot (?:complete|finish|succeed)"
+)
+_PROMPT = lazy(
+    r"(?:\([\w. -]{1,40}\) ?)?(?:PS [A-Z]:\\[^>]{0,200}>|\[?[\w.-]{1,40}@[\w.-]{1,80}[: ][^$#]{0,120}[$#])\s{0,20}$"
 )
 _PART = lazy(r"(?<![\w./])(\d{1,9})/(\d{1,9})(?![\w./])")
 _MIDWAY = lazy(
@@ -122,6 +127,21 @@ class ClosingLines:
             return False
         return any(_is_value(line) and _form(line) not in known for line in after)
 
+    @cached_property
+    def went_on(self) -> bool:
+        """Whether much was written behind the last word of an end: it may have been that of a part."""
+        lines = self._lines
+        at = next((at for at in range(len(lines), 0, -1) if turn_of(lines[at - 1]) == "ended"), 0)
+        return sum(not is_farewell(line) for line in lines[at:]) > LINES_AFTER
+
+    @property
+    def is_at_prompt(self) -> bool:
+        """Whether a shell waits for its next command, and the lines before tell of no crash."""
+        lines = self._lines[-LOOPED:]
+        return bool(lines and _PROMPT.match(lines[-1])) and not any(
+            CRASHED.search(line) or _FAILS.search(line) for line in lines
+        )
+
     @property
     def lines_behind(self) -> int:
         """How many lines stand behind the last one that shows any counter."""
@@ -144,7 +164,7 @@ class ClosingLines:
         before, after = self._lines[:at], self._lines[at:]
         if not before or any(CRASHED.search(line) or _FAILS.search(line) for line in after):
             return False
-        closing = [line for line in after if _closes(line)]
+        closing = [line for line in after[-LINES_AFTER:] if _closes(line)]
         if not closing:
             return False  # nearly always: a run that goes on
         known = {_form(line) for line in before} | {_claim(line) for line in before}

@@ -23,8 +23,8 @@ LOOKS = 3  # at a number that has not moved: it names one of several
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = frozenset({
     "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
-    "fraction-percent", "counter-bar", "two-brackets", "pass-document", "epoch-of-epochs", "current-total",
-    "running-of", "total-done",
+    "fraction-percent", "counter-bar", "two-brackets", "bracket-step", "pass-document", "epoch-of-epochs",
+    "current-total", "running-of", "total-done",
 })  # fmt: skip
 _MEASURED = frozenset({
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",
@@ -92,8 +92,9 @@ def _is_length(counter: Counter, scene: Scene) -> bool:
     if counter.unit not in STEP_UNITS or counter.seen < LOOKS or counter.made or _moved(counter, scene):
         return False
     epoch = scene.track.counters.get("epoch")
-    beside = epoch is not None and (epoch.seen, epoch.last) == (counter.seen, counter.last)
-    return beside and epoch is not None and epoch.advances > 0
+    if epoch is None or not epoch.advances:
+        return False
+    return counter.beside_epoch or (epoch.seen, epoch.last) == (counter.seen, counter.last)
 
 
 def _is_left_behind(counter: Counter, scene: Scene) -> bool:
@@ -112,14 +113,29 @@ def _was_full_at_once(counter: Counter, scene: Scene) -> bool:
 
 
 def _was_prepared(counter: Counter, scene: Scene) -> bool:
-    """What was loaded or written is complete, and the log went on, with no summary of the run behind it."""
-    if counter.kind != "aux" or not is_full(counter) or scene.behind(counter) == 0:
+    """What was loaded or written is complete, and the log went on, with no summary of the run behind it. Long before,
+    it was complete, or else the last look at it was.
+    """
+    behind = scene.behind(counter)
+    left = behind > LINES_SINCE and scene.track.crashed < counter.last
+    if counter.kind != "aux" or behind == 0 or not (is_full(counter) or left):
         return False
-    return counter.rounded or not scene.ending.sums_up(counted=True)
+    followed = any(other.first > counter.last and other.advances for other in scene.track.counters.values())
+    return counter.rounded or followed or left or not scene.ending.sums_up(counted=True)
 
 
 def _was_named_once(counter: Counter, scene: Scene) -> bool:
-    return counter.seen == 1 and counter.rule == "labelled-alone" and scene.behind(counter) > LINES_SINCE
+    if counter.seen > 1 or counter.maximum is not None or scene.behind(counter) <= LINES_SINCE:
+        return False
+    others = [other for other in scene.track.counters.values() if not other.made and other.kind not in ("val", "aux")]
+    went_on = any(other.first > counter.last and other.advances >= LOOKS for other in others)
+    return counter.rule == "labelled-alone" or (counter.rule == "labelled" and went_on)
+
+
+def _was_drawn_once(counter: Counter, scene: Scene) -> bool:
+    """`-- 20 of 23` in a text: what looks like a bar was not drawn again, and the log went on."""
+    once = counter.seen == 1 and counter.rule == "bar" and not is_full(counter)
+    return once and scene.behind(counter) > LINES_SINCE and scene.track.crashed < counter.last
 
 
 def _began_again(counter: Counter, _: Scene) -> bool:
@@ -155,7 +171,8 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "told once of things, and the log went on", _is_left_behind),
     Ground(NEVER, "full when it was first seen, and the log went on", _was_full_at_once),
     Ground(NEVER, "what was prepared is ready, and the log went on", _was_prepared),
-    Ground(NEVER, "a number without a measure that was named once, long before", _was_named_once),
+    Ground(NEVER, "named once, without a measure or before another number went on", _was_named_once),
+    Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),
     Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
     Ground(NEVER, "a size that is not the newest news", _is_not_newest_size),

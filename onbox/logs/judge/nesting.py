@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS
 from onbox.logs.line.words import INNER_UNITS, STEP_UNITS
+from onbox.logs.loops import NEARLY
 
 if TYPE_CHECKING:
     from onbox.logs.counter import Counter
 
-NEARLY = 0.995  # of a bar that was not drawn again at its end
 HEADING_LINES = 2  # from the heading of an epoch to its bar
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
@@ -30,7 +30,7 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
         return True
     if epoch is None:
         return False
-    if counter.inner or counter.resets:
+    if counter.inner or (counter.resets and (epoch.advances or not isinstance(epoch.current, float))):
         return True
     whole = float(epoch.minimum).is_integer()  # 2.9 is another view of the same run
     if counter.minimum == counter.maximum and whole and epoch.minimum < epoch.current and epoch.changed > counter.first:
@@ -65,7 +65,7 @@ def _comes_with_each(counter: Counter, epoch: Counter, *, whole: bool) -> bool:
 
 def _begins_right_behind(counter: Counter, epoch: Counter) -> bool:
     """Whether a bar was begun right after a heading `Epoch 1/3`: it is that epoch's."""
-    heading = epoch.rule == "labelled-max" and not epoch.measured
+    heading = epoch.rule.startswith("labelled") and not epoch.made
     return heading and counter.rule == "tqdm" and 0 < counter.first - epoch.first <= HEADING_LINES
 
 
@@ -79,6 +79,8 @@ def _is_global(other: Counter, counter: Counter) -> bool:
     """Whether another counter tells how far the whole run is, where this one tells how far its part is."""
     if counter.maximum is None or other.made or other.unit not in STEP_UNITS or other.current <= counter.maximum:
         return False
+    if counter.advances >= LOOKS and not counter.resets and other.minimum <= counter.maximum:
+        return False  # it went by, and this one did not begin again
     return counter.inner or (other.key.startswith("global") and other.unit == counter.unit)
 
 

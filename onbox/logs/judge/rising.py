@@ -45,22 +45,33 @@ class _Cell(NamedTuple):
 def rising(lines: Sequence[str]) -> int | None:
     """Where the count stands that goes on in the last lines of one form; None if none does."""
     rows = [_cells(line) for line in lines[-LINES:]]
+    asked: set[str] = set()
     for end in range(len(rows), max(ROWS, len(rows) - LINES_BEHIND) - 1, -1):
         for name in rows[end - 1]:
-            alike = [row for row in rows[:end] if name in row][-ROWS_LOOKED_AT:]
-            if len(alike) >= ROWS and _is_count(name, alike):
+            if name in asked:
+                continue
+            asked.add(name)
+            alike = [row for row in rows[:end] if name in row]
+            if len(alike) >= ROWS and not _falls(name, alike) and _is_count(name, alike[-ROWS_LOOKED_AT:]):
                 return int(rows[end - 1][name].value)
     return None
 
 
+def _falls(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """Whether it was there before, and began again: it numbers the rows of each part of a table."""
+    return any(row[name].value >= rows[-1][name].value for row in rows[:-1])
+
+
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
-    if _NAMES.search(name) or not _is_even([row[name] for row in rows]):
+    if _NAMES.search(name) or not _is_even([row[name] for row in rows], leads="0" not in name):
         return False
     return any(_is_measure(other, rows) for other in rows[-2] if other != name)
 
 
-def _is_even(column: Sequence[_Cell]) -> bool:
-    """Whether it goes on by the same each time, or to the same multiple."""
+def _is_even(column: Sequence[_Cell], *, leads: bool) -> bool:
+    """Whether it goes on by the same each time, or to the same multiple. leads: it is the first number of its row:
+    one that doubles there is a size, of which each row tells something.
+    """
     if not all(cell.whole and 0 <= cell.value < MOST for cell in column):
         return False
     values = [cell.value for cell in column]
@@ -68,7 +79,7 @@ def _is_even(column: Sequence[_Cell]) -> bool:
     if any(after <= before for before, after in pairs):
         return False
     return _same(after - before for before, after in pairs) or (
-        values[0] > 0 and _same(after / before for before, after in pairs)
+        not leads and values[0] > 0 and _same(after / before for before, after in pairs)
     )
 
 

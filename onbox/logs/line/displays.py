@@ -123,6 +123,7 @@ def _bar_sight(display: Display) -> CounterSight | None:
             "keras",
             "train-bracket",
             "two-brackets",
+            "bracket-step",
             "four-counts",
             "epoch-comma-batch",
             "loss-bracket",
@@ -184,7 +185,7 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
         return False
     if shape.id == "fraction-percent" and _OF_SOMETHING.match(match.string, match.end()):
         return False  # `11/25584 files (0.0% non-contiguous)`
-    if shape.id in ("fraction-unit", "counter-bar") and _last_unit(label):
+    if shape.id in ("fraction-unit", "counter-bar", "bracket-step") and _last_unit(label):
         return False  # `epoch 3 / 200 Time taken: 9 s`: what is counted stands before it
     if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):
         return False

@@ -22,6 +22,7 @@ from onbox.logs.line.words import (
     NOT_A_COUNTER,
     SELDOM_UNITS,
     STEP_UNITS,
+    TRAINING_WORDS,
     UNITS,
     WEAK_WORDS,
 )
@@ -56,7 +57,7 @@ _CONSTANTS = lazy(  # names in capitals, one after another: `LR=0.1, GAMMA=0.9, 
     r"(?:(?<![\w'\"])[A-Z][A-Z_]+=[^\s,=]{1,40},?\s+){3}|(?:['\"][A-Z][A-Z_]+['\"]: [^\s,]{1,40},\s+){3}"
 )
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
-_PLURALS = frozenset({"epochs", "iters", "rounds", "trials", "episodes"})
+_PLURALS = frozenset({"epochs", "epoches", "iters", "rounds", "trials", "episodes"})
 _MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
 _GLOBAL = lazy(r"(?i)global[_ ]?$|num_$|total_?$")
@@ -66,6 +67,8 @@ _ID = lazy(r"(?i)[ _]id")
 _NUMBERED_BY_ID = frozenset({"epoch", "iter", "batch"})  # `job id: 812` is a name
 _OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
+_CHINESE_UNITS = {"步": "step", "次": "iter", "代": "generation"}  # of all others: epoch
+_NTH_IN_CHINESE = lazy("第 ?(?P<current>\\d{1,9}) ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)")
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
 
@@ -80,6 +83,7 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
     if ordinal is not None:
         return [ordinal], maxima
     in_cell = _count_in_cell(text) if " |" in text else None
+    sights += _nth_in_chinese(text)
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower()) or MAXIMUM_WORDS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -106,6 +110,15 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         if role == "counter" and (in_cell is None or unit != in_cell.unit):
             sights.extend(_word_sights(text, match, unit, before, count))
     return ([*sights, in_cell] if in_cell else sights), maxima
+
+
+def _nth_in_chinese(text: str) -> list[CounterSight]:
+    """`第 9 轮训练开始`: the ninth round of the training begins."""
+    found = _NTH_IN_CHINESE.search(text)
+    if found is None:
+        return []
+    unit = _CHINESE_UNITS.get(found["word"][0], "epoch")
+    return [CounterSight(f"nth {unit}", unit, "train", int(found["current"]), None, False, "labelled-alone")]
 
 
 def _leads(text: str, at: int) -> bool:
@@ -174,9 +187,9 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
         return "counter"
     if any(word in NOT_A_COUNTER for word in near):
         return ""
-    if any(word in MAXIMUM for word in near):
+    if any(word in MAXIMUM and (word not in TRAINING_WORDS or unit.endswith("s")) for word in near):
         return "counter" if "|" in match["sep"] else "maximum"
-    if unit in ("epochs", "iters", "rounds", "trials", "episodes") or (unit.endswith("s") and "=" in match["sep"]):
+    if unit in _PLURALS or (unit.endswith("s") and "=" in match["sep"]):
         return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""
     if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
         return ""

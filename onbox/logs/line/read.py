@@ -20,6 +20,7 @@ from onbox.logs.line.words import (
     NOT_PROGRESS,
     UNIT_WORD,
     UNITS,
+    WEAK_WORDS,
 )
 from onbox.logs.loops import repeated_indices
 from onbox.logs.model.lines import message
@@ -50,12 +51,14 @@ _COUNT_DONE = lazy(
     rf"|generated|simulated|written"
     r"|converted|seen|consumed)(?![a-z])"
 )
+_WHOLE = r"(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(?!\d)"
 _ANY_FRACTION = lazy(
-    r"(?<![\w.,/:-])(?P<current>\d{1,12})\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,12})"
+    rf"(?<![\w.,/:-])(?P<current>{_WHOLE})\s{{0,3}}(?:/|of|out of)\s{{0,3}}(?P<max>{_WHOLE})"
     r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
 _LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,2}(\d{1,12})(?![\w./%-])(?=.{0,80}(?<![a-z])loss\W{1,4}\d{1,12}\.\d)")
 _NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
+_LEADING_THING = lazy(rf"(?i)\W{{0,8}}({'|'.join(WEAK_WORDS)}) #?(\d{{1,9}})(?=$|[,:|]| -)")
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
 _IS_DONE = lazy(
     r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
@@ -96,7 +99,7 @@ def read_line(text: str) -> SeenOnLine:
     if not sights:
         sights = _done_count(rest)
     if not sights and not maxima:
-        sights = _moving(rest) or _with_loss(rest) or _nth(rest)
+        sights = _moving(rest) or _with_loss(rest) or _nth(rest) or _thing(rest)
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
@@ -200,7 +203,8 @@ def _moving(text: str) -> list[CounterSight]:
     found = _ANY_FRACTION.search(text)
     if not found:
         return []
-    label, current, most = text[: found.start()], int(found["current"]), int(found["max"])
+    label = text[: found.start()]
+    current, most = (int(found[name].replace(",", "")) for name in ("current", "max"))
     if current > most or most < 2 or NO_SHARE.search(label[-LOOK_BACK:]):
         return []
     if NOT_PROGRESS.search(label[-LOOK_BACK:]) and not (
@@ -232,6 +236,15 @@ def _nth(text: str) -> list[CounterSight]:
     if found is None or NOT_PROGRESS.search(found[2]):
         return []
     return [CounterSight(f"moving nth {found[2].lower()}", "step", "moving", int(found[1]), None, False, "weak")]
+
+
+def _thing(text: str) -> list[CounterSight]:
+    """`Frame 734`, `Sample 12, accuracy: 0.9`: which of the things that it works through; a counter if it goes on."""
+    found = _LEADING_THING.match(message(text).text)
+    if found is None:
+        return []
+    word = found[1].lower()
+    return [CounterSight(f"moving {word}", UNITS[word], "moving", int(found[2]), None, False, "weak")]
 
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:

@@ -75,6 +75,11 @@ STARTED = lazy(
     r"|train|fit)"
     r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
 )
+# `==> Start training, epoch 61`: a part of the loop begins, not the run
+_PART_STARTS = lazy(
+    r"(?i)^(?!.*(?:resum|restart|relaunch|rerun|attempt|(?:from|at) (?:epoch|step|iter)))"
+    r".*(?:(?<![a-z])(?:epoch|iteration|iter|round|step|episode|generation)\W{0,3}1|\u7b2c ?1)"
+)
 ENDED = lazy(
     r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining"
     r"|finetuning|study|download)\b(?![^.:\n]{0,24}\bnot (?:complete|finish|succeed))"
@@ -103,7 +108,7 @@ ENDED = lazy(
 FAREWELL = lazy(r"(?i)wandb\S{0,8} (?:\S{1,16} )?view run .{1,80} at:")  # said at every exit, after a crash too
 IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
 AT_ITS_LIMIT = lazy(r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:")
-DONE_ONLY = lazy(r"(?i)^\W*(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
+DONE_ONLY = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
 OF_A_PART = lazy(  # `Epoch train finished, avg_loss=2.35`, `Fold 3: training complete`
     r"(?i)\b(?:epoch|fold|step|iteration|round|stage|phase|trial|seed|client|task)\b[^.]{0,40}"
     r"\b(?:completed?|finished|done|ended|over)\b"
@@ -140,6 +145,6 @@ def _turn_of_form(text: str) -> str | None:
     if not any(word in lower for word in _TURN_WORDS):
         return None
     for name, pattern in _TURNS:
-        if pattern.search(text):
+        if pattern.search(text) and not (name == "started" and _PART_STARTS.match(text)):
             return name
     return None

@@ -40,13 +40,9 @@ def _shape(name: str, needs: tuple[str, ...], pattern: str, meaning: str, source
 SHAPES: tuple[Shape, ...] = (
     _shape(
         "tqdm",
-        (
-            "%",
-            "|",
-            "/",
-        ),
-        rf"(?P<percent>\d{{1,9}}(?:\.\d{{1,9}})?)%\s{{0,20}}\|(?P<bar>[^"
-        rf"|]*)\|{_GAP}(?P<current>{COUNT})[a-zA-Z]{{0,20}}{_GAP}/{_GAP}"
+        ("%", "/", "[", "<"),
+        rf"(?P<percent>\d{{1,9}}(?:\.\d{{1,9}})?)%(?:\s{{0,20}}\|(?P<bar>[^"
+        rf"|]*)\|)?{_GAP}(?P<current>{COUNT})[a-zA-Z]{{0,20}}{_GAP}/{_GAP}"
         rf"(?P<max>{COUNT})\s?[a-zA-Z]{{0,20}}{_GAP}\[(?P<elapsed>[\d:.dhms]{{1,24}}){_GAP}<{_GAP}(?P<eta>[^,\]]*)(?P<rate>[^\]]*)",
         "bar with counter, elapsed and remaining time",
         "tqdm, enlighten, HF Trainer, Lightning, kohya, Optuna",
@@ -149,6 +145,15 @@ SHAPES: tuple[Shape, ...] = (
         "epoch, then the batches inside it, both in brackets",
         "PyTorch's DCGAN example, custom GAN loops",
         "[3/25][400/1583] Loss_D: 0.5121 Loss_G: 3.1",
+    ),
+    _shape(
+        "bracket-step",
+        ("/",),
+        rf"(?<![\w\])])[\[(]{_GAP}(?P<epoch>\d{{1,9}}){_GAP}/{_GAP}(?P<epochs>\d{{1,9}}){_GAP}[\])][\s:,|-]{{1,6}}"
+        rf"(?:batch|step|iter|iteration)[\s:#=]{{0,4}}[\[(]?(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
+        "epoch in brackets, then the batches inside it with their name",
+        "custom loops",
+        "[3/50] Step: 150/259, Training Loss: 3.29",
     ),
     _shape(
         "four-counts",

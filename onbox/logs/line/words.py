@@ -8,7 +8,7 @@ from onbox.regex import lazy
 
 # A word before a number -> the unit it counts. Sub-units (of an epoch) are named in INNER_UNITS.
 UNITS = {
-    "epoch": "epoch", "epochs": "epoch", "ep": "epoch", "epoche": "epoch",
+    "epoch": "epoch", "epochs": "epoch", "epoches": "epoch", "ep": "epoch", "epoche": "epoch",
     "step": "step", "steps": "step", "globalstep": "step",
     "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
     "schritt": "step", "schritte": "step", "runde": "round", "durchlauf": "round", "tick": "iter",
@@ -49,7 +49,7 @@ WEAK_UNITS = frozenset({"frame", "sample", "image", "document", "record", "chunk
 WEAK_WORDS = frozenset(word for word, unit in UNITS.items() if unit in WEAK_UNITS) - {"fra"}
 # One word for how many there are to be.
 MAXIMUM_WORDS = {
-    "nsteps": "step", "maxsteps": "step", "maxiter": "iter", "maxiters": "iter", "nepochs": "epoch", "nepoch": "epoch",
+    "nsteps": "step", "nstlim": "step", "maxsteps": "step", "maxiter": "iter", "maxiters": "iter", "nepochs": "epoch", "nepoch": "epoch",
     "maxepochs": "epoch", "ngen": "generation", "nrounds": "round", "ntree": "round", "ntrees": "round",
 }  # fmt: skip
 # Of these, words that stand before a number in other texts too: `ep 1 of enp0s3`, `round 2 of talks`.
@@ -68,11 +68,12 @@ NOT_A_COUNTER = frozenset(
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
     " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown"
     " fps sps tps"  # `fps step: 12345`
-    " micro"
+    " micro inner eigenvalue solver newton lbfgs sinkhorn kmeans"
     " no"  # `No Iterations 6`: of a solver inside each step
     " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )
-MAXIMUM = frozenset("max maximum total num n nb number target final train training tot planned expected".split())
+TRAINING_WORDS = frozenset({"train", "training"})  # `train epochs: 50`, but `Start training model_a, epoch 3`
+MAXIMUM = TRAINING_WORDS | frozenset("max maximum total num n nb number target final tot planned expected".split())
 # ... but these, though they begin like one, are the counter itself.
 COUNTER_LABELS = frozenset({"num_updates", "n_updates", "num_update", "num_steps_done", "train_step", "training_step",
                             "train_iteration", "training_iteration", "train_epoch", "training_epoch", "train_iter",

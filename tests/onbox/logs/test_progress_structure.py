@@ -230,3 +230,133 @@ def test_which_ends_are_ends(log: str, finished: object) -> None:
 )
 def test_which_numbers_are_the_runs(log: str, current: int | None, exact_max: int | None) -> None:
     assert read_progress(log.encode())[:2] == (current, exact_max)
+
+
+def bars(most: int, *, name: str = "", last: int | None = None) -> str:
+    """A bar without its drawing, as in a narrow terminal, redrawn on one line."""
+    shown = range(0, (most if last is None else last) + 1, max(1, most // 10))
+    return "\r".join(f"{name}{100 * at // most:3d}% {at}/{most} [00:{at // 2:02d}<00:09,  1.07s/it]" for at in shown)
+
+
+OTHER_LINES = "".join(f"name = encoder/{c}/dense, shape = (768, 768)\n" for c in "abcdefghijklmnop")
+SIZES = "size(B)\tcycles\tbw(GB/s)\n" + "".join(
+    f"{2**at}\t160438\t{value}\n" for at, value in enumerate(MEASURES, start=2)
+)
+
+
+GROUPS = "".join(
+    f"select<{size}, {at}>   {value} ns\n" for size in (512, 1024) for at, value in enumerate(MEASURES, start=1)
+)
+AMBER = " nstlim  = 50000,\n" + "".join(f" NSTEP = {at}00   TIME(PS) = 9.{at}  TEMP(K) = 297.1\n" for at in range(1, 9))
+EVALUATION = "".join(f"Evaluation  [ {at}/2007]  eta: 0:05:33\n" for at in (0, 10, 20)) + "results saved to x\n"
+WRITING = "".join(f"Writing example {at}0000 of 70000\n" for at in range(7))
+
+
+@pytest.mark.parametrize(
+    ("log", "current", "exact_max"),
+    [
+        # Bars without a drawing, inside the epochs, and one that prepared them.
+        (
+            "".join(bars(most).replace("\r", "") + "\n" for most in (1000, 100))
+            + "".join(f"Epoch {at}:\nE step\n{bars(30)}\nfinished epoch {at}, gain: 6.2\n" for at in range(1, 5)),
+            4,
+            None,
+        ),
+        ("".join(f"==> Start Training run/a Epoch {at}, lr=0.05\n{bars(100, last=50)}\n" for at in (1, 2)), 2, None),
+        # The first bracket is the epoch, where the second number has a name.
+        ("".join(f"INFO - trainer -   [{at}/50] Step: {b}/259, Loss: 6.8\n" for at in (1, 2) for b in (0, 50)), 2, 50),
+        # How many steps an epoch has, in lines of their own.
+        (
+            "".join(
+                f"iters: {b}, epoch: {at} | loss: 0.2\n" * (b < 300)
+                + f"Epoch: {at}, Steps: 2723 | Train Loss: 0.3\n" * (b == 300)
+                for at in range(1, 5)
+                for b in (100, 200, 300)
+            ),
+            4,
+            None,
+        ),
+        # Another counter went past the bar's end, and the bar did not begin again.
+        (
+            "".join(f"run: {at}%|#| {at}/100 [00:01<00:09, 1s/it]\nglobal_step={7 * at} loss=2\n" for at in range(101)),
+            100,
+            100,
+        ),
+        # The part of the pipeline is around its bars; one that was never drawn to its end is over all the same.
+        (
+            "=== STEP 3/5: label ===\nlabel:  20%|#| 60/291 [00:03<00:16, 15it/s]\r"
+             "label:  99%|#| 290/291 [00:19<00:00, 15it/s]\n=== STEP 4/5: fit ===\n"
+            + "".join(f"warmup: {at}%|#| {at}/100 [00:09<00:09, 1s/it, loss=1]\n" for at in (0, 50, 100, 0, 40)),
+            4,
+            5,
+        ),
+        # Sizes in a benchmark, and what numbers the rows of each group.
+        (SIZES, None, None),
+        (GROUPS, None, None),
+        # Thousands are set apart.
+        ("".join(f"INFO biblio   {at},000/129,304 fetched\n" for at in range(4, 56, 4)), 52000, 129304),
+        # What prepared the run has stopped telling, and the log went on.
+        (
+            WRITING + "***** Running training *****\n" + OTHER_LINES,
+            None,
+            None,
+        ),
+        # Named once, while the epochs go on.
+        ("round 0: [0.3]\n" + "".join(f"Epoch: [{at}][{b}/9] Loss 2.4\n" for at in range(4) for b in (1, 5)), 3, None),
+        # The log's first line again: the program runs anew, with another maximum.
+        (
+            "".join(
+                "12:45:56 [The program starts.]\n"
+                + "".join(f"training accuracy 0.5 - epoch {at}/{most}\n" for at in range(1, 9))
+                for most in (100, 100, 100, 100, 100, 100, 200)
+            ),
+            8,
+            200,
+        ),
+        ("".join(f"-------第 {at} 轮训练开始-------\n{bars(101)}\n" for at in range(1, 10)), 9, None),
+        ("".join(f"Frame {at}\n\tComputing: 0.05\n\tSync: 0.03\n" for at in range(20)), 19, None),
+        (AMBER, 800, 50000),
+        # Named once, and another number goes on; constants of which one was changed; what looks like a bar in a text.
+        (
+            "Model: scnn, epoch: 50 loss 0.3\n" + "".join(f"Sample {at}, pixAcc: 0.{at}\n" for at in range(1, 999)),
+            998,
+            None,
+        ),
+        (
+            "step=0, skipped=0, lr=[0.0]\n"
+            + "".join(f"{{'loss': 4.4, 'epoch': {at / 10}}}\n" for at in range(1, 20)),
+            1.9,
+            None,
+        ),
+        ("".join(f"GAMMA=0.935, N_STEP={at}, MAP_SIZE=4, LR=0.1, \n" for at in (3, 8, 10, 10)), None, None),
+        ("=== Epoch 2/4 ===\nso the share\n- 20 of 23\n" + OTHER_LINES, 2, 4),
+        # What was prepared is complete, and the work behind it is not; nor is a server that has loaded its model.
+        (SHARDS + EVALUATION, 20, 2007),
+#DEL  [ {at}/2007]  eta: 0:05:33\n" for at in (0, 10, 20)) + "results saved to x\n", 20, 2007),
+        (SHARDS + OTHER_LINES + "Application shutdown complete.\n", None, None),
+        ("epoches number: 100\nepoch: 3 start, learning rate: 0.01\nepoch: 4 start, learning rate: 0.01\n", 4, 100),
+        ("eigenvalue_max_iter .......... 100\nstep=30, lr=0.1\nstep=40, lr=0.1\n", 40, None),
+    ],
+)  # fmt: skip
+def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: int | None) -> None:
+    assert read_progress(log.encode())[:2] == (current, exact_max)
+
+
+@pytest.mark.parametrize(
+    ("log", "finished"),
+    [
+        ("iter 5 loss 0.3\niter 6 loss 0.2\nSolution is in out.png\nPS C:\\Users\\me\\lab>     \n", True),
+        ("iter 5 loss 0.3\niter 6 loss 0.2\n(env) me@box:~/lab$ \n", True),
+        ("iter 5 loss 0.3\nRuntimeError: bad\nme@box:~/lab$ \n", False),
+        ("epoch 1 loss 0.3\nAll done\n" + "".join(f"prediction of {c}\n" * 2 for c in "abcdefghijklmnopq"), None),
+        ("Iters: 100/100 loss 0.1\n" + "".join(f"Sample: {at}, pixAcc: 0.6\n" for at in range(1, 99)), None),
+        ("root context: initialization completed in 386 ms\n" + OTHER_LINES * 3, None),
+        (
+            "=== STEP 4/5: fit ===\nTraining finished.\n"
+            + "".join(f"warmup: {at}%|# | {at}/100 [00:30<06:28,  2.22it/s, loss=1]\n" for at in (0, 7)),
+            False,
+        ),
+    ],
+)  # fmt: skip
+def test_what_comes_behind_an_end(log: str, finished: object) -> None:
+    assert read_progress(log.encode()).finished is finished
