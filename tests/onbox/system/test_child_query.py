@@ -12,13 +12,12 @@ import pytest
 
 from onbox.system.child_query import ChildQuery, Silence
 from onbox.system.process import look_up
-from tests.box import is_running, wait_until
+from tests.box import BOUND_SECONDS, is_running, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip()[::-1], flush=True)"
-BOUND_SECONDS = 20.0
 
 
 @pytest.fixture
