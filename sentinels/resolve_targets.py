@@ -21,6 +21,7 @@ from patrol.memory.rows import MemoryTrouble
 from patrol.memory.run_codec import memories_of
 from patrol.memory.store import Memory
 from patrol.ssh import client as ssh
+from sentinels.judge.conditions.program import WatchedProgram
 from sentinels.judge.jobs import Asked
 from sentinels.link.channel import LOCAL
 from sentinels.targets import BadTarget, Target, TargetKind
@@ -44,6 +45,7 @@ class TargetPlace(NamedTuple):
     job: of a target on a cluster; then path is its id. seen_in: the life of the head in which the patrol saw it last;
     None: it never did. endpoint_of: of a run that may be with an engine, from the engine's name and the run's own
     records to where it answers. note: what is to be said of how it is waited for; "" for nothing.
+    program: of a job that onbox did not start, whose end is told, too.
     """
 
     target: Target
@@ -53,6 +55,7 @@ class TargetPlace(NamedTuple):
     seen_in: str | None = None
     endpoint_of: Callable[[str, Mapping[str, str]], Endpoint | None] | None = None
     note: str = ""
+    program: WatchedProgram | None = None
 
     @property
     def key(self) -> str:
@@ -91,7 +94,9 @@ def find_place(target: Target, settings: Settings, folder: str) -> TargetPlace:
     if watch is not None:
         proof = _proof_of(watch, target)
         path = _path_on_box(proof, box, "")
-        return TargetPlace(proof, ssh.SshTarget(box.name, host, words), path, note=_watch_note(proof, path))
+        program = WatchedProgram(watch.process, box.project or "") if watch.process is not None else None
+        note = _watch_note(proof, path, program)
+        return TargetPlace(proof, ssh.SshTarget(box.name, host, words), path, note=note, program=program)
     path = _path_on_box(target, box, settings.state_dir_of(box))
     return TargetPlace(target, ssh.SshTarget(box.name, host, words), path, endpoint_of=partial(of_run, settings, box))
 
@@ -110,9 +115,11 @@ def _proof_of(watch: Watch, target: Target) -> Target:
     return target._replace(kind=TargetKind.LOG, path=watch.log, regex=watch.done_regex or USUAL_DONE_REGEX)
 
 
-def _watch_note(proof: Target, path: str) -> str:
-    """What is waited for, and what is not: its processes are known by a pattern only."""
+def _watch_note(proof: Target, path: str, program: WatchedProgram | None) -> str:
+    """What is waited for, and whether its death is noticed."""
     what = f"the file {path}" if proof.kind is TargetKind.MARKER else f"/{proof.regex}/ in {path}"
+    if program is not None:
+        return f"{proof.text}: waits for {what}, or until no process matches /{program.pattern}/ any more"
     return f"{proof.text}: waits for {what}; to hear of its death, too: --pid {proof.box}:PID, or --stall-after 30m"
 
 

@@ -382,7 +382,7 @@ class Track:
         if old.kind != "setting":
             return True
         more = sight.current > old.current and not old.resets and _line_form(self.text) == old.form
-        return more and old.advances >= (sight.rule == "settings")
+        return more and old.advances > 0
 
     def take_own(self, groups: dict[str, str | None]) -> None:
         """A match of the user's own regex: the run's counter, whatever else the log shows."""

@@ -24,6 +24,7 @@ from onbox.triage.reading.match import (
     progress_of,
 )
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
+from onbox.triage.reading.success import is_success
 from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.rows import DEATH
 from onbox.triage.words import TROUBLE
@@ -272,7 +273,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
     """
     return bool(
         (signs.is_handled(text) and not signs.STOPPED.search(text))
-        or signs.is_success(said)
+        or is_success(said)
         or signs.SET_ASIDE.search(text)
         or signs.ARGUMENT_TAKEN.search(text)
         or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))

@@ -18,6 +18,7 @@ import sys
 import time
 
 from sentinels.box.lookout_items import ArtifactItem, FileItem, LogItem, PidItem, boot_id, why
+from sentinels.box.lookout_processes import ProcessesItem
 from sentinels.box.lookout_run import RunItem
 
 LINE = 3  # descriptor on which the other side speaks
@@ -35,6 +36,8 @@ def make_item(kind, ident, a, b, c, d, _e, _f):
         return ArtifactItem(ident, a, b, c, since, known)
     if kind == "pid":
         return PidItem(ident, a, b)
+    if kind == "procs":
+        return ProcessesItem(ident, a, b)
     return RunItem(ident, a, b, c)
 
 

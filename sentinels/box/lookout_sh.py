@@ -216,6 +216,19 @@ look_pid() { # NUMBER ID PID KNOWN
   say "pid $2 $is"
 }
 
+look_procs() { # NUMBER ID PATTERN SCRIPT: all processes, each 10 s; each minute while those that were found live
+  eval "known=\$state$1 due=\${more$1:-0}"
+  at=$(now)
+  live=$known
+  for pid in $known; do [ -d "/proc/$pid" ] || live=; done
+  [ "$at" -ge "$due" ] || { [ -z "$live" ] && [ "$at" -ge $((due - 50)) ] && [ -n "$known" ]; } || return 0
+  answer=$(eval "$4"; p_processes "$3" 2>/dev/null </dev/null; printf '@code %s\n' $?)
+  known=$(printf '%s\n' "$answer" | sed '/^@/,$d' | cut -d' ' -f1 | tr '\n' ' ')
+  if [ -n "$known" ]; then due=$((at + 60)); else due=$((at + 10)); fi
+  eval "state$1=\$known more$1=\$due"
+  say "procs $2 ${answer##*@code } $(printf '%s\n' "${answer%@code *}" | hex)"
+}
+
 field_end='[",}]*'
 field() { # NAME JSON: sets value; "" where it is not there
   value=${2#*\"$1\":}
@@ -338,6 +351,7 @@ look_all() {
       file) look_file "$@" ;;
       log) look_log "$@" ;;
       artifact) [ $((turn % slow)) -ne 0 ] || look_artifact "$@" ;;
+      procs) [ $((turn % slow)) -ne 0 ] || look_procs "$@" ;;
       pid) [ $((turn % 3)) -ne 0 ] || look_pid "$@" ;;
       run)
         look_run "$@"

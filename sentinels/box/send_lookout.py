@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ITEM_WORDS = 8
 LOOK_SECONDS = 0.05  # python's; the shell makes 0.2 of it
-PROGRAM_FILES = ("lookout_items.py", "lookout_run.py", "lookout.py")
+PROGRAM_FILES = ("lookout_items.py", "lookout_processes.py", "lookout_run.py", "lookout.py")
 # Values: ENGINE (any, python or sh), PYTHON (to be tried first; may be empty),
 # its program and the program's words as JSON, then the program for sh and the same words in quotes. Program and words
 # go through the environment: in argv they would answer to any `pgrep -f`. A python that is there and does not start (a

@@ -110,6 +110,14 @@ class PidSeen(NamedTuple):
     age_seconds: float | None = None
 
 
+class ProcessesSeen(NamedTuple):
+    """What the shell text that lists processes answered, and its exit code."""
+
+    item: str
+    code: int
+    answer: bytes
+
+
 class RunSeen(NamedTuple):
     """Parts of a run directory by name: raw bytes as they lie there, and what the kernel says. See `run_look`."""
 
@@ -137,6 +145,7 @@ Message = (
     | Quiet
     | ArtifactSeen
     | PidSeen
+    | ProcessesSeen
     | RunSeen
     | EngineSeen
 )
@@ -171,7 +180,13 @@ def _parse(words: list[str]) -> Message | None:
         return NotThere(rest[0])
     if rest[1] == "unseen":
         return CouldNotLook(rest[0], _text(rest[2]))
-    parser = {"file": _parse_file, "log": _parse_log, "artifact": _parse_artifact, "pid": _parse_pid}.get(kind)
+    parser = {
+        "file": _parse_file,
+        "log": _parse_log,
+        "artifact": _parse_artifact,
+        "pid": _parse_pid,
+        "procs": _parse_procs,
+    }.get(kind)
     return parser(rest) if parser is not None else None
 
 
@@ -195,6 +210,10 @@ def _parse_artifact(rest: list[str]) -> Message:
 
 def _parse_pid(rest: list[str]) -> Message:
     return PidSeen(rest[0], None) if rest[1] == "gone" else PidSeen(rest[0], rest[2], _clock(rest[3]))
+
+
+def _parse_procs(rest: list[str]) -> Message:
+    return ProcessesSeen(rest[0], _whole(rest[1]), unhex(rest[2]))
 
 
 def _clock(text: str) -> float:

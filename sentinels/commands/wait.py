@@ -231,7 +231,11 @@ def make_channels(
     every = pace.short_poll or POLL_SECONDS
     channels: list[Channel | JobChannel] = list(_job_channels(places, arming, every, once=pace.once))
     for members in by_box.values():
-        made = [(number, c) for number, place in members for c in make_conditions(place.target, place.path, arming)]
+        made = [
+            (number, c)
+            for number, place in members
+            for c in make_conditions(place.target, place.path, arming, place.program)
+        ]
         items = with_processes(made)
         main = Channel(members[0][1].box, items, pace, armed_at)
         channels.append(main)

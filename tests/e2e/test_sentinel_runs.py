@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -17,7 +19,6 @@ from tests.sentinels.waiter import Waiters
 from tests.sshd import Sshd, need_sshd
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -72,6 +73,11 @@ def start(waiters: Waiters, *words: str) -> subprocess.Popen[str]:
     return waiter
 
 
+def looks(waiters: Waiters) -> int:
+    """How many waits have looked at everything once."""
+    return sum(any(one["last_contact"].values()) for one in waiters.entries())
+
+
 @also_by_a_shell
 def test_a_run_lands(box: Box, waiters: Waiters) -> None:
     launch(box, f"train={WAITS}", "eval=true")
@@ -117,8 +123,37 @@ def test_a_job_that_onbox_did_not_start_is_waited_for_by_its_name(box: Box, wait
         assert (end["outcome"], end["detail"]["line"]) == ("landed", "Finished")
     late = waiters.run("wait", "here:tg", "--timeout", "1m")
     assert late.returncode == 0, late.stderr
-    assert f"here:tg: waits for /^Finished$/ in {log}; to hear of its death, too: --pid here:PID" in late.stderr
+    assert f"here:tg: waits for /^Finished$/ in {log}, or until no process matches /tg.py/ any more" in late.stderr
     server.close()
+
+
+@also_by_a_shell
+def test_the_death_of_a_job_that_onbox_did_not_start_ends_the_wait(box: Box, waiters: Waiters, tmp_path: Path) -> None:
+    need_sshd()
+    server = Sshd(tmp_path / "ssh")
+    waiters.env["ONBOX_SSH_COMMAND"] = " ".join(server.ssh())
+    watch(box, '{ name = "tg", log = "w2v.log", process = "tg[.]py", done_regex = "^Finished$" }')
+    (box.project / "w2v.log").write_text("step 1/2\n")
+    (box.project / "tg.py").write_text("import time\ntime.sleep(600)\n")
+    with subprocess.Popen([sys.executable, "tg.py"], cwd=box.project, start_new_session=True) as job:
+        started = [waiters.start("wait", where, *LIMIT) for where in ("here:tg", "gpu1:tg")]
+        wait_until(lambda: looks(waiters) == len(started), "both waits to look")
+        job.kill()
+        job.wait()
+        for waiter in started:
+            end = waiters.end(waiter)
+            assert end["outcome"] == "gone"
+            assert "no process matches /tg[.]py/ any more, and no line of" in end["say"]
+    server.close()
+
+
+def test_a_job_that_ended_long_before_the_wait_is_gone(box: Box, waiters: Waiters) -> None:
+    watch(box, '{ name = "tg", log = "w2v.log", process = "tg[.]py" }')
+    log = box.project / "w2v.log"
+    log.write_text("step 1/2\n")
+    os.utime(log, (log.stat().st_mtime - 7200,) * 2)
+    waiter = waiters.start("wait", "here:tg", *LIMIT)
+    assert waiters.end(waiter)["outcome"] == "gone"
 
 
 def test_a_job_without_a_log_is_waited_for_by_its_file_or_refused_at_once(box: Box, waiters: Waiters) -> None:

@@ -332,9 +332,10 @@ def test_one_that_cannot_be_looked_at_blinds_no_other_and_is_told_once(tmp_path:
 
 
 def test_each_kind_of_words_makes_its_item() -> None:
-    kinds = ["file", "log", "artifact", "pid", "run"]
+    kinds = ["file", "log", "artifact", "pid", "run", "procs"]
     words_of = [[kind, str(at), "/x" if kind != "pid" else "1", "", "", "", "", ""] for at, kind in enumerate(kinds)]
     words_of[2][3:6] = ["1", "2", "now;a=1.0"]
     made = lookout.make_items([word for group in words_of for word in group])  # type: ignore[no-untyped-call]
-    assert [type(item).__name__ for item in made] == ["FileItem", "LogItem", "ArtifactItem", "PidItem", "RunItem"]
+    names = [type(item).__name__ for item in made]
+    assert names == ["FileItem", "LogItem", "ArtifactItem", "PidItem", "RunItem", "ProcessesItem"]
     assert made[2].known == {"a": "1.0"}

@@ -79,7 +79,7 @@ def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
         exact_max=maximum,
         unit=counter.unit,
         epoch_current=epoch.current if epoch else None,
-        epoch_max=(epoch.maximum or track.maxima.get("epoch")) if epoch else None,
+        epoch_max=_maximum(track, epoch) if epoch else None,
         loss=track.loss if counter.kind in WITH_LOSS and track.loss_line >= track.started else None,
         eta_seconds=_eta(track, counter, inner),
         percent=track.percent if maximum is None and inner is None and track.percent_line >= counter.last else None,
@@ -269,7 +269,8 @@ def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> 
 
 def _trains_behind(epoch: Counter, bar: Counter) -> bool:
     """Whether epochs began when a bar was over, and went on: it prepared them."""
-    return epoch.unit == "epoch" and epoch.first > bar.last and epoch.advances >= MOVES
+    whole = float(epoch.minimum).is_integer()  # 0.07 is another view of the same run
+    return whole and epoch.unit == "epoch" and epoch.first > bar.last and epoch.advances >= MOVES
 
 
 def _eta(track: Track, counter: Counter, _inner: Counter | None) -> float | None:
@@ -311,6 +312,13 @@ def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     return None if track.ended_before and not counter.resets and not complete else True
 
 
+def _works_behind(other: Counter, counter: Counter, track: Track) -> bool:
+    """Whether another counter began when this one was complete, and is under way in the last line."""
+    if other.first <= counter.last or other.last < track.line or not other.advances:
+        return False
+    return is_under_way(other) or (other.maximum is None and other.advances >= MOVES)
+
+
 def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     counter, inner = pick.counter, pick.inner
     if track.crashed > max(track.ended, counter.changed):
@@ -324,6 +332,8 @@ def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
         return None
     if complete and counter.unit == "epoch" and _is_heading(counter) and counter.last == track.line:
         return None  # in the last epoch, perhaps
+    if complete and any(_works_behind(other, counter, track) for other in track.counters.values()):
+        return None  # an evaluation, perhaps, and nobody said that it is the last
     if complete:
         return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
     if pick.maximum is None and counter.rounded and counter.rule == "tqdm" and track.percent == 100:

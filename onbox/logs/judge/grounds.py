@@ -120,11 +120,22 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
     left = behind > LINES_SINCE and scene.track.crashed < counter.last
     if counter.kind != "aux" or behind == 0 or not (is_full(counter) or left):
         return False
-    return counter.rounded or not scene.ending.sums_up(counted=True)
+    followed = any(other.first > counter.last and other.advances for other in scene.track.counters.values())
+    return counter.rounded or followed or left or not scene.ending.sums_up(counted=True)
 
 
 def _was_named_once(counter: Counter, scene: Scene) -> bool:
-    return counter.seen == 1 and counter.rule == "labelled-alone" and scene.behind(counter) > LINES_SINCE
+    if counter.seen > 1 or counter.maximum is not None or scene.behind(counter) <= LINES_SINCE:
+        return False
+    others = [other for other in scene.track.counters.values() if not other.made and other.kind not in ("val", "aux")]
+    went_on = any(other.first > counter.last and other.advances >= LOOKS for other in others)
+    return counter.rule == "labelled-alone" or (counter.rule == "labelled" and went_on)
+
+
+def _was_drawn_once(counter: Counter, scene: Scene) -> bool:
+    """`-- 20 of 23` in a text: what looks like a bar was not drawn again, and the log went on."""
+    once = counter.seen == 1 and counter.rule == "bar" and not is_full(counter)
+    return once and scene.behind(counter) > LINES_SINCE and scene.track.crashed < counter.last
 
 
 def _began_again(counter: Counter, _: Scene) -> bool:
@@ -160,7 +171,8 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "told once of things, and the log went on", _is_left_behind),
     Ground(NEVER, "full when it was first seen, and the log went on", _was_full_at_once),
     Ground(NEVER, "what was prepared is ready, and the log went on", _was_prepared),
-    Ground(NEVER, "a number without a measure that was named once, long before", _was_named_once),
+    Ground(NEVER, "named once, without a measure or before another number went on", _was_named_once),
+    Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),
     Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
     Ground(NEVER, "a size that is not the newest news", _is_not_newest_size),

@@ -57,7 +57,7 @@ _CONSTANTS = lazy(  # names in capitals, one after another: `LR=0.1, GAMMA=0.9, 
     r"(?:(?<![\w'\"])[A-Z][A-Z_]+=[^\s,=]{1,40},?\s+){3}|(?:['\"][A-Z][A-Z_]+['\"]: [^\s,]{1,40},\s+){3}"
 )
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
-_PLURALS = frozenset({"epochs", "iters", "rounds", "trials", "episodes"})
+_PLURALS = frozenset({"epochs", "epoches", "iters", "rounds", "trials", "episodes"})
 _MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
 _GLOBAL = lazy(r"(?i)global[_ ]?$|num_$|total_?$")
@@ -189,7 +189,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
         return ""
     if any(word in MAXIMUM and (word not in TRAINING_WORDS or unit.endswith("s")) for word in near):
         return "counter" if "|" in match["sep"] else "maximum"
-    if unit in ("epochs", "iters", "rounds", "trials", "episodes") or (unit.endswith("s") and "=" in match["sep"]):
+    if unit in _PLURALS or (unit.endswith("s") and "=" in match["sep"]):
         return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""
     if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
         return ""

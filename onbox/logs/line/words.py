@@ -8,7 +8,7 @@ from onbox.regex import lazy
 
 # A word before a number -> the unit it counts. Sub-units (of an epoch) are named in INNER_UNITS.
 UNITS = {
-    "epoch": "epoch", "epochs": "epoch", "ep": "epoch", "epoche": "epoch",
+    "epoch": "epoch", "epochs": "epoch", "epoches": "epoch", "ep": "epoch", "epoche": "epoch",
     "step": "step", "steps": "step", "globalstep": "step",
     "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
     "schritt": "step", "schritte": "step", "runde": "round", "durchlauf": "round", "tick": "iter",
@@ -68,7 +68,7 @@ NOT_A_COUNTER = frozenset(
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
     " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown"
     " fps sps tps"  # `fps step: 12345`
-    " micro"
+    " micro inner eigenvalue solver newton lbfgs sinkhorn kmeans"
     " no"  # `No Iterations 6`: of a solver inside each step
     " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )

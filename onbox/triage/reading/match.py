@@ -87,7 +87,7 @@ _NEEDED_BY = _rows_by_word()
 _SIGN_WORDS = (
     'traceback|recent call|file "'
     "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
-    "|above exception|ifree|iuse|%  /|% /|done|complete|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
+    "|above exception|ifree|iuse|%  /|% /|done|complet|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
     "|again|does not fit|batch size|early stop|objective"
     "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
     "|passed|built target|trying|retry|skip|fall|recover"

@@ -19,6 +19,7 @@ from onbox.triage.reading.faults import Faults, late_fault, mark_handled
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, holds_a_word, progress_of
 from onbox.triage.reading.mounts import MountTables
 from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
+from onbox.triage.reading.success import TESTS_OK, is_success
 from onbox.triage.rules.rows import compiled
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ class Scanner:
         text = readable(line)
         lower = text.lower()
         said = message(text)
-        look = CLOSE if holds_a_word(lower) or signs.TESTS_OK.match(said.text) else 0
+        look = CLOSE if holds_a_word(lower) or TESTS_OK.match(said.text) else 0
         if (said.level in REMARK_LEVELS or signs.shows_life(text)) and not signs.FAREWELL.search(said.text):
             look |= INFORMS
         if progress_of(text, said):
@@ -266,7 +267,7 @@ class Scanner:
             attempt.tpu = True
         if signs.SAVED.search(said.text) and said.level not in BAD_LEVELS and not signs.FAILED.search(said.text):
             attempt.saved = SeenLine(number, text)
-        if said.level not in (*BAD_LEVELS, "DEBUG") and signs.is_success(said.text):
+        if said.level not in (*BAD_LEVELS, "DEBUG") and is_success(said.text):
             attempt.success = SeenLine(number, text)
             attempt.progress_at_success = attempt.progress
         elif attempt.success is not None and compiled(_TESTS_FAILED.pattern).search(said.text):

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
-from onbox.triage.reading import signs
 from onbox.triage.reading.record import LOGGED, WEAK
+from onbox.triage.reading.success import SHUT_DOWN, is_test_report
 from onbox.triage.rules.rows import ASKED, VAGUE
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
     """
     if fault.severity == WEAK or fault.handled or attempt.success is None:
         return False
-    if signs.is_test_report(attempt.success.text) and not _stopped_the_tests(fault, attempt.success):
+    if is_test_report(attempt.success.text) and not _stopped_the_tests(fault, attempt.success):
         return False  # what a test suite provokes
     if _OF_A_HELPER.search(fault.text) and fault.trace is None:
         return False
     found = fault.row.rivals[0] if fault.row.rivals else fault.row.failure_class
-    if signs.SHUT_DOWN.search(attempt.success.text):
+    if SHUT_DOWN.search(attempt.success.text):
         return fault.row.explains > VAGUE and attempt.signs_after(fault) == 0
     if found in _ENDS_A_RUN and not _OWN_LIMIT.search(fault.text):
         if attempt.informed - fault.informed_before >= LAST_TOLD:

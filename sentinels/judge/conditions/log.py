@@ -54,6 +54,7 @@ class LogCondition(WaitCondition):
         elif isinstance(message, LineSeen):
             return self._judge(message, clock)
         elif isinstance(message, Quiet):
+            self.quiet_seconds = message.seconds
             doubt = self.older or self._blind(clock - armed_clock, message.seconds)
             self.tell(doubt or f"log written {format_duration(message.seconds)} ago", warn=bool(doubt))
             self.looked_before = True

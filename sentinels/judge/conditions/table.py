@@ -8,6 +8,7 @@ from sentinels.judge.conditions.artifact import ArtifactCondition
 from sentinels.judge.conditions.log import LogCondition
 from sentinels.judge.conditions.marker import MarkerCondition
 from sentinels.judge.conditions.process import ProcessCondition
+from sentinels.judge.conditions.program import ProgramCondition
 from sentinels.judge.conditions.run import RunCondition
 from sentinels.targets import Target, TargetKind
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sentinels.judge.conditions.base import Arming, WaitCondition
+    from sentinels.judge.conditions.program import WatchedProgram
 
 CONDITIONS: Mapping[TargetKind, type[WaitCondition]] = {
     TargetKind.MARKER: MarkerCondition,
@@ -25,9 +27,15 @@ CONDITIONS: Mapping[TargetKind, type[WaitCondition]] = {
 }
 
 
-def make_conditions(target: Target, path: str, arming: Arming) -> list[WaitCondition]:
-    """The conditions of a target at its full path: one, or for a stage's marker in a run directory also its run."""
+def make_conditions(
+    target: Target, path: str, arming: Arming, program: WatchedProgram | None = None
+) -> list[WaitCondition]:
+    """The conditions of a target at its full path: one, or for a stage's marker in a run directory also its run, or of
+    a watched job also its processes.
+    """
     made = [CONDITIONS[target.kind](target, path, arming)]
+    if program is not None:
+        made.append(ProgramCondition(target, path, arming, program, made[0]))
     folder, _, name = path.rpartition("/")
     if target.kind is TargetKind.MARKER and not target.fails and name.endswith("_DONE") and folder.endswith("/markers"):
         made.append(RunCondition(target, folder.removesuffix("/markers"), arming, companion=True))

@@ -248,6 +248,7 @@ GROUPS = "".join(
     f"select<{size}, {at}>   {value} ns\n" for size in (512, 1024) for at, value in enumerate(MEASURES, start=1)
 )
 AMBER = " nstlim  = 50000,\n" + "".join(f" NSTEP = {at}00   TIME(PS) = 9.{at}  TEMP(K) = 297.1\n" for at in range(1, 9))
+EVALUATION = "".join(f"Evaluation  [ {at}/2007]  eta: 0:05:33\n" for at in (0, 10, 20)) + "results saved to x\n"
 WRITING = "".join(f"Writing example {at}0000 of 70000\n" for at in range(7))
 
 
@@ -315,6 +316,26 @@ WRITING = "".join(f"Writing example {at}0000 of 70000\n" for at in range(7))
         ("".join(f"-------第 {at} 轮训练开始-------\n{bars(101)}\n" for at in range(1, 10)), 9, None),
         ("".join(f"Frame {at}\n\tComputing: 0.05\n\tSync: 0.03\n" for at in range(20)), 19, None),
         (AMBER, 800, 50000),
+        # Named once, and another number goes on; constants of which one was changed; what looks like a bar in a text.
+        (
+            "Model: scnn, epoch: 50 loss 0.3\n" + "".join(f"Sample {at}, pixAcc: 0.{at}\n" for at in range(1, 999)),
+            998,
+            None,
+        ),
+        (
+            "step=0, skipped=0, lr=[0.0]\n"
+            + "".join(f"{{'loss': 4.4, 'epoch': {at / 10}}}\n" for at in range(1, 20)),
+            1.9,
+            None,
+        ),
+        ("".join(f"GAMMA=0.935, N_STEP={at}, MAP_SIZE=4, LR=0.1, \n" for at in (3, 8, 10, 10)), None, None),
+        ("=== Epoch 2/4 ===\nso the share\n- 20 of 23\n" + OTHER_LINES, 2, 4),
+        # What was prepared is complete, and the work behind it is not; nor is a server that has loaded its model.
+        (SHARDS + EVALUATION, 20, 2007),
+#DEL  [ {at}/2007]  eta: 0:05:33\n" for at in (0, 10, 20)) + "results saved to x\n", 20, 2007),
+        (SHARDS + OTHER_LINES + "Application shutdown complete.\n", None, None),
+        ("epoches number: 100\nepoch: 3 start, learning rate: 0.01\nepoch: 4 start, learning rate: 0.01\n", 4, 100),
+        ("eigenvalue_max_iter .......... 100\nstep=30, lr=0.1\nstep=40, lr=0.1\n", 40, None),
     ],
 )  # fmt: skip
 def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: int | None) -> None:
@@ -328,6 +349,7 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
         ("iter 5 loss 0.3\niter 6 loss 0.2\n(env) me@box:~/lab$ \n", True),
         ("iter 5 loss 0.3\nRuntimeError: bad\nme@box:~/lab$ \n", False),
         ("epoch 1 loss 0.3\nAll done\n" + "".join(f"prediction of {c}\n" * 2 for c in "abcdefghijklmnopq"), None),
+        ("Iters: 100/100 loss 0.1\n" + "".join(f"Sample: {at}, pixAcc: 0.6\n" for at in range(1, 99)), None),
         ("root context: initialization completed in 386 ms\n" + OTHER_LINES * 3, None),
         (
             "=== STEP 4/5: fit ===\nTraining finished.\n"

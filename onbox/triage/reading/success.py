@@ -1,0 +1,144 @@
+"""Whether a line says that all of the work is done. Pure.
+
+It is a claim, to be weighed against what else the log holds (`weighing/claims.py`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from onbox.regex import lazy
+from onbox.triage.reading import languages, signs
+
+FETCHED = lazy(r"\b(?:loading|downloading|fetching)\b.{0,60}\b100%", re.IGNORECASE)  # a part, never the work
+
+_WORK = (
+    r"(?:training|fit(?:ting)?|fine-?tuning|pre-?training|train(?:er)?(?:\.fit)?|distillation|sweep"
+    r"|search|optimi[sz]ation|experiment|pipeline|workflow|evaluation|inference|conversion|export(?:ing)?"
+    r"|sync\w*|transfer|backup|simulation|calculation|analysis|sampling|everything|epochs|steps|iterations|trials"
+    r"|tasks|stages|batches|shards|jobs|run|main|prompts)"
+)
+_WHOLE = r"(?:application|program|script|execution|benchmark\w{0,6}|generation|deployment|apply|mission|build)"
+_ENDED = r"(?:finished|complete[d]?|done|succeeded|ended normally|has ended)"
+_WELL = r"(?:success(?:ful)?|succeeded|completed|pass(?:ed)?|finished|done)"
+# In lines of their own (^ ... $) stand words that are said of parts as well.
+_WAYS = {
+    "the work has ended": (
+        rf"\b{_WORK}\b.{{0,40}}\b{_ENDED}\b(?!.{{0,40}}(?:with (?:errors?|failures?|status [1-9]|exit|code"
+        rf"|rc)|fail|\brc\b|status [1-9]|code [1-9]))"
+        r"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)"
+        r"|\bran to completion\b|job completed"
+        rf"|^\W*(?:the )?{_WHOLE} (?:(?:is|was|has been|has) )?(?:complete[d]?|finished|successful|done|accomplished)"
+        r"\b(?:!|\W*$|\W{1,3}(?:in|after|at|on|total|elapsed|took)\b|: [1-9])"
+        r"|^\W*end of (?:program|run|script|job)\W*$"
+    ),
+    "it has ended well": (
+        r"\bsuccess(?:fully)? (?:finished|completed|trained|exported|uploaded|ended|executed)"
+        r"|(?:finished|completed|ended|exited|executed|compiled)"
+        r" (?:successfully\b(?!,? but)|without (?:any )?errors?\b|with (?:0|no) errors?\b)"
+        r"|^successfully (?:installed|built|downloaded|tagged)\b|^\W*successfully ran (?:all )?\d"
+        r"|(?<!\bthread )(?<!watchdog )\b(?:normal termination|terminated normally(?!, but)|normally terminated"
+        r"|(?:ended|exited) normally)\b"
+    ),
+    "an outcome": (
+        r"^\W*(?:(?:final|overall|job|build|run|flow|pipeline|workflow|sweep|exit|end|training) ){0,3}"
+        rf"(?:status|state|result|outcome)\W{{1,4}}{_WELL}\W*$|^\W*finished: success\W*$|\bstate[ :=]+COMPLETED\b"
+        r"|\bfinal status\W{1,4}succeeded\b|\bbuild (?:succeeded|success(?:ful)?)\b"
+        r"|(?<!\b(?:child|other) process )\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b"
+        r"|^\W*(?:success|passed|all good|export (?:ok|success)|job done)\W*$"
+        r"|^\W*(?:found )?(?:0|no) errors?(?:\(s\))?(?:(?: were| was)? found)?(?:, (?:0|no) warnings?(?:\(s\))?)?\W*$"
+        r"|\bexport ok\b|^\W{0,4}job done\b|^\W{0,4}configuring done\b"
+    ),
+    "all of them": (
+        r"\[(?P<bar>\d{1,20})/(?P=bar)\] (?:done|finished|complete)"
+        r"|\ball (?:checks|tests|scenarios|cases|stages|tasks|jobs) (?:have )?passed\b"
+        r"|\ball (?:\w{1,24} ){1,3}(?:processed|written|converted|succeeded|uploaded)\b.{0,20}$"
+        r"|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b(?:, \d+ (?!failed|error)\w{1,40}){0,6} in"
+        r" [\d.]+s"
+        r"|(?<![\d.,/])(?P<well>\d{1,9}) ?(?:/|of) ?(?P=well) (?:(?:tasks|jobs|trials|runs|tests|stages|checks"
+        r"|experiments|steps|scenarios|models|epochs)\b )?(?:\(100%\) )?(?:succeeded|passed|done|finished|completed)\b"
+        r"|\b(?:completed|finished) (?P<all>\d{1,9}) ?(?:/|of) ?(?P=all) (?:tasks|jobs|trials|runs|tests|stages)\b"
+    ),
+    "its own limit": (
+        r"stopped: .{0,3}max_|max(?:imum)?[_ ](?:number of )?(?:steps|epochs|iter\w{0,24}|time|updates"
+        r"|tokens)\b.{0,12}reached|reached (?:max_|the (?:maximum|last|final|target))\w{0,24}"
+        r"|early stopping\b(?!.{0,30}(?:enabled|patience|config))|stopping\. best iteration"
+        r"|time limit reached\. elapsed time is.{0,30}signaling trainer to stop"
+    ),
+    "what it was for": (
+        r"train_runtime|best .{0,80}(?:kept|saved|restored|reported)"
+        r"|^(?:best|final|optimal) (?:objective|solution|value|score)\b.{0,40}\d"
+        r"|final (?:model|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
+        r"|\bbuild files have been written to\b|^\s{0,8}finished .{0,40}\btarget\(s\) in\b|^output written on \S"
+        r"|^[\d: ./()-]{0,40}(?:[\d.]+ [KM]B/s\) - )?\S{1,200} saved \[(?P<bytes>\d{1,20})/(?P=bytes)\]"
+        r"|^\[100%\] Built target\b|^\W*total wall time: \d|\bready to accept connections\b"
+        r"|do not forget to share your model"
+    ),
+}
+SUCCESS = lazy("|".join(_WAYS.values()), re.IGNORECASE)
+# How many of them: well, badly, not yet.
+_TALLY = lazy(
+    r"(?<![\w./])(?P<count>\d{1,9}) (?:(?:tasks?|jobs?|tests?|runs?|files?|checks?|steps?|stages?) )?"
+    r"(?P<what>[a-z]{2,12})\b"
+    r"|\b(?P<label>[a-z]{2,12})\s{0,4}[:=]\s{0,4}(?P<value>\d{1,9})(?![\w.%/])",
+    re.IGNORECASE,
+)
+_GOOD = lazy(r"ok|pass(?:ed)?|succeeded|successful(?:ly)?|completed", re.IGNORECASE)
+_BAD = lazy(r"fail(?:ed|ures?)?|errors?|unreachable|crashed|aborted", re.IGNORECASE)
+_REST = lazy(r"skip(?:ped)?|changed|warn(?:ing)?s?|ignored|rescued|cached", re.IGNORECASE)
+_NOT_YET = lazy(r"running|pending|queued|remaining|left|waiting|scheduled|active", re.IGNORECASE)
+_OF_A_LOOP = lazy(r"\b(?:step|epoch|iter\w*|batch|round|so far)\b", re.IGNORECASE)
+# A server that was asked to end says so when it has; one that has crashed may say the same.
+SHUT_DOWN = lazy(
+    r"\bshut ?down (?:is )?complete[d]?\b|\bshut ?down (?:gracefully|cleanly)|\bgracefully (?:shut down|stopped"
+    r"|exited)\b"
+    r"|^\W{0,4}server (?:has )?(?:stopped|shut down)\b",
+    re.IGNORECASE,
+)
+# The one line that a test suite which provoked every error on its way ends with.
+TESTS_OK = lazy(
+    r"^OK(?: \([\w=, ]{1,80}\))?$|^100% tests passed\b|^\[\s{0,4}PASSED\s{0,4}\] \d+ tests?|^test result: ok\b"
+    r"|^Tests?(?: Suites)?:\s{1,10}\d+ passed\b|^\s{0,8}\d+ passing\b"
+    r"|^# fail\s{1,8}0$"  # of TAP
+    r"|^ok\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b"
+)
+_SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
+_RAISED = lazy(r"^\s*(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")  # whatever it speaks of, nothing is done
+NOT_SUCCESS = lazy(
+    r"\bsuccess\w*\W{1,3}but\b|\b(?:if|when|once|unless|until)\b.{0,40}\bexit"
+    r"|\b(?:rank|worker|child|thread|replica|pod|node|actor)s?\b.{0,20}\bexit(?:ed)?\b"
+    r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
+    r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
+    r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",
+    re.IGNORECASE,
+)
+_NOT_ALL_DONE = (signs.STOPPED, NOT_SUCCESS, FETCHED, _RAISED)
+PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
+
+
+def is_test_report(text: str) -> bool:
+    """Whether a test suite says that all is as it should be."""
+    return bool(TESTS_OK.match(text)) and not _SOME_FAILED.search(text)
+
+
+def _tallies_all_good(text: str) -> bool:
+    """Whether a line counts what went well, and that nothing went badly or is still to come."""
+    if not _TALLY.search(text) or _OF_A_LOOP.search(text):
+        return False
+    counts = [(hit["what"] or hit["label"], int(hit["count"] or hit["value"])) for hit in _TALLY.finditer(text)]
+    good = sum(count for word, count in counts if _GOOD.fullmatch(word))
+    bad = [count for word, count in counts if _BAD.fullmatch(word)]
+    rest = sum(count for word, count in counts if _REST.fullmatch(word))
+    total = max((count for word, count in counts if word.lower() == "total"), default=0)
+    open_ = any(count for word, count in counts if _NOT_YET.fullmatch(word))
+    return good > 0 and bool(bad) and not any(bad) and not open_ and good + rest >= total
+
+
+def is_success(text: str) -> bool:
+    """Whether a program says that all of its work is done; "8/20 trials done" is not all."""
+    if is_test_report(text) or SHUT_DOWN.search(text) or _tallies_all_good(text):
+        return True
+    if not (SUCCESS.search(text) or languages.says_done(text)) or any(one.search(text) for one in _NOT_ALL_DONE):
+        return False
+    count = PART_OF.search(text)
+    return not count or int(count[1]) >= int(count[2])
