@@ -56,7 +56,7 @@ class Budget(NamedTuple):
     each: bool = False
 
 
-FIRST = Budget(250, END_BYTES_MAX, SKIMMED_BYTES_LEAST)  # somebody may be waiting for it
+FIRST = Budget(UNLIKE_MAX, END_BYTES_MAX, SKIMMED_BYTES_LEAST)
 
 
 def budget_after(seconds: float) -> Budget:
@@ -84,25 +84,23 @@ def _end(log: Places, start: int, budget: Budget) -> Stretch:
     """The newest lines, as many as are worth reading whole."""
     begin = max(start, log.size - budget.end_bytes)
     new = Stretch(start, log.read(start, log.size)) if begin == start else log.lines(begin, log.size)
-    costly = _costly(new.data, budget)
+    costly = _costly(new.data, each=budget.each)
     if len(costly) <= budget.unlike:
         return new
-    cut = min(costly[-budget.unlike], len(new.data) - END_BYTES_LEAST)
+    cut = min(_offsets(new.data)[costly[-budget.unlike]], len(new.data) - END_BYTES_LEAST)
     return log.lines(new.start + cut - 1, log.size) if cut > 0 else new
 
 
 def _head(log: Places, end: int, budget: Budget) -> Stretch:
     head = log.lines(0, min(HEAD_BYTES, end))
-    costly = _costly(head.data, budget)
-    return head if len(costly) <= budget.unlike else _part(head, 0, costly[budget.unlike])
+    costly = _costly(head.data, each=budget.each)
+    return head if len(costly) <= budget.unlike else _part(head, 0, _offsets(head.data)[costly[budget.unlike]])
 
 
-def _costly(data: bytes, budget: Budget) -> list[int]:
-    """Where the lines begin that are looked at closely: those that are not like the one before but for their digits."""
+def _costly(data: bytes, *, each: bool) -> list[int]:
+    """Which lines are looked at closely: those that are not like the one before but for their digits, or each."""
     lines = [(at, line) for at, line in enumerate(_lines(data, _DIGITS)) if line]
-    unlike = [at for (_, before), (at, line) in pairwise(lines) if budget.each or line != before]
-    offsets = _offsets(data) if len(unlike) > budget.unlike else []
-    return [offsets[at] for at in unlike] if offsets else unlike
+    return [at for (_, before), (at, line) in pairwise(lines) if each or line != before]
 
 
 def _rest_of_line(log: Places, start: int, end: int) -> Stretch:

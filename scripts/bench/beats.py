@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from unittest.mock import patch
 
 HERE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 KIND_NAMES = ("bars", "steps", "trainer", "json", "mixed", "own")
@@ -55,10 +56,10 @@ def _looks(kind: str, mb_per_second: float, beat: float, count: int) -> tuple[li
     from scripts.bench.biglog import KINDS  # noqa: PLC0415 - as above
 
     line, clock = KINDS[kind], 0.0
-    progress_watch.monotonic = lambda: clock
     total = int(count * mb_per_second * beat * 1e6) // len(line(10**6, 5 * 10**5).encode())
     costs: list[float] = []
-    with tempfile.TemporaryDirectory(prefix="beats-") as folder:
+    patched = patch.object(progress_watch, "monotonic", lambda: clock)
+    with tempfile.TemporaryDirectory(prefix="beats-") as folder, patched:
         path, number, told = os.path.join(folder, "train.log"), 0, None
         watch = progress_watch.ProgressWatch({})
         watch.begin(path)
