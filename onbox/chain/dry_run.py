@@ -234,6 +234,13 @@ def in_words(forecast: Forecast) -> str:
         return "every stage is done: a resume records the end"
     if stage == SWEEP:
         return "no runner is alive: a resume runs the cells that are open; failed ones only `onbox sweep retry-failed`"
+    action = next((one.action for one in forecast.stages if one.name == stage), None)
+    if action is Action.FINISH_FAILURE:
+        return (
+            f"stage {stage} failed, which is not the run's end yet: a resume records it; the one after starts it again"
+        )
+    if action is Action.JUDGE:
+        return f"stage {stage} ended while no runner lived: a resume judges how, and goes on from there"
     how = "again, with ONBOX_RESUME=1" if forecast.resuming else "for the first time"
     return f"no runner and no stage is alive: a resume starts stage {stage} {how}"
 

@@ -59,7 +59,9 @@ TIME_IS_OVER = "the job's time limit is near"
 
 
 class ChainEnd(NamedTuple):
-    """How a chain ended, as told by its last record, its marker and its exit code."""
+    """How a chain ended, as told by its last record, its marker and its exit code. told_late: its stage failed in an
+    earlier launch, whose runner did not live to record the end of the chain.
+    """
 
     exit: Exit
     event: str
@@ -68,6 +70,7 @@ class ChainEnd(NamedTuple):
     reason: str = ""
     failure_class: str | None = None
     findings: tuple[GateFinding, ...] = ()
+    told_late: bool = False
 
 
 _ENDS: dict[StageLeaves, tuple[Exit, str, RunState]] = {
@@ -246,7 +249,9 @@ class Runner:
 
     def _not_done(self, work: StageRun, result: StageLeaves) -> ChainEnd:
         code, event, state = _ENDS[result]
-        return ChainEnd(code, event, state, work.stage.name, work.reason, work.failure_class, work.findings)
+        return ChainEnd(
+            code, event, state, work.stage.name, work.reason, work.failure_class, work.findings, work.told_late
+        )
 
     def _close_chain(self, end: ChainEnd, duration_seconds: float) -> None:
         """Journal the end, land its marker (a stop leaves none: the chain is not over), show it."""
@@ -271,6 +276,8 @@ class Runner:
         if end.event == Event.CHAIN_DONE:
             whole = whole_seconds(self.history.facts.results.values(), head.stage_count, took_seconds)
             self._warnings += haste_warning("the whole run", whole, head.settings.expected_seconds)
+        if end.told_late:
+            data["told_late"] = True
         if self._warnings:
             data["warnings"] = self._warnings[:WARNINGS_KEPT]
         if end.findings:

@@ -80,6 +80,7 @@ class StageRun:
         self.reason = ""
         self.findings: tuple[GateFinding, ...] = ()
         self.failure_class: str | None = None
+        self.told_late = False
         self.warnings: tuple[str, ...] = ()
         self._patience = Patience(ctx, frozen)
         self._early: Prepared | None = None
@@ -161,7 +162,7 @@ class StageRun:
         end_tree(None, attempt_assignment(self.ctx.head.run_id, self.stage.name, number), LEFTOVER_GRACE_SECONDS)
 
     def _finish_failure(self) -> StageLeaves:
-        data = self.ledger.land_again(Event.STAGE_FAILED)
+        data, self.told_late = self.ledger.land_again(Event.STAGE_FAILED), True
         self.reason, self.failure_class = str(data.get("reason", "")), data.get("failure_class")
         return StageLeaves.FAILED
 

@@ -34,7 +34,15 @@ def narrate(record: Record) -> str | None:
     return "\n".join([f"{safe_line(str(record.get('at', ''))[11:19])} {told}", *_below(record)])
 
 
+TOLD_LATE = (
+    "nothing was started: the stage had failed before, and its runner ended too early to record the run's end. "
+    "Resume once more to run it again"
+)
+
+
 def _below(record: Record) -> list[str]:
+    if record.get("told_late"):
+        return labelled("note", TOLD_LATE)
     if record["event"] != Event.STAGE_FAILED:
         return []
     proves = record.get("proof") and record.get("rule") not in NO_PROOF_RULES
