@@ -221,7 +221,7 @@ def test_a_table_below_an_error_is_no_life_sign() -> None:
 
 def test_where_a_signal_found_the_program_is_not_why_it_ended() -> None:
     signal = "*** SIGTERM received at time=1755416551 on cpu 89 ***\n"
-    where = '  File "/env/monitor.py", line 719, in <module>\n    monitor.run()\n  File "/env/monitor.py", line 45, in run\n'
+    where = "".join(f'  File "/env/monitor.py", line {at}, in run\n    self.run()\n' for at in (719, 45))
     asked = steps(1, 8) + signal + "Terminated with signal 15\n" + where + "    time.sleep(INTERVAL_S)\n"
     assert read(asked).failure_class == "preempted"
 
