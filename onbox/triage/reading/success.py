@@ -28,6 +28,7 @@ _WAYS = {
         rf"|rc)|fail|\brc\b|status [1-9]|code [1-9]))"
         r"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)"
         r"|\bran to completion\b|job completed"
+        r"|\bfinished (?:the )?execution of (?:the )?(?:run|job|pipeline|workflow)\b"
         rf"|^\W*(?:the )?{_WHOLE} (?:(?:is|was|has been|has) )?(?:complete[d]?|finished|successful|done|accomplished)"
         r"\b(?:!|\W*$|\W{1,3}(?:in|after|at|on|total|elapsed|took)\b|: [1-9])"
         r"|^\W*end of (?:program|run|script|job)\W*$"
@@ -43,7 +44,7 @@ _WAYS = {
     "an outcome": (
         r"^\W*(?:(?:final|overall|job|build|run|flow|pipeline|workflow|sweep|exit|end|training) ){0,3}"
         rf"(?:status|state|result|outcome)\W{{1,4}}{_WELL}\W*$|^\W*finished: success\W*$|\bstate[ :=]+COMPLETED\b"
-        r"|\bfinal status\W{1,4}succeeded\b|\bbuild (?:succeeded|success(?:ful)?)\b"
+        r"|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b|\bbuild (?:succeeded|success(?:ful)?)\b"
         r"|(?<!\b(?:child|other) process )\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b"
         r"|^\W*(?:success|passed|all good|export (?:ok|success)|job done)\W*$"
         r"|^\W*(?:found )?(?:0|no) errors?(?:\(s\))?(?:(?: were| was)? found)?(?:, (?:0|no) warnings?(?:\(s\))?)?\W*$"

@@ -246,14 +246,17 @@ DEFECTS: tuple[RuleRow, ...] = (
         "code_error",
         BUG,
         "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
-        "|error in |panic|goroutine|fatal error|: error: |): error |) : error ",
+        "|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:",
         r"^test result: failed\b|^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
         r"|syntax error(?: near"
         r"|:) unexpected"
         r"|: unbound variable|: bad substitution"
         r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} :(?: |$)"
         r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)"
-        r"|^\S{1,200}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: "
+        r"|^(?:\w{1,40}: )?\S{1,200}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: "
+        r"|^\S{1,200}\(\d{1,7}, \d{1,5}\) (?:fatal )?error: "  # Nim
+        r"|^\S{1,200}\.rb:\d{1,7}:in .{1,400} \((?:[A-Z]\w{0,40}::){0,4}[A-Z]\w{1,60}\)$"
+        r"|^unhandled [\w-]{1,60} in thread\b"  # Lisp
         r"|^\S{1,200}\(\d{1,7}(?:,\d{1,5})?\) ?: (?:fatal )?error [A-Z]{1,6}\d{1,6}: ",  # TypeScript, C#, MSVC
         "R, Java, Julia, Rust, Go, compilers",
         "Error in fit(x) : object 'y' not found",

@@ -57,6 +57,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead))
         words = words or last_stack(attempt, record.tail)
         words = None if words and (is_over(words, scene) or _is_set_aside(words, attempt, record.tail)) else words
+        words = words or (_before_a_buffer(attempt, record.tail) if dead else None)
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
@@ -96,6 +97,15 @@ def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault |
         return said
     near = (fault for fault in live if 0 < fault.number - cause.number <= GOES_ON_FOR)
     return next((fault for fault in near if fault.row.explains >= CONFIG), None)
+
+
+def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
+    """The last words of a dead program whose output had waited in a buffer until its end, and so stands behind them."""
+    if attempt.success is not None or not attempt.steps.came_from_a_buffer(0, cut=False):
+        return None
+    first = attempt.steps.kept[0][1] if attempt.steps.kept else 0
+    head = tuple(line for line in tail if line.number < first)
+    return last_words(attempt, head) or complaint(attempt, head, dead=True)
 
 
 def _is_set_aside(words: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:

@@ -259,3 +259,44 @@ def test_what_a_test_case_is_called_is_no_trouble(log: str) -> None:
 
 def test_a_test_case_that_failed_is() -> None:
     assert read("1..2\nok 1 - reads\nnot ok 2 - writes\n").failure_class == "code_error"
+
+
+def test_what_a_dead_program_said_before_its_buffered_output_is_its_last_word() -> None:
+    verdict = classify(b"cannot parse vocab at t.pl line 2.\niter 1/9\niter 2/9\niter 3/9\n", Evidence(exit_code=1))
+    assert (verdict.failure_class, verdict.line_number) == ("data_error", 1)
+
+
+def test_the_place_of_a_fault_in_a_worker_is_where_the_worker_was() -> None:
+    frames = '  File "/env/lib/python3.11/multiprocessing/pool.py", line {}, in {}\n    return self._value\n'
+    log = "multiprocessing.pool.RemoteTraceback:\n" + CRASH.replace("Traceback", '"""\nTraceback').replace(
+        "line 3", "line 7"
+    )
+    log += '"""\n\nThe above exception was the direct cause of the following exception:\n\n'
+    log += CRASH.replace("KeyError: 'w'\n", frames.format(367, "map") + "KeyError: 'w'\n")
+    assert read(log).where == "t.py:7"
+
+
+NEVER_A_NUMBER = "".join(f"[{at:4d}/600] mass=nan max|u|=nan\n" for at in range(20, 420, 20))
+
+
+def test_figures_that_never_were_numbers_are_a_divergence() -> None:
+    assert read(NEVER_A_NUMBER + "wrote state to out.npz\n").failure_class == "divergence"
+    assert read(NEVER_A_NUMBER.replace("mass=nan", "mass=1.5")).failure_class == "success_healthy"
+
+
+@pytest.mark.parametrize(
+    ("line", "failure_class"),
+    [
+        ("fatal: [w1]: UNREACHABLE! => Connection refused\nw1 : ok=0 unreachable=1 ignored=0", "network_blip"),
+        ("sim.SimException: There is no registered Platform called CUDA", "cuda_env"),
+        ("OSError: Cannot find empty port in range: 7860-7860. Choose another by the parameter", "port_in_use"),
+        ("Logging in as lab ...\nLogin incorrect.", "auth_error"),
+        ("/w/a.nim(6, 18) Error: type mismatch: got 'int' but expected 'string'", "code_error"),
+        ("RECORD 10\nlibrt: a.cob:10: error: subscript of 'ITEM' is out: 11\n  maximum subscript for 'ITEM': 10",
+         "code_error"),
+        ("t.rb:1:in `<main>': undefined method `foo' for nil:NilClass (NoMethodError)", "code_error"),
+        (" 'response_status_count/503': 2,\n 'retry/reason_count/503 Service Unavailable': 2,", "success_healthy"),
+    ],
+)  # fmt: skip
+def test_how_tools_of_other_trades_end(line: str, failure_class: str) -> None:
+    assert read(line + "\n").failure_class == failure_class
