@@ -150,6 +150,7 @@ def _write(kind: str, bytes_per_second: int, seconds: float) -> None:
     """Be the stage's command: write the log, at its pace."""
     Path("command.part").write_text(str(os.getpid()))
     Path("command.part").rename("command.pid")
+    print("ready", flush=True)  # the launch waits for a first line
     random.seed(1)
     line, began, written, number = KINDS[kind], time.monotonic(), 0, 0
     while (elapsed := time.monotonic() - began) < seconds:
