@@ -23,6 +23,7 @@ REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "s
 COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "cycle", "task"})
 
 NEARLY = 0.995  # of a bar that was not drawn again at its end
+BEGUN = 3  # times that a counter without a maximum went back to its beginning
 IN_TURN = 3  # times that two bars were drawn one after the other
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
@@ -75,7 +76,7 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return True
     if outer.maximum is None:
         return (
-            (inner.made or inner.maximum is not None)
+            (inner.made or inner.maximum is not None or inner.begun >= BEGUN)
             and inner.resets > 0
             and (outer.unit in COUNTED_UNITS or outer.unit == inner.unit == "epoch")
             and _go_together(outer, inner)

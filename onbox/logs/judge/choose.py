@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onbox.logs.track import Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
+PARTS_MAX = 2  # times that a bar with a name began again, until it is one of an unknown number
 AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
@@ -185,8 +186,11 @@ def _never_moved(counter: Counter) -> bool:
 
 
 def _is_of_many(counter: Counter) -> bool:
-    """Whether it began again after its end; or, where its display is one of batches, again and again."""
-    return counter.repeats > 0 or (counter.inner and counter.begun >= LOOKS)
+    """Whether it began again after its end; or, where its display is one of batches, again and again. A bar that has
+    a name shows the end of its own part: the second seed, the third model.
+    """
+    named = counter.rule == "tqdm" and not counter.key.startswith(f"bar:{counter.unit}/")
+    return counter.repeats > (PARTS_MAX if named else 0) or (counter.inner and counter.begun >= LOOKS)
 
 
 def _is_share(counter: Counter) -> bool:

@@ -139,6 +139,8 @@ def _was_drawn_once(counter: Counter, scene: Scene) -> bool:
 
 
 def _began_again(counter: Counter, _: Scene) -> bool:
+    if counter.rule == "done-of" and counter.begun >= LOOKS:
+        return True
     return bool(counter.resets) and (counter.unit == "byte" or counter.kind in ("moving", "done"))
 
 
