@@ -164,9 +164,11 @@ class ClosingLines:
         before, after = self._lines[:at], self._lines[at:]
         if not before or any(CRASHED.search(line) or _FAILS.search(line) for line in after):
             return False
+        closing = [line for line in after[-LINES_AFTER:] if _closes(line)]
+        if not closing:
+            return False  # nearly always: a run that goes on
         known = {_form(line) for line in before} | {_claim(line) for line in before}
-        last = after[-LINES_AFTER:]
-        return any(_closes(line) and not {_form(line), _claim(line)} & known - {""} for line in last)
+        return any(not {_form(line), _claim(line)} & known - {""} for line in closing)
 
 
 def _closes(line: str) -> bool:
