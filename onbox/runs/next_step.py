@@ -129,7 +129,7 @@ class Standing(NamedTuple):
 class NextStep(NamedTuple):
     """What to do about a run. name: of the row. then: what follows, one sentence.
 
-    never: what must not be done meanwhile. with_word: what is done only with a person's word for that very act.
+    never: what must not be done meanwhile, parted by "; ". with_word: what is done only with a person's word for that very act.
     resume_now: whether a resume is right at once; False: only once something else was done.
     """
 
@@ -139,6 +139,11 @@ class NextStep(NamedTuple):
     never: str
     with_word: tuple[WithWord, ...] = ()
     resume_now: bool = False
+
+    @property
+    def do_not(self) -> str:
+        """What must not be done, each part with its own "not": a second part without it reads as an order."""
+        return "; ".join(f"do not {part}" for part in self.never.split("; "))
 
 
 class StepRow(NamedTuple):
@@ -218,7 +223,7 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("sealed", Act.PULL, "its record is sealed, its results are not home: pull them, load each of them once",
-             "change or delete any of it; no teardown unless a person agreed to exactly that", (WithWord.ACKNOWLEDGE,)),
+             "change or delete any of it; tear it down unless a person agreed to exactly that", (WithWord.ACKNOWLEDGE,)),
         _done(Sign.SEALED), "its end was checked and entered into its record",
     ),
     StepRow(
