@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 from tests.box import REPOSITORY
+from tests.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,7 @@ class FakeCluster:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        self.server.socket.settimeout(1.0)  # a connection may be gone again before it is taken
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
@@ -119,7 +121,8 @@ class DeadTunnel:
     def __init__(self) -> None:
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._acceptor = threading.Thread(target=self._accept, daemon=True)
+        self._acceptor.start()
 
     def _accept(self) -> None:
         while True:
@@ -129,10 +132,12 @@ class DeadTunnel:
                 return
 
     def close(self) -> None:
+        """The acceptor ends before its descriptor is closed: else it might accept for the next one of that number."""
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self._acceptor.join(10)
         self.socket.close()
 
 
 def free_address() -> str:
     """Where nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as made:
-        return f"http://127.0.0.1:{made.getsockname()[1]}"
+    return f"http://127.0.0.1:{free_port()}"

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.box import wait_until
+from tests.ports import free_port
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel")
 DATABASE_PROGRAMS = ("slurmdbd", "sacctmgr", "sacct", "mariadbd", "mariadb-install-db")
@@ -36,16 +37,6 @@ def why_not(*, accounting: bool = False) -> str | None:
         packages = "slurmctld, slurmd, slurm-client, munge" + (", slurmdbd, mariadb-server" if accounting else "")
         return f"needs {packages}; missing: {', '.join(missing)}"
     return None if os.geteuid() == 0 else "needs root: slurmd starts jobs as their users"
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [int(one.getsockname()[1]) for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 class SlurmCluster:
@@ -87,7 +78,7 @@ class SlurmCluster:
         key.write_bytes(os.urandom(1024))
         track = "cgroup" if cgroup else "linuxproc"
         task, gather = ("cgroup", "cgroup") if cgroup else ("none", "linux")
-        controller, database, *ports = free_ports(2 + len(self.nodes))
+        controller, database, *ports = (free_port() for _ in range(2 + len(self.nodes)))
         host = socket.gethostname().partition(".")[0]
         folder, every = self.folder, ",".join(self.nodes)
         self.conf.write_text(

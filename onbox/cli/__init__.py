@@ -6,12 +6,15 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
+from onbox.cli.utf8 import ensure_utf8
+
 if TYPE_CHECKING:
     from typing import NoReturn
 
 
 def entry() -> NoReturn:
     """The console script of `onbox`."""
+    ensure_utf8()
     gc.set_threshold(100_000)  # as boundary.py says; ahead of what is imported here it saves 2.4 ms
     if sys.argv[1:2] == ["chain"] and "--inline" not in sys.argv:
         from onbox.chain.runner.early_runner import start_early  # noqa: PLC0415 - by the other commands it is not needed

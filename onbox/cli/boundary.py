@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from onbox.cli.utf8 import ensure_utf8
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import DamagedRunfile
 from onbox.errors import Trouble
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 def run_as_script(main: Callable[[list[str]], int]) -> NoReturn:
     """What a console script does: make the standard streams usable, then end with the exit code of `main`."""
+    ensure_utf8()
     gc.set_threshold(GC_ALLOCATIONS)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:  # closed by the caller (`>&-`): talk to nobody, and keep the number taken

@@ -23,6 +23,7 @@ REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "s
 COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "cycle", "task"})
 
 NEARLY = 0.995  # of a bar that was not drawn again at its end
+BEGUN = 3  # times that a counter without a maximum went back to its beginning
 IN_TURN = 3  # times that two bars were drawn one after the other
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
@@ -75,7 +76,7 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return True
     if outer.maximum is None:
         return (
-            (inner.made or inner.maximum is not None)
+            (inner.made or inner.maximum is not None or inner.begun >= BEGUN)
             and inner.resets > 0
             and (outer.unit in COUNTED_UNITS or outer.unit == inner.unit == "epoch")
             and _go_together(outer, inner)
@@ -84,7 +85,7 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return False
     if _is_drawn_around(outer, inner):
         return True
-    if outer.advances and (inner.resets or _is_over(inner, outer)):
+    if outer.advances and inner.resets:
         if outer.changed < inner.first:
             return False  # it was over, or stood, before this one began
         return _go_together(outer, inner) and (repeats or outer.first < inner.first or left)
@@ -115,8 +116,3 @@ def _is_drawn_around(outer: Counter, inner: Counter) -> bool:
 def _go_together(outer: Counter, inner: Counter) -> bool:
     """Whether the one went on about as often as the other began again."""
     return outer.advances > 0 and abs(outer.advances - inner.resets) <= 1
-
-
-def _is_over(inner: Counter, outer: Counter) -> bool:
-    """Whether a loop came to its end before the one around it went on."""
-    return inner.maximum is not None and inner.current >= inner.maximum and inner.last < outer.changed

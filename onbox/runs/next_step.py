@@ -135,7 +135,7 @@ class Standing(NamedTuple):
 class NextStep(NamedTuple):
     """What to do about a run. name: of the row. then: what follows, one sentence.
 
-    never: what must not be done meanwhile. with_word: what is done only with a person's word for that very act.
+    never: what must not be done meanwhile, parted by "; ". with_word: what is done only with a person's word for that very act.
     resume_now: whether a resume is right at once; False: only once something else was done.
     """
 
@@ -145,6 +145,11 @@ class NextStep(NamedTuple):
     never: str
     with_word: tuple[WithWord, ...] = ()
     resume_now: bool = False
+
+    @property
+    def do_not(self) -> str:
+        """What must not be done, each part with its own "not": a second part without it reads as an order."""
+        return "; ".join(f"do not {part}" for part in self.never.split("; "))
 
 
 class StepRow(NamedTuple):
@@ -202,7 +207,7 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("not-onboxs-own-done", Act.LOOK, "pull the results and load each once: `patrol pull`, `patrol verify`",
-             "start it a second time, nor delete anything before the results were loaded once and a person agreed",
+             "start it a second time; delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
         _done(Sign.FOREIGN), "its log or its marker proves the success; nothing else is to be done",
     ),
@@ -224,7 +229,7 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("sealed", Act.PULL, "its record is sealed, its results are not home: pull them, load each of them once",
-             "change or delete any of it; no teardown unless a person agreed to exactly that", (WithWord.ACKNOWLEDGE,)),
+             "change or delete any of it; tear it down unless a person agreed to exactly that", (WithWord.ACKNOWLEDGE,)),
         _done(Sign.SEALED), "its end was checked and entered into its record",
     ),
     StepRow(
@@ -258,13 +263,13 @@ TABLE: tuple[StepRow, ...] = (
     ),
     StepRow(
         NextStep("no-inodes", Act.INODES, "delete or pack small files (tar, shards), then resume",
-             "resume before there are free inodes, nor delete the best or the newest whole checkpoint"),
+             "resume before there are free inodes; delete the best or the newest whole checkpoint"),
         _ended(Sign.NO_INODES), "a big checkpoint is few files: pruning makes no room here",
     ),
     StepRow(
         NextStep("no-room", Act.ROOM,
              "make room: `onbox prune` lists the checkpoints that may go, `onbox stats --hogs` what else is big; then resume",
-             "resume before there is room, nor delete the best or the newest whole checkpoint"),
+             "resume before there is room; delete the best or the newest whole checkpoint"),
         _ended(Sign.NO_ROOM), "a resume without room fails at its next save",
     ),
     StepRow(

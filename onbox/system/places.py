@@ -45,8 +45,8 @@ class Places:
         """The whole lines between two offsets; `\\r` separates lines too. Without any break: all of it."""
         start, end = max(0, start), min(end, self.size)
         data = self.read(start, end)
-        first = 0 if start == 0 else _first_break(data) + 1
-        last = len(data) if end >= self.size else max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        first = 0 if start == 0 else first_break(data) + 1
+        last = len(data) if end >= self.size else last_break(data) + 1
         if first >= last:
             return Stretch(start, data)
         return Stretch(start + first, data[first:last])
@@ -56,9 +56,9 @@ class Places:
         start = max(0, offset - limit)
         data = self.read(start, min(self.size, offset + limit))
         at = offset - start
-        first = max(data.rfind(b"\n", 0, at), data.rfind(b"\r", 0, at)) + 1
+        first = last_break(data[:at]) + 1
         rest = data[at:]
-        return data[first : at + (_first_break(rest) if _first_break(rest) >= 0 else len(rest))]
+        return data[first : at + (first_break(rest) if first_break(rest) >= 0 else len(rest))]
 
     def backwards(self, words: tuple[bytes, ...], start: int, end: int) -> Iterator[int]:
         """Offsets of the words between two offsets, the last one first."""
@@ -102,9 +102,15 @@ def apart(places: list[Stretch]) -> list[Stretch]:
     return kept
 
 
-def _first_break(data: bytes) -> int:
+def first_break(data: bytes) -> int:
+    """Where the first line ends; -1: nowhere."""
     found = [at for at in (data.find(b"\n"), data.find(b"\r")) if at >= 0]
     return min(found) if found else -1
+
+
+def last_break(data: bytes) -> int:
+    """Where the last whole line ends; -1: nowhere."""
+    return max(data.rfind(b"\n"), data.rfind(b"\r"))
 
 
 def _all_in(block: bytes, word: bytes) -> Iterator[int]:

@@ -41,6 +41,22 @@ exactly, and `no progress shown` where there is none.
 - A smaller number that another kind of line tells (`Best model found at step 1200`) is not believed before the next
   line goes on from there.
 
+## What is read of a log that grows fast
+
+The runner looks once per `sample_every`, and `onbox chain` once a second while you watch. Each look may cost about 1 %
+of a core of the time since the last one. What was written since then is read whole as long as that is affordable (8 KB
+a second, up to 384 KB). Of more than that:
+
+- The newest lines are read whole, and at the first look the first 64 KB too: maxima stand there.
+- All that lies between is skimmed, up to 2 MB a second, and at least 32 MB a look. Of lines that are alike but for
+  their digits the newest is read, unless the end has one like it: an epoch told once a minute, a loss of `nan`, a
+  tracker's address, the end of the training. If there are more than 8 such kinds for each second, the newest count.
+- Where hardly two lines are alike, the newest line with `nan`, `epoch`, `step`, `loss`, with a word of a start or an
+  end, and with an address is read instead.
+
+So the newest line of each kind is known, and a loss in the series is the newest one at that time. How often a line came
+in between is not known. `fail_if_log` and `done_if_log` search the whole log.
+
 ## What counts
 
 A number that the log shows is one of the run's if these points add up to NEEDED or more. Which of them is the run's own

@@ -6,12 +6,13 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.box import Box, python, wait_until
+from tests.box import ONBOX, Box, python, wait_until
 
 TWO = ("train=echo hello >model.txt; echo trained", "eval=cat model.txt >results.txt")
 
@@ -365,9 +366,24 @@ def test_output_of_a_stage_goes_straight_into_its_log(box: Box) -> None:
 
 def test_what_the_locale_cannot_show_ends_no_command(box: Box) -> None:
     box.onbox("chain", "a=true")
-    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    done = box.onbox("status", env={**box.env, **ascii_only})
+    done = box.onbox("status", env={**box.env, "PYTHONIOENCODING": "ascii:strict"})
     assert (done.returncode, "DONE \\xb7 1/1" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+def test_names_of_files_are_utf_8_whatever_the_locale_says(box: Box) -> None:
+    """`resume --dry-run` looks for the artifact, `status` tells of it."""
+    folder = box.project / "größe"
+    folder.mkdir()
+    stage = "[stages.train]\ncmd = 'echo x >ergebnis-ä.txt'\nartifacts = ['ergebnis-ä.txt']\n"
+    (folder / "onbox.toml").write_text(stage, encoding="utf-8")
+    env = {**box.env, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for words in (["chain"], ["resume", "--dry-run"], ["status"], ["check"]):
+        done = subprocess.run([*ONBOX, *words], cwd=folder, env=env, capture_output=True, check=False, timeout=120)
+        assert done.returncode in (0, 3), done.stderr
+        assert b"defect" not in done.stderr
+    assert "ergebnis-ä.txt" in json.dumps(
+        json.loads((folder / ".onbox/gr-e/markers/train_DONE").read_text()), ensure_ascii=False
+    )
 
 
 def test_closed_output_harms_nothing(box: Box) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from patrol.decide.table import BOX_FLAGS
 from tests import warm
 from tests.box import Box
 from tests.handbooked import HANDBOOK
@@ -56,7 +57,8 @@ def test_elsewhere_it_names_the_projects_that_it_knows(tmp_path: Path) -> None:
     project, elsewhere = tmp_path / "my project", tmp_path / "elsewhere"
     project.mkdir()
     elsewhere.mkdir()
-    (project / "onbox.toml").write_text(f'{PLAN}[boxes.here]\nbackend = "local"\nproject = "."\n')
+    quiet = "".join(f'[[patrol.rules]]\nname = "{rule.name}"\nenabled = false\n' for rule in BOX_FLAGS)
+    (project / "onbox.toml").write_text(f'{PLAN}[boxes.here]\nbackend = "local"\nproject = "."\n{quiet}')
     box = Box(project, "e")
     assert box.onbox("chain").returncode == 0
     programs = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.box import Box, wait_until
-from tests.slurm_cluster import free_ports
+from tests.ports import free_port
 from tests.sshd import Sshd, need_sshd
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def test_a_tunnel_that_is_down_is_told_from_a_controller_that_is(box: Box, tmp_p
     need_sshd()
     controller = Controller(tmp_path)
     sshd = Sshd(tmp_path / "ssh")
-    (port,) = free_ports(1)
+    port = free_port()
     there = controller.url.removeprefix("http://")
     words = [*sshd.ssh(), "-N", "-o", "ExitOnForwardFailure=yes", "-L", f"127.0.0.1:{port}:{there}", "gpu1"]
     tunnel = subprocess.Popen(words, stdin=subprocess.DEVNULL)

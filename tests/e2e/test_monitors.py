@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import pytest
 
 from tests.box import REPOSITORY, wait_until
 from tests.patrolled import PATROL
+from tests.ports import free_port
 from tests.test_examples import dashboard
 
 if TYPE_CHECKING:
@@ -98,13 +98,6 @@ def patrol(local: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def environment(local: Path) -> dict[str, str]:
     return {**os.environ, "XDG_STATE_HOME": str(local / "state"), "PYTHONPATH": str(REPOSITORY)}
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 def test_promtool_has_nothing_against_the_metrics(local: Path, box: Box) -> None:

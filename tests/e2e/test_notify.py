@@ -47,7 +47,9 @@ def is_quiet(box: Box) -> bool:
 
 
 def told(server: FaultServer) -> list[str]:
-    return [one.json()["type"].removeprefix("onbox.") for one in server.acknowledged]
+    """What has arrived. One whose answer was waited for in vain, for this machine held still, comes again."""
+    arrived = {one.id: one for one in server.acknowledged}
+    return [one.json()["type"].removeprefix("onbox.") for one in arrived.values()]
 
 
 def listed(box: Box) -> dict[str, Any]:
@@ -61,7 +63,7 @@ def test_every_event_arrives_once_in_order(box: Box, server: FaultServer) -> Non
     assert box.onbox("chain").returncode == 1
     wait_until(lambda: is_quiet(box), "delivery")
     assert told(server) == ["stage_done", "stage_failed"], "one message for one failure"
-    assert len({one.id for one in server.acknowledged}) == 2
+    assert len(server.acknowledged) == 2
     failed = server.acknowledged[1].json()["data"]
     assert failed["stage"] == "b"
     assert failed["proof"] == "broken"
@@ -169,7 +171,7 @@ def test_a_dead_target_delays_no_other(box: Box, server: FaultServer) -> None:
     box.env |= {"DEAD": server.url("hang"), "GONE": server.url("410"), "HOOK": server.url()}
     configure(box, urls="'env:DEAD', 'env:GONE', 'env:HOOK'", pace=QUICK)
     assert box.onbox("chain").returncode == 0
-    wait_until(lambda: len(server.acknowledged) == 2, "both notices at the good one")
+    wait_until(lambda: len(told(server)) == 2, "both notices at the good one")
     wait_until(lambda: box.status()["notifications"]["dead_total"] == 2, "the refused ones to be dead")
     counts = {row["target"]: (row["pending"], row["sent"], row["dead"]) for row in listed(box)["targets"]}
     assert counts == {"DEAD": (2, 0, 0), "GONE": (0, 0, 2), "HOOK": (0, 2, 0)}
@@ -226,7 +228,7 @@ def test_an_outbox_that_cannot_be_written_is_said_and_fails_nothing(box: Box, se
     wait_until(lambda: told(server) == ["stage_done"], "the notice that could not be written")
     (box.project / "go").touch()
     assert chain.wait(60) == 0
-    wait_until(lambda: len(server.acknowledged) == 3, "the rest")
+    wait_until(lambda: len(told(server)) == 3, "the rest")
     assert "in the way" not in str(box.events("notices_held")[0]["reason"])
     assert box.events("notices_held")[0]["reason"].startswith("cannot write")
 

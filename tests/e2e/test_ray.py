@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.box import ONBOX, Box, wait_until
-from tests.slurm_cluster import free_ports
+from tests.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,10 @@ class Head:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.gcs_port, self.port = free_ports(2)  # Ray looks for heads of the same port in the whole process table
+        self.gcs_port, self.port = (
+            free_port(),
+            free_port(),
+        )  # Ray looks for heads of the same port in the whole process table
         self.env = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
         self.space = subprocess.Popen(
             ["unshare", "-n", "sh", "-c", "ip link set lo up; exec sleep 900"], stdin=subprocess.DEVNULL

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -525,7 +526,8 @@ def test_stop_holds_though_the_runner_dies_meanwhile(box: Box) -> None:
     start_waiting(box, line="trap '' TERM; " + WAITS)
     stop = box.start("stop", "--grace", "3")
     box.wait_for_file(".onbox/digits/stop.json")
-    box.kill_runner()
+    with suppress(ProcessLookupError):  # three seconds may be over where the whole machine pauses
+        box.kill_runner()
     assert stop.wait(60) == 0
     wait_until(lambda: box.processes() == [], "everything to end")
     assert box.status()["state"] == "stopped"

@@ -480,3 +480,13 @@ def test_the_only_run_is_shown_though_onbox_toml_has_another_name(box: Box) -> N
     refused = box.onbox("stop")
     assert refused.returncode == 64, "what another name has is ended only by that name"
     assert "there are: sweep" in refused.stderr
+
+
+@pytest.mark.parametrize("word", ["lr=1", "grid/lr=1"])
+def test_a_cell_is_named_alike_everywhere(box: Box, word: str) -> None:
+    assert box.onbox("sweep", "--name", "grid", "lr=1,2", "--", "echo", "{lr}").returncode == 0
+    assert box.onbox("logs", word).stdout == "1\n"
+    for command in ("status", "stop", "resume", "prune"):
+        refused = box.onbox(command, word)
+        assert (refused.returncode, len(refused.stderr.splitlines())) == (64, 1)
+        assert "lr=1 is a cell of sweep grid; for its log: onbox logs lr=1 --run grid;" in refused.stderr

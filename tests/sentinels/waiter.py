@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sentinels.judge.conditions.marker import CLOCK_GRAIN_SECONDS
+from sentinels.judge.outcome import SentinelExit
 from tests import warm
 from tests.box import BOUND_SECONDS, REPOSITORY, wait_until
 
@@ -52,6 +53,16 @@ class Waiters:
         started = self.start(*words, **settings)
         out, err = started.communicate(timeout=timeout)
         return subprocess.CompletedProcess(started.args, started.returncode, out, err)
+
+    def time_out(self, *words: str, **settings: Any) -> subprocess.CompletedProcess[str]:
+        """Run a wait for what does not come. One that ended before its first look ends as unreachable, which says
+        nothing on a busy machine: it is given more time.
+        """
+        for limit in ("3s", "12s"):
+            ended = self.run(*words, "--timeout", limit, **settings)
+            if ended.returncode != SentinelExit.UNREACHABLE:
+                return ended
+        return self.run(*words, "--timeout", "40s", **settings)
 
     def end(self, waiter: subprocess.Popen[str], timeout: float = BOUND_SECONDS) -> dict[str, Any]:
         """The JSON that a waiter ended with."""

@@ -1,12 +1,15 @@
-"""How far the running attempt is: its log read on from where the last look ended, at every beat."""
+"""How far the running attempt is: its log read on from where the last look ended, at every beat.
+
+Of a log that grows fast not every line is read: `onbox.logs.skim` decides which.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.progress import NOTHING, render_progress
-from onbox.logs.alike import PROBE_BYTES, hardly_alike
 from onbox.logs.cursor import look_on
+from onbox.logs.skim import FIRST, budget_after
 from onbox.model.pace import PaceReading, pace_of, with_eta, with_reading
 from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.time_limit import TooLong, time_limit
@@ -15,15 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.contract.progress import Progress
-    from onbox.logs.cursor import Cursor, NewBytes
+    from onbox.logs.cursor import Cursor
     from onbox.logs.progress import LogReading, ProgressReader
+    from onbox.logs.skim import Budget
 
 LOOK_SECONDS = 5.0
 TOO_MUCH = {"text": "unknown: the log grows faster than it can be read"}
 TOO_LONG = {"text": "unknown: the regex of [progress] takes too long on this log"}
-LINES_MAX = 400  # of a look: where hardly two lines are alike each costs a closer one, and less of it is read next time
-LOOK_BYTES_MIN = 1 << 14
-LOOK_BYTES = 3 << 17  # of a log that grew by more since the last look, the newest part is read (and its beginning)
 
 
 class ProgressWatch:
@@ -35,7 +36,7 @@ class ProgressWatch:
         self._cursor: Cursor | None = None
         self._reader: ProgressReader | None = None
         self._gave_up = False
-        self._look_bytes = LOOK_BYTES
+        self._looked_at: float | None = None
         self._began: float | None = None
         self._readings: tuple[PaceReading, ...] = ()
         self._pace_told: float | None = None
@@ -45,7 +46,7 @@ class ProgressWatch:
     def begin(self, path: str, *, age_seconds: float | None = None) -> None:
         """The log of the attempt that runs, or ran. age_seconds: since it began; None: not known."""
         self._path, self._cursor, self._reader, self._gave_up = path, None, None, False
-        self._look_bytes = LOOK_BYTES
+        self._looked_at = None
         self._began = None if age_seconds is None else monotonic() - age_seconds
         self._readings, self._pace_told = (), None
         self.newest = self.usual_pace = None
@@ -88,25 +89,26 @@ class ProgressWatch:
         from onbox.logs.progress import ProgressReader, ProgressSettings  # noqa: PLC0415 - 8 ms before the first stage
 
         try:
-            seen = look_on(self._path, self._cursor, self._look_bytes)
+            seen = look_on(self._path, self._cursor, self._budget(moves=moves))
         except OSError:
             return None
         if seen is None:
             return None
         if self._reader is None or seen.is_fresh:
             self._reader = ProgressReader(ProgressSettings(self._settings.get("regex"), self._settings.get("max")))
-        self._cursor = seen.cursor
-        pieces = _affordable(seen)
-        lines, size = self._reader.track.line, sum(map(len, pieces))
-        for number, piece in enumerate(pieces):
-            torn = size < sum(map(len, seen.pieces)) + seen.skipped_bytes and number == len(pieces) - 1
-            if torn:
+        self._cursor, read_to = seen.cursor, 0 if self._cursor is None or seen.is_fresh else self._cursor.offset
+        for stretch in seen.stretches:
+            if stretch.start > read_to:
                 self._reader.leap()
-            self._reader.feed(piece[piece.find(b"\n") + 1 :] if torn else piece)
-        if size >= LOOK_BYTES_MIN:
-            affordable = size * LINES_MAX // max(1, self._reader.track.line - lines)
-            self._look_bytes = min(LOOK_BYTES, max(LOOK_BYTES_MIN, affordable))
+            self._reader.feed(stretch.data)
+            read_to = stretch.end
         return self._told(self._reader.result(), moves=moves)
+
+    def _budget(self, *, moves: bool) -> Budget:
+        """The last look at an attempt may cost as much as the first."""
+        before, self._looked_at = self._looked_at, monotonic()
+        budget = FIRST if before is None or not moves else budget_after(self._looked_at - before)
+        return budget._replace(each=bool(self._settings.get("regex")))
 
     def _told(self, progress: Progress, *, moves: bool) -> dict[str, Any] | None:
         self.newest, now = progress, monotonic()
@@ -124,11 +126,3 @@ class ProgressWatch:
             return None
         told = {"text": text, "at": utc_text(wall()), **known}
         return told if pace is None else {**told, "steps_per_second": round(pace, 6)}
-
-
-def _affordable(seen: NewBytes) -> tuple[bytes, ...]:
-    """The new bytes; of many lines that are hardly alike only the newest, and the log's beginning at the first look."""
-    if sum(map(len, seen.pieces)) <= 2 * LOOK_BYTES_MIN or not hardly_alike(seen.pieces[-1][-PROBE_BYTES:]):
-        return seen.pieces
-    last = seen.pieces[-1][-LOOK_BYTES_MIN:]
-    return (seen.pieces[0][:LOOK_BYTES_MIN], last) if seen.is_fresh else (last,)

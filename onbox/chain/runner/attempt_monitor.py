@@ -36,6 +36,7 @@ DEFAULT_LOOK_SECONDS = 120.0  # for signs of life, where nobody has set a limit:
 GPU_PATIENCE_SECONDS = 5.0  # the heartbeat waits no longer for the GPUs than this
 SHARED_SIGNAL_SECONDS = 1.0  # within so long an engine's SIGTERM reaches every process of a job
 QUIET_SECONDS = 10.0
+PAUSE_SECONDS = 1.0  # a busy machine wakes a sleeper up sooner
 FIRST_BEAT_SECONDS = 0.02  # a stage that is over sooner leaves its traces in the journal only
 SPACING_SECONDS = 1.0  # from one sample to the next: a look at all processes of the box costs more than a short stage
 
@@ -136,10 +137,22 @@ class _Watch:
             deadlines.append(monotonic() + others)
         try:
             gpus = self.ctx.sampler.fd if self.sample_by is not None else None
-            self.ctx.signals.wait(min(deadlines), fds if gpus is None else [*fds, gpus])
+            due = max(monotonic(), min(deadlines))
+            self.ctx.signals.wait(due, fds if gpus is None else [*fds, gpus])
+            self._leave_out(monotonic() - due)
         finally:
             for fd in fds:
                 os.close(fd)
+
+    def _leave_out(self, overslept_seconds: float) -> None:
+        """Whoever sleeps far beyond the time was held with the whole box (a frozen container, a job that its engine
+        suspended, a machine that was moved): the stage had none of that time, so its silence in it is no stall.
+        """
+        if overslept_seconds < PAUSE_SECONDS:
+            return
+        self.quiet_since += overslept_seconds
+        if self.signs is not None:
+            self.signs = self.signs._replace(at_seconds=self.signs.at_seconds + overslept_seconds)
 
     def _event_fds(self) -> tuple[list[int], float]:
         """Descriptors that tell the end, and how soon to look again without any (0: they suffice)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from onbox.chain.lock.run_owner import refuse_foreign_run
 from onbox.config.parse import ConfigErrors, parse_config
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
-from onbox.contract.paths import RunPaths
+from onbox.contract.paths import CELLS_FOLDER, RunPaths
 from onbox.errors import Trouble
 from onbox.outside import safe_text
 from onbox.project import BrokenConfig, Project, find_config, load_project, read_toml
@@ -82,11 +83,41 @@ def _find_run(project: Project, run: str | None, *, any_name: bool) -> RunPaths:
     known = run_names(project.state_dir)
     if any_name and len(known) == 1:
         return project.paths(known[0])
+    if run is not None:
+        _refuse_cell(project, run)
     _refuse_removed_state(paths)
     if not known:
         raise no_run_yet(project)
     name = os.path.basename(paths.root)
     raise Trouble(Exit.USAGE, f"no run {name!r} in {project.state_dir}; there are: {', '.join(known)}")
+
+
+def cells_called(project: Project, sweep: str | None, name: str) -> dict[str, RunPaths]:
+    """The cells of that name (CELL, or SWEEP/CELL), by their sweep; of one sweep, or of all."""
+    names = run_names(project.state_dir)
+    first, slash, rest = name.partition("/")
+    if sweep is None and slash and first in names:
+        sweep, name = first, rest
+    folders = {one: f"{project.paths(one).root}/{CELLS_FOLDER}" for one in ([sweep] if sweep else names)}
+    return {one: RunPaths(f"{folder}/{name}") for one, folder in folders.items() if name in _entries(folder)}
+
+
+def _refuse_cell(project: Project, name: str) -> None:
+    """A sweep's cell is looked at and continued with its sweep."""
+    for sweep, cell in cells_called(project, None, name).items():
+        logs = shlex.join(("onbox", "logs", os.path.basename(cell.root), "--run", sweep))
+        raise Trouble(
+            Exit.USAGE,
+            f"{os.path.basename(cell.root)} is a cell of sweep {sweep}; for its log: {logs}; "
+            f"for the sweep: onbox sweep status {sweep} (or stop, resume, retry-failed, skip)",
+        )
+
+
+def _entries(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _refuse_to_guess(project: Project) -> None:
@@ -141,8 +172,6 @@ def removed_under_it(root: str, pids: Sequence[int]) -> str:
 
 def run_names(state_dir: str) -> list[str]:
     """The runs below a state directory, by name. Empty if there is none."""
-    try:
-        entries = sorted(os.listdir(state_dir))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return [name for name in entries if os.path.exists(RunPaths(os.path.join(state_dir, name)).manifest)]
+    return [
+        name for name in sorted(_entries(state_dir)) if os.path.exists(RunPaths(os.path.join(state_dir, name)).manifest)
+    ]

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.frozen_run import read_stages
-from onbox.commands.shared.project import existing_run, run_names
+from onbox.commands.shared.project import cells_called, existing_run
 from onbox.contract.exits import Exit
-from onbox.contract.paths import CELLS_FOLDER, SWEEP, RunPaths
+from onbox.contract.paths import SWEEP
 from onbox.errors import Trouble
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from onbox.commands.shared.project import Project
+    from onbox.contract.paths import RunPaths
 
 
 class RunLog(NamedTuple):
@@ -43,23 +44,17 @@ def run_or_cell(project: Project, name: str | None) -> RunPaths:
 
 
 def find_cell(project: Project, sweep: str | None, name: str) -> RunPaths | None:
-    """The cell that tables call so, of this sweep, or of the only one that has it. Raises Trouble: several have it."""
-    sweeps = [sweep] if sweep else run_names(project.state_dir)
-    found = {one: folder for one in sweeps if name in _cells(folder := f"{project.paths(one).root}/{CELLS_FOLDER}")}
+    """The cell that tables call so, or SWEEP/CELL: of this sweep, or of the only one that has it. Raises Trouble:
+    several have it.
+    """
+    found = cells_called(project, sweep, name)
     configured = "" if project.broken else project.config.sweep.name
     if len(found) > 1 and configured not in found:
         raise Trouble(Exit.USAGE, f"several sweeps have a cell {name}: {', '.join(found)}; say which: --run NAME")
     for one in (configured, *found):
         if one in found:
-            return RunPaths(f"{found[one]}/{name}")
+            return found[one]
     return None
-
-
-def _cells(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def _default_stage(paths: RunPaths) -> str:

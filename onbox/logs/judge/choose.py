@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
 from onbox.logs.judge.grounds import LINES_SINCE, LOOKS, Scene, counts
-from onbox.logs.judge.nesting import is_around, is_inner, is_open, is_under_way
+from onbox.logs.judge.nesting import is_inner, is_open, is_under_way
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import NEARLY, outermost
 from onbox.named_tuple import NamedTuple
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onbox.logs.track import Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
+PARTS_MAX = 2  # times that a bar with a name began again, until it is one of an unknown number
 AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
@@ -149,8 +150,6 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     epochs = [counter for counter in counters if counter.unit == "epoch"]
     others = [counter for counter in counters if counter.unit != "epoch"]
     epoch = max(epochs, key=lambda counter: (counter.maximum is not None, counter.last)) if epochs else None
-    if epoch is not None and any(is_around(counter, epoch) for counter in others):
-        others, epochs, epoch = [*others, *epochs], [], None
     whole = [counter for counter in others if not is_inner(counter, epoch, others)]
     inside = [counter for counter in others if counter not in whole]
     inner = max(inside, key=lambda counter: counter.last) if inside else None
@@ -185,8 +184,11 @@ def _never_moved(counter: Counter) -> bool:
 
 
 def _is_of_many(counter: Counter) -> bool:
-    """Whether it began again after its end; or, where its display is one of batches, again and again."""
-    return counter.repeats > 0 or (counter.inner and counter.begun >= LOOKS)
+    """Whether it began again after its end; or, where its display is one of batches, again and again. A bar that has
+    a name shows the end of its own part: the second seed, the third model.
+    """
+    named = counter.rule == "tqdm" and not counter.key.startswith(f"bar:{counter.unit}/")
+    return counter.repeats > (PARTS_MAX if named else 0) or (counter.inner and counter.begun >= LOOKS)
 
 
 def _is_share(counter: Counter) -> bool:

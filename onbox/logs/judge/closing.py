@@ -53,7 +53,7 @@ _CLOSING = lazy(
     r"|\bdone (?:generat|writ|sav|process|plott|comput|evaluat|predict|export|convert)\w{1,8}\b"
     r"|\b(?:total|overall|whole|entire)\b (?:\w+ ){0,2}(?:time|duration|runtime)\b.{0,24}?\d"
     r"|^\W*final (?:performance|timing|statistics|summary|report|metrics)\b|^\W*best \w+ (?:is|was) (?:at|from|found)\b"
-    r"|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
+    r"|\bmean\s{1,20}\(?(?:std|sd)\b|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
 )
 _FAILS = lazy(
     r"(?i)\b(?:execution|job|step|stage|task|rule|command|run|script|process)\b.{0,24}\b(?:failed|aborted"
@@ -164,9 +164,11 @@ class ClosingLines:
         before, after = self._lines[:at], self._lines[at:]
         if not before or any(CRASHED.search(line) or _FAILS.search(line) for line in after):
             return False
+        closing = [line for line in after[-LINES_AFTER:] if _closes(line)]
+        if not closing:
+            return False  # nearly always: a run that goes on
         known = {_form(line) for line in before} | {_claim(line) for line in before}
-        last = after[-LINES_AFTER:]
-        return any(_closes(line) and not {_form(line), _claim(line)} & known - {""} for line in last)
+        return any(not {_form(line), _claim(line)} & known - {""} for line in closing)
 
 
 def _closes(line: str) -> bool:

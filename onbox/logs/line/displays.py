@@ -34,7 +34,8 @@ _SIZED = lazy(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
 _SIZE_AT_END = lazy(r"\s[kKMGT]i?B$")
 _DESC_STEP = lazy(r"(?i)(?<![a-z])(?:step|iter|iteration|update)s?\W{0,3}(\d{1,18})\W{0,2}$")  # `step 6806:  71%|`
 _DESC_FRACTION = lazy(
-    r"^\s*(?:train(?:ing)?\W{1,3}(?=\S+\s*$))?[\[(]?(\d{1,18})/(\d{1,18})[\])]?(?=[\s:])", re.IGNORECASE
+    r"^\s*(?:\[[^\[\]/]{1,20}\]\s{0,3}|train(?:ing)?\W{1,3}(?=\S+\s*$))?[\[(]?(\d{1,18})/(\d{1,18})[\])]?(?=[\s:])",
+    re.IGNORECASE,
 )
 _NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,16}\d", re.IGNORECASE)
 _WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)

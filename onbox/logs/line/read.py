@@ -98,6 +98,8 @@ def read_line(text: str) -> SeenOnLine:
     sights = _together(bars, labelled)
     if not sights:
         sights = _done_count(rest)
+    if sights and all(sight.rule == "done-of" for sight in sights):
+        sights = sights + _moving(rest)
     if not sights and not maxima:
         sights = _moving(rest) or _with_loss(rest) or _nth(rest) or _thing(rest)
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights

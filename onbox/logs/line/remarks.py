@@ -83,7 +83,8 @@ _PART_STARTS = lazy(
 ENDED = lazy(
     r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining"
     r"|finetuning|study|download)\b(?![^.:\n]{0,24}\bnot (?:complete|finish|succeed))"
-    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W{0,20}$)|succeeded)\b(?!\s*(?:with value|at 0"
+    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W{0,20}$)|succeeded|selesai|abgeschlossen|beendet"
+    r"|terminée?|conclu[ií]d[oa]|completad[oa]|finalizad[oa]|tamamland\w)\b(?!\s*(?:with value|at 0"
     r"|with [1-9]))"
     r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
     r"|\bdone training\b"
@@ -103,7 +104,10 @@ ENDED = lazy(
     r"|\b(?:terminat(?:ed|ion)|ended) (?:successfully|normally)\b|\bnormal termination\b"
     r"|(?:训练|訓練|学習|トレーニング|훈련|학습|实验|任务|全部)\S{0,6}(?:完成|结束|結束|完了|완료|종료)(?!率)"
     r"|^\d+ bytes .{0,60}copied, \d+\.\d+ s|^\W*termination on \W|\bterminated on \d|^\W*best (?:iteration|round)\W{1,3}\d+\W*$"
-    r"|\bprocess to finish\W{1,6}\(success\b|\bended up (?:at|with)|\bend of (?:training|run)\b"
+    r"|\bprocess to finish\W{1,6}\(success\b|\bended up (?:at|with)|\bend of (?:training|run|script|program|simulation)\b"
+    r"|\bmax(?:imum)? (?:number of )?(?:iterations|steps|epochs|generations|function evaluations) "
+    r"(?:(?:has|have) been |was |were |is )?(?:exceeded|reached)\b|\.\.\.1(?:00)? - done\b"
+    r"|\b(?:exceeded|reached) (?:the )?max(?:imum)? (?:number of )?(?:iterations|steps|epochs|generations)\b"
 )
 FAREWELL = lazy(r"(?i)wandb\S{0,8} (?:\S{1,16} )?view run .{1,80} at:")  # said at every exit, after a crash too
 IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
@@ -123,7 +127,7 @@ _NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (
     "best ", "copied", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
-    "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
+    "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "exceeded", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
     "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "abort", "solved", "terminat",
 )  # fmt: skip
 

@@ -17,7 +17,8 @@ _CATBOOST = lazy(r"^(\d{1,18}):\s+(?:learn: (\S+)|test|total)")
 _TAGGED = lazy(r"^\s*(\d{1,18})[\s,|]+train[\s,|]+(-?\d+\.\d+(?:e-?\d+)?)\s*$", re.IGNORECASE)
 _LEADING_LOSS = lazy(
     r"^(?:.{0,80}?(?:\]|INFO)[: ]\s{0,4})?\s*(\d{1,18})\s{0,20}[|,:\t]\s{0,20}"
-    r"(?:(?:train(?:ing)?[ _]?)?loss[\s:=]+(-?\d+\.\d+(?:e-?\d+)?)|-?\d+\.\d+,? .{0,40}?loss)",
+    r"(?:(?:train(?:ing)?[ _]?)?loss[\s:=]+(-?\d+\.\d+(?:e-?\d+)?)"
+    r"|(-?\d+\.\d+), -?\d+\.\d+ avg(?![a-z])|-?\d+\.\d+,? .{0,40}?loss)",
     re.IGNORECASE,
 )
 _LEADING_NAMED = lazy(
@@ -53,9 +54,10 @@ def read_row(text: str) -> BareRow | None:
     tagged = _TAGGED.match(text) if "train" in text else None
     if tagged:
         return BareRow("step", "step", int(tagged[1]), "tagged", _float(tagged[2]), None)
-    leading = _LEADING_LOSS.match(text) if "oss" in text else None
+    leading = _LEADING_LOSS.match(text) if "oss" in text or " avg" in text else None
     if leading:
-        return BareRow("step", "step", int(leading[1]), "leading", _float(leading[2]), None, bare=True)
+        loss = _float(leading[2] or leading[3])
+        return BareRow("step", "step", int(leading[1]), "leading", loss, None, bare=leading[3] is None)
     share = _LEADING_SHARE.match(text) if "%)  " in text else None
     if share:
         return BareRow("step", "step", int(share[1]), "leading-share", None, None, bare=True)

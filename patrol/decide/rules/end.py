@@ -63,11 +63,15 @@ def _began(scene: RunScene) -> bool:
 
 
 def _writer(scene: RunScene) -> str:
-    """The sign that is younger than the last look, which had found no process already, with its age; "": there is none."""
-    if scene.before.gone_ticks < 1 or scene.rebooted:
+    """The sign that is younger than the last look, which had found no process already, with its age; "": there is none.
+
+    From the end of that look to the beginning of this one: a look that takes long makes nothing young.
+    """
+    last = scene.box_before.last_tick_at
+    if scene.before.gone_ticks < 1 or scene.rebooted or last is None:
         return ""
     age, name = min(((age, name) for name, age in scene.signal_ages.items()), default=(0.0, ""))
-    return f"{name} ({ago(age)} ago)" if name and age + 1.0 < scene.silent_seconds else ""
+    return f"{name} ({ago(age)} ago)" if name and age + 1.0 < scene.box.at - last else ""
 
 
 def _shows_end(scene: RunScene) -> bool:

@@ -166,6 +166,7 @@ def test_a_stage_that_outlives_its_runner_is_taken_over(here: ChainHere) -> None
 def test_what_was_cut_off_with_its_runner_is_started_again_as_a_resume(here: ChainHere) -> None:
     stage = Stage("a", f"echo $ONBOX_RESUME >>ran; test $ONBOX_RESUME = 1 || {{ {KILL_RUNNER} 0; }}")
     assert here.run(stage) == -signal.SIGKILL
+    wait_until(lambda: not here.box.processes(), "command and keeper to end")
     assert here.run(stage) == Exit.DONE
     assert here.box.ran == ["0", "1"]
     (told,) = here.box.events(Event.STAGE_INTERRUPTED)

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from onbox.chain.observe import stack_dump
+from onbox.system.process import has_variable
 from onbox.triage.classes import about_stall
 from tests.box import wait_until
 
@@ -28,13 +29,15 @@ def test_the_stacks_of_python_processes_are_written_and_bounded(
     assert stack_dump.find_program({"PATH": ""}) == str(program)
     monkeypatch.undo()
     stacks = tmp_path / "train.1.stacks"
-    environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    environ, who = {"PATH": f"{tmp_path}:/usr/bin:/bin"}, f"WHO={tmp_path}"
     with (
-        subprocess.Popen(["sleep", "60"], env={"WHO": "me"}) as shell,
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env={"WHO": "me"}) as hung,
+        subprocess.Popen(["sleep", "60"], env={"WHO": str(tmp_path)}) as shell,
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env={"WHO": str(tmp_path)}) as hung,
     ):
         try:
-            assert stack_dump.start_dump(str(stacks), None, b"WHO=me", environ)
+            started = {shell.pid, hung.pid}
+            wait_until(lambda: all(has_variable(pid, who.encode()) for pid in started), "their environments to be seen")
+            assert stack_dump.start_dump(str(stacks), None, who.encode(), environ)
             wait_until(stacks.exists, "the stacks")
             told = stacks.read_text()
         finally:

@@ -10,6 +10,7 @@ import pytest
 from onbox.chain.observe.detect_watch import DetectWatch
 from onbox.chain.observe.liveness import Signs, has_busy_gpu, is_active
 from onbox.chain.observe.series_watch import SeriesWatch
+from onbox.chain.runner import attempt_monitor
 from onbox.chain.runner.attempt_monitor import _Watch
 from onbox.chain.runner.start_attempt import Live
 from onbox.config.parse import parse_config
@@ -82,6 +83,23 @@ def test_a_busy_gpu_is_life_where_nobody_set_a_limit(tmp_path: Path) -> None:
     declared = Watched(tmp_path, Stage("train", "sleep 9", stall_after_seconds=60.0))
     declared.look_after(61, sample=busy)
     assert declared.events == [Event.STAGE_STALLED], "a limit that somebody set is for what hangs on a GPU, too"
+
+
+def test_the_time_in_which_the_whole_box_was_held_is_no_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = Watched(tmp_path, Stage("train", "sleep 9", stall_after_seconds=60.0, retry=Retry(2, ("hang_stall",))))
+    assert watched.look_after(30) is None
+    clock = [monotonic()]
+    held = clock[0] + 3600
+    watched.watch.ctx.signals.wait = lambda *_: clock.append(held)  # type: ignore[method-assign]
+    monkeypatch.setattr(attempt_monitor, "monotonic", lambda: clock[-1])
+    watched.watch.sleep()
+    watched.watch.next_beat = held + 3600
+    assert watched.watch.overdue() is None
+    assert watched.events == []
+    clock.append(held + 31)
+    assert (watched.watch.overdue() or ("",))[0] == "stalled", "from there on it counts"
 
 
 def test_never_is_never(tmp_path: Path) -> None:

@@ -316,6 +316,33 @@ WRITING = "".join(f"Writing example {at}0000 of 70000\n" for at in range(7))
         ("".join(f"-------第 {at} 轮训练开始-------\n{bars(101)}\n" for at in range(1, 10)), 9, None),
         ("".join(f"Frame {at}\n\tComputing: 0.05\n\tSync: 0.03\n" for at in range(20)), 19, None),
         (AMBER, 800, 50000),
+        # Rows without a maximum that begin again are inside what goes on each time.
+        (
+            "".join(
+                f"[{row}]\tholdout-rmse:1.{row}\n" * (row < 90) + f"Trial {at} finished with value: 1.1\n" * (row == 90)
+                for at in range(5)
+                for row in (0, 30, 60, 90)
+            ),
+            4,
+            None,
+        ),
+        ("".join(f"[fold_1] {at:03d}/200:  75%|## | 3/4 [00:09<00:03,  3.2s/it]\n" for at in range(50, 53)), 52, 200),
+        ("Region 82 Avg IOU: 0.98, count: 1\n481: 0.285852, 0.28 avg, 0.00001 rate, 3.1 s, 232 images\n", 481, None),
+        (
+            "".join(
+                "".join(f"[Parallel(n_jobs=1)]: Done   {n} out of   {n} | elapsed: 0.1s finished\n" for n in (9, 3))
+                + f"\nFeatures: {at}/8 -- score: -4808.3"
+                for at in range(1, 7)
+            ),
+            6,
+            8,
+        ),
+        (
+            "".join(f"seed {s}: {at}%|# | {at}/100 [00:0{s}<00:02, 7it/s]\n" for s in (0, 1) for at in (0, 40, 100))
+            + "seed 2:  40%|# | 40/100 [00:01<00:02, 7it/s]\n",
+            40,
+            100,
+        ),
         # Named once, and another number goes on; constants of which one was changed; what looks like a bar in a text.
         (
             "Model: scnn, epoch: 50 loss 0.3\n" + "".join(f"Sample {at}, pixAcc: 0.{at}\n" for at in range(1, 999)),
@@ -347,6 +374,12 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
     [
         ("iter 5 loss 0.3\niter 6 loss 0.2\nSolution is in out.png\nPS C:\\Users\\me\\lab>     \n", True),
         ("iter 5 loss 0.3\niter 6 loss 0.2\n(env) me@box:~/lab$ \n", True),
+        ("iter 59 f(x)= 8.08\niter 60 f(x)= 8.06\nMaximum number of iterations has been exceeded.\n", True),
+        ("iter 59 f(x)= 8.08\niter 60 f(x)= 8.06\nExceeded maximum iterations\nx =\n\n  0.8\n", True),
+        ("Creating output file.\nProcessing a.asc [1/1] : 0...10...20...30...90...100 - done.\n", True),
+        ("script: 12 cells\n\nEnd of script. Logfile hash: 06e9, CPU: user 0.05s\n", True),
+        ("epoch 4\nepoch 5\n\n      Fold 1  Fold 2  Mean  Std\nRMSE  1.45  1.46  1.46  0.0\n", True),
+        ("Epoch 4 loss 0.3\nEpoch 5 loss 0.3\nTraining selesai.\n", True),
         ("iter 5 loss 0.3\nRuntimeError: bad\nme@box:~/lab$ \n", False),
         ("epoch 1 loss 0.3\nAll done\n" + "".join(f"prediction of {c}\n" * 2 for c in "abcdefghijklmnopq"), None),
         ("Iters: 100/100 loss 0.1\n" + "".join(f"Sample: {at}, pixAcc: 0.6\n" for at in range(1, 99)), None),

@@ -12,13 +12,12 @@ import pytest
 
 from onbox.system.child_query import ChildQuery, Silence
 from onbox.system.process import look_up
-from tests.box import is_running, wait_until
+from tests.box import BOUND_SECONDS, is_running, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip()[::-1], flush=True)"
-BOUND_SECONDS = 20.0
 
 
 @pytest.fixture
@@ -84,7 +83,8 @@ def test_a_hanging_child_is_waited_for_only_so_long(make: Callable[..., ChildQue
 
 
 def test_a_late_answer_is_still_taken(make: Callable[..., ChildQuery]) -> None:
-    asker = make("import sys, os\nsys.stdin.readline()\nos.read(0, 1)\nprint('late', flush=True)\nos.read(0, 1)")
+    # Byte by byte: what buffers would take both words at once where the child began late.
+    asker = make("import os\nos.read(0, 4)\nos.read(0, 1)\nprint('late', flush=True)\nos.read(0, 1)")
     asker.ask(b"one")
     assert isinstance(asker.answer(0.05), Silence)
     os.write(asker._to_child, b"x")

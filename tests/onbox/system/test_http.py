@@ -30,12 +30,15 @@ if TYPE_CHECKING:
 TOKEN = "TOKEN-5c1e-of-ours-abcdef"
 # A server that says nothing more, or never ends, is given up after so long; any other is given time.
 LIMITS_SECONDS = {
-    "hang": 0.5, "hang_in_headers": 0.5, "drip_headers": 0.5, "drip_interim": 0.5, "drip_body": 3.0,
+    "hang": 0.5, "hang_in_headers": 0.5, "drip_headers": 0.5, "drip_interim": 0.5, "drip_body": 0.5,
     "endless_headers": 0.5,
 }  # fmt: skip
 
 
-def limit_of(url: str) -> float:
+def limit_of(url: str, *, taken: bool = False) -> float:
+    """taken: the head of the answer is enough, and is to come within the limit on a busy machine, too."""
+    if taken and url.endswith("/drip_body"):
+        return 12.0
     return LIMITS_SECONDS.get(url.rpartition("/")[2], BOUND_SECONDS / 2)
 
 
@@ -65,7 +68,7 @@ def wandb(url: str) -> tuple[bool, str]:
 
 
 def webhook(url: str) -> tuple[bool, str]:
-    verdict = try_once(FAILED, Resolved(NotifyTarget("hook", "env:HOOK"), url, None), limit_of(url))
+    verdict = try_once(FAILED, Resolved(NotifyTarget("hook", "env:HOOK"), url, None), limit_of(url, taken=True))
     return verdict.outcome is TryOutcome.DELIVERED, verdict.reason
 
 
@@ -135,7 +138,7 @@ def test_a_certificate_that_nobody_trusts_is_refused(tmp_path: Path) -> None:
     if pair is None:
         pytest.skip("no openssl")
     server = FaultServer(tls=pair)
-    found = ask(Question("GET", server.url(), None, (("Authorization", f"Bearer {TOKEN}"),)), 10.0)
+    found = ask(Question("GET", server.url(), None, (("Authorization", f"Bearer {TOKEN}"),)), BOUND_SECONDS)
     server.close()
     assert isinstance(found, NoReply)
     assert (found.kind, "certificate" in found.why) == ("tls", True)
