@@ -147,8 +147,12 @@ def _is_settled(before: Before) -> bool:
 
 
 def ended_at(box: BoxLook, run: RunLook) -> float | None:
-    """When a run ended, by the box's own clock; None: not known."""
+    """When a run ended, by the box's own clock; None: not known. One that onbox did not start records no end: it is
+    told from another end by its log's last change.
+    """
     identity, age = observed(box.identity), observed(run.ended_age_seconds)
+    if not run.managed and age is None and (log := observed(run.log)) is not None:
+        age = log.written_age_seconds
     return None if identity is None or age is None else identity.clock_seconds - age
 
 

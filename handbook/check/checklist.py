@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from handbook.page.markdown import code
+from handbook.page.markdown import box_path, code
 from handbook.page.phrases import safe
 from onbox.contract.json_text import as_object
 from onbox.named_tuple import NamedTuple
@@ -116,7 +116,7 @@ def check_page(page: str, stated: Mapping[str, Any], detailed: int) -> Iterator[
                 )
         if isinstance(old.get("place"), str) and old.get("managed"):
             yield CheckedStatement(
-                f"{name} place", code(old["place"] + "/") in page, f"in the page: {safe(old['place'], 160)}"
+                f"{name} place", box_path(old["place"] + "/") in page, f"in the page: {safe(old['place'], 160)}"
             )
     for link in _links(page):
         yield CheckedStatement(f"link {safe(link, 120)}", _is_link(link), "scheme and host, no blank")

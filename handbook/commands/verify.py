@@ -98,12 +98,19 @@ def _paths(place: HandbookPlace, facts: HandbookFacts) -> Iterator[CheckedStatem
             f"{box.name} program {runs[0].onbox[0]}",
             *(f"{box.name} {path}" for path in paths),
         ]
-        stdin = script_with_values(PATHS_SCRIPT, (box.project, runs[0].onbox[0], *paths))
+        there = [_as_it_lies(path, box.project) for path in paths]
+        stdin = script_with_values(PATHS_SCRIPT, (box.project, runs[0].onbox[0], *there))
         answer = ask(target_of(place.settings, box), stdin, end_mark=PATHS_END, deadline_seconds=PATHS_SECONDS)
         if isinstance(answer, NoAnswer):
             yield CheckedStatement(f"{box.name} paths", None, f"{answer.reason}: {answer.detail}")
         else:
             yield from read_paths(answer.output, about)
+
+
+def _as_it_lies(path: str, project: str) -> str:
+    """The path with the project's own name: what is read from a box shows a line break in it as a sign."""
+    shown = safe_line(project, len(path) + 1)
+    return project + path.removeprefix(shown) if path.startswith(f"{shown}/") else path
 
 
 def _paths_of(run: RunFacts) -> list[str]:

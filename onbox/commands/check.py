@@ -24,6 +24,7 @@ from onbox.model.engines import CHOICES
 from onbox.model.screen import hanging
 from onbox.model.units import counted
 from onbox.outside import safe_line, safe_text
+from onbox.preflight.own_python import other_packages
 from onbox.preflight.report import CheckFacts, CheckResult, CheckVerdict
 from onbox.preflight.table import run_checks
 from onbox.project import BrokenConfig
@@ -111,6 +112,8 @@ def gather(config: str | None, backend: str | None = None) -> CheckFacts:
         xids=read_xids(),
         sight=sight_of,
         engine=engine,
+        python=sys.executable,
+        packages=other_packages,
         typed=(*(("-c", config) if config else ()), *(("--backend", backend) if backend else ())),
         engine_settings={
             **project.config.backends.get(engine, {}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +21,7 @@ from onbox.config.trust_keys import TELL
 from onbox.contract.exits import Exit
 from onbox.contract.notices import TEST_EVENT, Notice
 from onbox.errors import Trouble
-from onbox.model.units import format_duration
+from onbox.model.units import counted, format_duration
 from onbox.notify.queue.outbox import Outbox
 from onbox.notify.queue.queue_status import survey
 from onbox.notify.send.deliver import Life, deliver
@@ -139,6 +140,9 @@ def run_flush(args: Options) -> int:
     paths = run_to_act_on(load_project_to_read(args.config), args.run)
     outbox = Outbox(paths)
     dead = outbox.names(paths.dead) if args.dead else []
+    if not args.json and (waiting := len(outbox.pending()) + len(dead)):
+        trying = f"onbox: trying to deliver {counted(waiting, 'message')}, for at most {format_duration(args.limit)}"
+        print(trying, file=sys.stderr, flush=True)
     mine = deliver(paths, os.environ, Life(args.limit, 0.0, at_once=True, patience_seconds=args.limit), dead=dead)
     seen = survey(paths)
     if args.json:

@@ -46,6 +46,14 @@ def line_of(lines: Mapping[str, int], path: str) -> int | None:
     return lines[path]
 
 
+# By how the parser's word begins: what is most often the cause.
+_HINTS = (
+    ("Invalid value", "; is a text in quotes?"),
+    ("Illegal character '\\n'", "; is a quote not closed?"),
+    ("Unclosed array", "; a ] is missing"),
+)
+
+
 def syntax_error(said: str, text: str) -> str:
     """What the parser said, with the line in front, and that line's key or table: never a value, it may be a secret."""
     place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", said)
@@ -54,7 +62,9 @@ def syntax_error(said: str, text: str) -> str:
     lines = text.rstrip().splitlines() or [""]
     number = min(int(place[1] or len(lines)), len(lines))
     seen = re.match(r"\s*([\w\[][\w\[\]. -]{0,60}?)\s*(?:=|$)", lines[number - 1])
-    return f"line {number}: {said[: place.start()]}" + (f"; seen: {seen[1]}" if seen else "")
+    what = said[: place.start()]
+    hint = next((hint for begin, hint in _HINTS if what.startswith(begin)), "")
+    return f"line {number}{f', at {seen[1]}' if seen else ''}: {what}{hint}"
 
 
 def _places(text: str) -> Iterator[tuple[str, int]]:

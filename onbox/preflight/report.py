@@ -13,7 +13,7 @@ from onbox.system.command import run_command
 from onbox.system.http import ask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from onbox.chain.gates.start_gates import GateSight
     from onbox.collectors.gpu.health import Xid
@@ -90,6 +90,7 @@ class CheckFacts(NamedTuple):
     to, "local": nothing; engine_settings: its table in onbox.toml, and `grace_seconds`. run, ask: how it is asked.
     not_accepted: what of the file the engine needs and nobody accepted here; "": nothing.
     sweeps: those that lie in the project's state directory. typed: `-c FILE` and `--backend NAME` of the command line.
+    python: onbox's own; packages: what else is installed for it.
     """
 
     folder: str
@@ -111,6 +112,8 @@ class CheckFacts(NamedTuple):
     not_accepted: str = ""
     sweeps: Sequence[RunPaths] = ()
     typed: tuple[str, ...] = ()
+    python: str = ""
+    packages: Callable[[], Collection[str]] = tuple
 
     @property
     def start(self) -> StartCommand:

@@ -8,6 +8,7 @@ from onbox.preflight.earlier import check_earlier
 from onbox.preflight.engine import check_engine
 from onbox.preflight.gpus import check_gpus, check_xids
 from onbox.preflight.limits import check_memory, check_pids, check_rlimits, check_threads
+from onbox.preflight.own_python import check_python
 from onbox.preflight.place import check_disks, check_state
 from onbox.preflight.project import (
     check_all_gates,
@@ -30,6 +31,7 @@ CHECKS: tuple[tuple[str, Callable[[CheckFacts], Iterator[CheckResult]]], ...] = 
     ("configuration", check_configuration),
     ("trust", check_trust),
     ("commands", check_commands),
+    ("python", check_python),
     ("line ends", check_scripts),
     ("variables", check_variables),
     ("output", check_buffering),

@@ -21,10 +21,12 @@ from patrol.commands.runs import one_run
 from patrol.config.configured import load_settings
 from patrol.config.ssh_target import target_of
 from patrol.decide.remote_command import Untypeable, here
+from patrol.look_now import look_now
 from patrol.memory.transfers import Register
 from patrol.transfer.pull import PullJob, find
 from patrol.transfer.session import Interrupted, Wishes, pull
 from patrol.transfer.stream.talk import LinkLost
+from patrol.transfer.wanted import name_results
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     box, name = one_run(settings, args.run_name)
     job = PullJob(target_of(settings, box), box, settings.state_dir_of(box), name, limit_of(args.limit))
+    is_watched = any(watch.name == name for watch in box.watches)
     if args.dry_run:
         return _list(job, as_json=args.json)
     folder = args.dir or os.path.join(settings.folder, DEFAULT_FOLDER, box.name, name)
@@ -64,6 +67,9 @@ def run(args: Options) -> int:
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise Trouble(Exit.USAGE, f"{safe_line(folder)} is not a folder: name one, or nothing")
     register = Register(settings.state)
+    if is_watched:
+        now = look_now(settings, box, name)  # before its files are listed: what was done then is whole
+        job = job._replace(done=now.is_done, ended_at=now.ended_at)
     try:
         pulled = pull(job, Wishes(os.path.abspath(folder), command, args.tries), register, _warn)
     except Interrupted as interrupted:
@@ -74,7 +80,8 @@ def run(args: Options) -> int:
     except KeyboardInterrupt:
         _warn(f"interrupted; what came is kept. Go on with: {command}")
         return Severity.UNKNOWN
-    return _tell(pulled, os.path.relpath(folder) if not os.path.isabs(args.dir or "") else folder, as_json=args.json)
+    shown = os.path.relpath(folder) if not os.path.isabs(args.dir or "") else folder
+    return _tell(pulled, shown, is_watched=is_watched, as_json=args.json)
 
 
 def command_of(settings: Settings, run_name: str, folder: str | None) -> str:
@@ -124,7 +131,7 @@ def _code(found: FoundFiles) -> int:
     return Severity.CRITICAL if found.missing else Severity.OK
 
 
-def _tell(pulled: Pulled, folder: str, *, as_json: bool) -> int:
+def _tell(pulled: Pulled, folder: str, *, is_watched: bool, as_json: bool) -> int:
     head = pulled.head
     code = _severity(head)
     if as_json:
@@ -140,7 +147,7 @@ def _tell(pulled: Pulled, folder: str, *, as_json: bool) -> int:
         print(note)
     came = "nothing new" if not pulled.came_bytes else f"{format_size(pulled.came_bytes)} came now"
     print(f"{head.box}/{head.run}: {counted(head.files, 'file')}, {format_size(head.bytes_total)} in {folder} ({came})")
-    for line in _ends(head):
+    for line in _ends(pulled, is_watched=is_watched):
         print(line)
     print(f"next: {here('patrol', 'verify', folder)}" if code == Severity.OK or head.files else "nothing came")
     return code
@@ -152,12 +159,15 @@ def _severity(head: Head) -> Severity:
     return Severity.WARNING if head.changed else Severity.OK
 
 
-def _ends(head: Head) -> list[str]:
-    lines = []
+def _ends(pulled: Pulled, *, is_watched: bool) -> list[str]:
+    head, lines = pulled.head, []
     if head.changed:
         lines.append("what changed while it was read was not taken: pull again when it is at rest")
     if not head.done:
-        lines.append("the run is not done: this is what it has so far")
+        what = "nothing proves that the job is done" if is_watched and not head.run_id else "the run is not done"
+        lines.append(f"{what}: this is what it has so far")
+    if not pulled.results and head.files:
+        lines.append(f"no results came, only its log and its records: {name_results(head.box, is_watched=is_watched)}")
     return lines
 
 

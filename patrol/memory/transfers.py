@@ -49,9 +49,9 @@ def is_same_end(first: float | None, second: float | None) -> bool:
 class Transfer(NamedTuple):
     """One transfer. run: "" for a push. source, destination: as people read them. began_at, last_byte_at, done_at:
     seconds since the epoch; done_at None: not at its end. of_done_run: the run was done then; ended_at: when
-    it had ended, by the box's clock. is_complete: at its end
-    everything was there and nothing had changed. command: what goes on with it, for a shell in the project's directory
-    here.
+    it had ended, by the box's clock. is_complete: at its end everything was there and nothing had changed.
+    results_total: how many of its files are more than its log and its records; None: that was not counted then.
+    command: what goes on with it, for a shell in the project's directory here.
     """
 
     what: str
@@ -72,6 +72,7 @@ class Transfer(NamedTuple):
     ended_at: float | None = None
     verified_at: float | None = None
     verified_run_id: str = ""
+    results_total: int | None = None
 
     @property
     def home(self) -> Home | None:
@@ -164,6 +165,7 @@ def transfer_of(data: Mapping[str, object]) -> Transfer | None:
         ended_at=as_number(data.get("ended_at")),
         verified_at=as_number(data.get("verified_at")),
         verified_run_id=str(data.get("verified_run_id") or ""),
+        results_total=as_whole(data.get("results_total")),
     )
 
 

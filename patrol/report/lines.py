@@ -78,6 +78,7 @@ def wide_line(
         fields.append(words)
     if fields and look is not None and verdict.state is RunState.DONE:
         fields[0] = took(look)
+        fields = [one for one in fields if one != f"loss {_NO_VALUE}"]  # a result tells it, behind the columns
     told = verdict.severity is not Severity.OK or not fields or verdict.finding.rule in TOLD_ALSO_WHEN_WELL
     reason = _worst(verdict).say if told else ""
     limit = LINE_LIMIT - NAME_SHARE - (min(len(reason), REASON_LIMIT) + len(_SEPARATOR) if reason else 0)

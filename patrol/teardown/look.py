@@ -14,6 +14,7 @@ from patrol.judge import ended_at
 from patrol.memory.transfers import is_same_end
 from patrol.teardown.conditions import RunConditions, TeardownCondition
 from patrol.transfer.manifest import NotOne
+from patrol.transfer.wanted import name_results
 from patrol.verify.check import read_manifest
 
 if TYPE_CHECKING:
@@ -68,10 +69,12 @@ def _pulled(box: BoxLook, run: RunLook, transfer: Transfer | None, name: str, al
         proof = f"{alive}: what it has written since the pull is not here"
         return TeardownCondition("pulled", holds=False, proof=proof, command=again)
     ended = ended_at(box, run)
-    if not is_same_end(transfer.ended_at, ended) or (ended is not None and run.managed and transfer.ended_at is None):
+    if not is_same_end(transfer.ended_at, ended) or (ended is not None and transfer.ended_at is None):
         return TeardownCondition("pulled", holds=False, proof="it ended after it was pulled", command=again)
     if not transfer.is_complete:
         return TeardownCondition("pulled", holds=False, proof="not everything came", command=again)
+    if not transfer.results_total:
+        return TeardownCondition("pulled", holds=False, proof=_no_results(box, run, transfer), command=again)
     try:
         manifest = read_manifest(transfer.destination)
     except (OSError, NotOne) as error:
@@ -84,6 +87,12 @@ def _pulled(box: BoxLook, run: RunLook, transfer: Transfer | None, name: str, al
     size = format_size(manifest.head.bytes_total)
     proof = f"{counted(manifest.head.files, 'file')}, {size} in {transfer.destination}, {local_text(transfer.done_at)}"
     return TeardownCondition("pulled", holds=True, proof=proof)
+
+
+def _no_results(box: BoxLook, run: RunLook, transfer: Transfer) -> str:
+    if transfer.results_total is None:
+        return "an earlier version pulled it, which did not note whether results came"
+    return f"only its log and its records came; {name_results(box.box, is_watched=not run.managed)}"
 
 
 def _absent(manifest: HomeManifest, folder: str) -> int:

@@ -21,7 +21,7 @@ from patrol.transfer.listing import list_files, look_again
 from patrol.transfer.manifest import Head, ManifestEntry, render
 from patrol.transfer.names import MANIFEST, link_stays_inside
 from patrol.transfer.survey import survey
-from patrol.transfer.wanted import PATH, Want, promised_files, roots_of, wants_of
+from patrol.transfer.wanted import PATH, Want, promised_files, roots_of, wants_of, words_of_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,10 @@ GROWING = lazy(r"events\.jsonl|samples\.jsonl|series\.jsonl|runner\.log|logs/.*"
 
 
 class PullJob(NamedTuple):
-    """What is to be brought. rsync: the local program's words, or (). limit: bytes per second, or None."""
+    """What is to be brought. rsync: the local program's words, or (). limit: bytes per second, or None.
+
+    done, ended_at: of a run that onbox did not start, whose own records would tell it: what the patrol's table says.
+    """
 
     target: SshTarget
     box: BoxSettings
@@ -49,6 +52,8 @@ class PullJob(NamedTuple):
     run: str
     limit: float | None = None
     rsync: tuple[str, ...] = ()
+    done: bool = False
+    ended_at: float | None = None
 
 
 class FoundFiles(NamedTuple):
@@ -65,11 +70,14 @@ class FoundFiles(NamedTuple):
 
 
 class Pulled(NamedTuple):
-    """What came of it. came_bytes: over the link, this time. notes: for people, what else was seen."""
+    """What came of it. came_bytes: over the link, this time. notes: for people, what else was seen. results: how many
+    of the files are more than the run's log and its records.
+    """
 
     head: Head
     came_bytes: int
     notes: tuple[str, ...]
+    results: int
 
 
 def find(job: PullJob) -> FoundFiles:
@@ -79,6 +87,8 @@ def find(job: PullJob) -> FoundFiles:
     if not known.run_folder and not is_watched:
         there = ", ".join(known.runs) or "none"
         raise Trouble(Exit.USAGE, f"{job.box.name} has no run {job.run!r}; the runs there: {there}")
+    if not known.run_folder:
+        known = known._replace(done=job.done, ended_at=job.ended_at)
     roots = roots_of(known, job.run)
     wants = wants_of(known, roots, job.box, job.run)
     source = FetchSource(job.target, roots, known.tools)
@@ -158,7 +168,14 @@ def bring(job: PullJob, found: FoundFiles, staging: Staging, meter: Meter) -> Pu
     staging.write_beside(MANIFEST, render(head, entries))
     if head.is_complete:
         staging.clean()
-    return Pulled(head, meter.done_bytes, (*notes, *_notes(found.listing)))
+    return Pulled(head, meter.done_bytes, (*notes, *_notes(found.listing)), _results(job, found, files, placed))
+
+
+def _results(job: PullJob, found: FoundFiles, files: Mapping[str, File], placed: Sequence[ManifestEntry]) -> int:
+    """How many of the files are what the run was run for, as far as anybody has named such files."""
+    said = words_of_watched(found.survey, found.source.roots, job.box, job.run)
+    came = (files[entry.path] for entry in placed)
+    return sum(not file.is_record and (file.root, file.name) not in said for file in came)
 
 
 def _look_at_changes(found: FoundFiles, staging: Staging, todo: Sequence[File], growing: set[str]) -> dict[str, File]:

@@ -110,7 +110,11 @@ class _Session:
         head = pulled.head
         is_complete = head.is_complete and head.files > 0
         self.transfer = self.transfer._replace(
-            done_at=now, bytes_done=head.bytes_total, is_complete=is_complete, of_done_run=head.done
+            done_at=now,
+            bytes_done=head.bytes_total,
+            is_complete=is_complete,
+            of_done_run=head.done,
+            results_total=pulled.results,
         )
         self.register.write(self._unless_nothing_new(self.transfer, pulled), durable=True)
         return pulled
@@ -120,7 +124,8 @@ class _Session:
         known = self.known
         if known is None or pulled.came_bytes or not (known.is_complete and new.is_complete):
             return new
-        same = (known.destination, known.run_id, known.ended_at) == (new.destination, new.run_id, new.ended_at)
+        of_known = (known.destination, known.run_id, known.ended_at, known.of_done_run, known.results_total)
+        same = of_known == (new.destination, new.run_id, new.ended_at, new.of_done_run, new.results_total)
         return known if same and known.files_total == new.files_total else new
 
     def end_try(self) -> None:

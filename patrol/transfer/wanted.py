@@ -75,6 +75,21 @@ def _configured(box: BoxSettings, run: str) -> list[tuple[str, str]]:
     return found
 
 
+def name_results(box: str, *, is_watched: bool) -> str:
+    """What to do where nobody has said which files are a run's results."""
+    of_watch = "in `artifacts` of its `watch` entry, or " if is_watched else ""
+    return f"name the result files {of_watch}in `results` of [boxes.{box}] in onbox.toml, then pull again"
+
+
+def words_of_watched(found: RunSurvey, roots: Sequence[Root], box: BoxSettings, run: str) -> frozenset[tuple[int, str]]:
+    """Root and name of what a watched run says of itself: its log and its proof, unless they are named as results."""
+    results = {path for watch in box.watches if watch.name == run for path in watch.artifacts} | set(box.results)
+    said = {path for watch in box.watches if watch.name == run for path in (watch.log, watch.done_file) if path}
+    wholes = (found.home + path[1:] if path.startswith("~/") else path for path in said - results)
+    wants = (want for whole in wholes for want in _want(roots, whole, "", is_glob=False))
+    return frozenset((want.root, want.pattern.removeprefix("./")) for want in wants)
+
+
 def _of_stage(found: RunSurvey, stage: Stage, path: str) -> str:
     """An absolute path of the box."""
     project = found.head.project if found.head is not None else found.project

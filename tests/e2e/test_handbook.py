@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from handbook.page.notes import NOTES_BEGIN
-from tests.box import wait_until
+from tests.box import Box, wait_until
 from tests.handbooked import HANDBOOK, Handbooked, handbooked
 from tests.patrolled import TRAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    from tests.box import Box
 
 
 @pytest.fixture
@@ -380,3 +379,15 @@ def test_a_box_without_a_run_and_a_directory_without_a_box_are_called_so(place: 
         assert here.returncode == 64, "this very directory, and no other"
     assert not list(elsewhere.iterdir())
     assert box.project.exists()
+
+
+@pytest.mark.parametrize("name", ["two words", "two\nlines", "größe"])
+def test_a_page_of_a_folder_with_an_odd_name_is_proven(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    box = Box(folder, "seven")
+    box.env["XDG_STATE_HOME"] = str(tmp_path / "state")
+    assert box.onbox("chain", "--run", "seven", "train=true").returncode == 0
+    for command in ("build", "verify"):
+        done = box.run_program([sys.executable, "-m", "handbook", command])
+        assert done.returncode == 0, done.stdout + done.stderr

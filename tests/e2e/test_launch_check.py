@@ -74,3 +74,8 @@ def test_the_runs_of_this_user_are_known_from_anywhere(box: Box, tmp_path: Path)
     assert max(map(len, said.splitlines()[1:])) <= 80
     shutil.rmtree(box.state)
     assert "digits   " not in box.onbox("runs", "--all", cwd=tmp_path).stdout
+
+
+def test_a_silent_stage_is_waited_for_with_a_word(box: Box) -> None:
+    said = box.onbox("chain", "-d", "--launch-check", "8", "train=sleep 600")
+    assert said.stderr == "onbox: stage train runs; its first line is waited for, at most 8 s\n"

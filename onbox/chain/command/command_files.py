@@ -27,8 +27,8 @@ def what_is_missing(stage: Stage, folder: str, environ: Mapping[str, str]) -> It
         yield f"its cwd {folder} is not there"
         return
     path = dict(stage.env).get("PATH", environ.get("PATH", os.defpath))
-    words = command_argv(stage.cmd, lambda name: _find(name, path, folder))
-    if _find(words[0], path, folder) is None:
+    words = command_argv(stage.cmd, lambda name: find_program_in(name, path, folder))
+    if find_program_in(words[0], path, folder) is None:
         if "/" not in words[0]:
             yield f"no program {words[0]!r} on PATH"
         elif os.path.exists(os.path.join(folder, words[0])):
@@ -75,7 +75,7 @@ def _script_of(words: list[str]) -> str | None:
 
 
 @cache
-def _find(name: str, path: str, folder: str) -> str | None:
+def find_program_in(name: str, path: str, folder: str) -> str | None:
     """Where a program lies, looked up as execvp(3) would from the stage's folder."""
     places = [folder] if "/" in name else [os.path.join(folder, place) for place in path.split(os.pathsep)]
     for place in places:

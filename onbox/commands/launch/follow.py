@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.command.code_identity import freeze_git
@@ -55,7 +56,7 @@ def follow_launch(args: Options, definition: Definition, started: Launched, offs
     check = LaunchCheck(viewer, paths)
     check.begin()
     freeze_git(paths, str(definition.head["project"]))
-    check.watch(args.launch_check)
+    check.watch(args.launch_check, lambda text: print(f"onbox: {text}", file=sys.stderr, flush=True))
     if check.result is not None:
         return check.result
     data = {**_launched(definition, started), "first_line": check.said or None}

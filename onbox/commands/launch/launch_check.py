@@ -12,6 +12,8 @@ from onbox.system.clock import monotonic
 from onbox.system.files import open_plain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onbox.chain.viewer.viewer import Viewer
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 START_SECONDS = 60.0  # a runner on a slow disk may take so long to start the first stage
 LOOK_SECONDS = 0.1
 AFTER_SECONDS = 5.0  # between the end of a stage and what follows it
+TOLD_AFTER_SECONDS = 1.0
+LEAST_LEFT_SECONDS = 2.0  # a wait that is as good as over needs no word
 LINE_BYTES = 4096
 SHOWN = 200
 
@@ -39,9 +43,12 @@ class LaunchCheck:
         """Until a stage is started, adopted, or waits for something."""
         self.result = self._viewer.follow(until=self._is_start, limit_seconds=START_SECONDS)
 
-    def watch(self, seconds: float) -> None:
-        """Until the stage said something and lives, it or the chain has ended, or so much time has passed."""
-        deadline = monotonic() + max(0.0, seconds)
+    def watch(self, seconds: float, tell: Callable[[str], None]) -> None:
+        """Until the stage said something and lives, it or the chain has ended, or so much time has passed. tell: says
+        what is waited for, once that takes long.
+        """
+        began = monotonic()
+        deadline, told = began + max(0.0, seconds), seconds < TOLD_AFTER_SECONDS + LEAST_LEFT_SECONDS
         while self.result is None and self._log and (left := deadline - monotonic()) > 0:
             if not self._done:
                 self.result = self._viewer.follow(until=self._is_done, limit_seconds=min(LOOK_SECONDS, left))
@@ -51,6 +58,9 @@ class LaunchCheck:
                 return
             if self.result is None and self.said and self._lives():
                 return
+            if not told and monotonic() - began > TOLD_AFTER_SECONDS:
+                told = True
+                tell(f"stage {self._stage} runs; its first line is waited for, at most {seconds:.0f} s")
 
     def _is_start(self, record: Record) -> bool:
         event, stage = record["event"], str(record.get("stage"))

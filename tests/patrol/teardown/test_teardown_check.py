@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -102,3 +103,31 @@ def test_the_meter_runs_in_the_line_and_the_next_step_leads_home(place: Patrolle
             assert place.patrol(*words).returncode == 0
         steps.append(place.tick()["gpu1/digits"]["next_command"])
     assert steps == ["patrol pull gpu1/digits", "patrol verify gpu1/digits", "patrol teardown-check gpu1"]
+
+
+def test_a_job_whose_log_alone_came_home_is_a_no_until_its_results_are_named(place: Patrolled) -> None:
+    """Nobody has said where a job that onbox did not start leaves its results: that its log is here proves nothing."""
+    entry = 'name = "fit", log = "train.log", process = "no-such-fit[.]py"'
+    box = place.add_box("gpu2", f"watch = {{ {entry} }}")
+    (box.project / "train.log").write_text("step 9/9\nTraining completed\n")
+    os.utime(box.project / "train.log", (time.time() - 3600,) * 2)
+    (box.project / "model.bin").write_bytes(b"weights")
+    pulled = place.patrol("pull", "gpu2/fit").stdout
+    assert "not done" not in pulled, "as the patrol says of it"
+    assert "nothing proves" not in pulled
+    assert "no results came, only its log and its records: name the result files in `artifacts`" in pulled
+    assert place.patrol("verify", "gpu2/fit").returncode == 0
+    word = ("teardown-check", "gpu2", "--word", "destroy gpu2")
+    refused = place.patrol(*word)
+    assert refused.returncode == 1
+    assert "only its log and its records came; name the result files in `artifacts`" in refused.stdout
+    assert "YOU MAY" not in refused.stdout
+    place.tables["gpu2"] = place.tables["gpu2"].replace(entry, f'{entry}, artifacts = ["*.bin"]')
+    place.write()
+    assert place.patrol("pull", "gpu2/fit").returncode == 0
+    assert (place.local / "pulled/gpu2/fit/model.bin").read_bytes() == b"weights"
+    assert place.patrol("verify", "gpu2/fit").returncode == 0
+    assert "YOU MAY" in place.patrol(*word).stdout
+    with (box.project / "train.log").open("a") as log:
+        log.write("step 1/9\n")  # it was started once more since
+    assert "YOU MAY" not in place.patrol(*word).stdout
