@@ -48,7 +48,7 @@ class TargetPlace(NamedTuple):
     None: it never did. endpoint_of: of a run that may be with an engine, from the engine's name and the run's own
     records to where it answers. note: what is to be said of how it is waited for; "" for nothing.
     program: of a job that onbox did not start, whose end is told, too. table: whether such a job is done, as a tick
-    says.
+    says. watched: names that the box's `watch` entries have: what else could be meant.
     """
 
     target: Target
@@ -60,6 +60,7 @@ class TargetPlace(NamedTuple):
     note: str = ""
     program: WatchedProgram | None = None
     table: Callable[[], RunNow] | None = None
+    watched: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -103,7 +104,9 @@ def find_place(target: Target, settings: Settings, folder: str) -> TargetPlace:
         table = partial(look_now, settings, box, watch.name)
         return TargetPlace(proof, ssh.SshTarget(box.name, host, words), path, note=note, program=program, table=table)
     path = _path_on_box(target, box, settings.state_dir_of(box))
-    return TargetPlace(target, ssh.SshTarget(box.name, host, words), path, endpoint_of=partial(of_run, settings, box))
+    names = tuple(watch.name for watch in box.watches)
+    where, of_engine = ssh.SshTarget(box.name, host, words), partial(of_run, settings, box)
+    return TargetPlace(target, where, path, endpoint_of=of_engine, watched=names)
 
 
 def _proof_of(watch: Watch, target: Target) -> Target:

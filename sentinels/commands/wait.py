@@ -240,6 +240,9 @@ def make_channels(places: list[TargetPlace], arming: Arming, pace: LinkPace, arm
             for number, place in members
             for c in make_conditions(place.target, place.path, arming, place.program)
         ]
+        for number, condition in made:
+            if isinstance(condition, RunCondition):
+                condition.also_there = places[number].watched
         items = with_processes(made)
         watched = [
             (number, _watched(place, place.table, made, number)) for number, place in members if place.table is not None

@@ -165,6 +165,60 @@ def test_a_job_without_a_log_is_waited_for_by_its_file_or_refused_at_once(box: B
     assert "names no log and no done_file; name what ends it: --log here:PATH --regex RE" in refused.stderr
 
 
+def test_a_new_run_of_the_name_is_waited_for_though_an_earlier_wait_was_for_the_old_one(
+    box: Box, waiters: Waiters
+) -> None:
+    launch(box, f"train={WAITS}")
+    begun(box)
+    assert waiters.run("wait", "here:digits", "--timeout", "2s").returncode == 124
+    assert box.onbox("stop", "digits", "--now").returncode == 0
+    shutil.rmtree(box.state)
+    (box.project / "ran").unlink()
+    launch(box, f"train={WAITS}")
+    begun(box)
+    waiter = start(waiters)
+    (box.project / "go").touch()
+    assert waiters.end(waiter)["outcome"] == "landed"
+
+
+@also_by_a_shell
+def test_a_stage_without_its_keeper_is_said_to_need_a_resume(box: Box, waiters: Waiters) -> None:
+    launch(box, f"train={WAITS}", "eval=true")
+    begun(box)
+    slots = [path.read_text() for path in (box.state / "markers").glob(".*.slot")]
+    (keeper,) = (int(text.partition("\nkeeper ")[2].split()[0]) for text in slots if "\nkeeper " in text)
+    runner = json.loads((box.state / "lock").read_text())["pid"]
+    for pid in (runner, keeper):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(runner) and not is_running(keeper), "both to go")
+    done = waiters.run("wait", "here:digits", "--once")
+    (box.project / "go").touch()
+    assert (done.returncode, "`onbox resume` takes over" in done.stdout) == (124, True), done.stdout
+    assert "will be continued" not in done.stdout + done.stderr
+
+
+@also_by_a_shell
+def test_cells_that_go_on_without_the_runner_of_their_sweep_are_not_gone(box: Box, waiters: Waiters) -> None:
+    started = box.onbox("sweep", "-d", "lr=1,2", "--", "sh", "-c", f": {{lr}}; {WAITS}")
+    assert started.returncode == 0, started.stderr
+    begun(box)
+    (root,) = (path.parent for path in (box.project / ".onbox").glob("*/cells"))
+    runner = json.loads((root / "lock").read_text())["pid"]
+    os.kill(runner, signal.SIGKILL)
+    wait_until(lambda: not is_running(runner), "the runner to go")
+    done = waiters.run("wait", f"here:{root.name}", "--once")
+    (box.project / "go").touch()
+    assert done.returncode == 124, done.stdout
+    assert "cells go on, and the first one that ends starts it again" in done.stdout
+
+
+def test_a_name_that_no_run_has_is_told_with_the_watched_jobs_of_the_box(box: Box, waiters: Waiters) -> None:
+    watch(box, '{ name = "llm", log = "x.log" }')
+    done = waiters.run("wait", "here:lmm", "--once")
+    assert done.returncode == 124
+    assert "there is no such run yet; runs there: llm" in done.stdout
+
+
 @pytest.mark.parametrize("proof", ["log", "file"])
 def test_the_proof_of_an_earlier_attempt_does_not_land_a_job_that_runs(box: Box, waiters: Waiters, proof: str) -> None:
     """As the patrol's table says of it: it is done when its own proof is there and no process of it is left."""
