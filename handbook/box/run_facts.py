@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from handbook.box.end_facts import passed_over, progress_words, results, stage_end, tracker_facts
+from handbook.box.stage_words import artifact_words, condition_words, gate_words
 from handbook.page.facts import FailureFacts, IdentityFacts, LaunchFacts, MarkerFacts, ResumeFacts, RunFacts, StageFacts
 from handbook.page.phrases import as_typed, safe, safe_path
 from onbox.contract.differences import command_text, commit_text
@@ -18,7 +19,6 @@ from onbox.contract.readings import Absent, Maybe, Unseen, observed, unplain
 from onbox.contract.runfile import NOT_LOOKED_YET
 from onbox.contract.states import RunState
 from onbox.model.tracker import describe_identity, identity_from_record
-from onbox.model.units import format_duration, format_size
 from onbox.named_tuple import NamedTuple
 from patrol.decide.phrases import counts_of_cells
 from patrol.snapshot import RunLook
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from handbook.box.records import RunRecord
     from onbox.contract.runfile import FrozenStage
-    from onbox.model.manifest import Amount, Artifact, Gates, Stage
     from patrol.decide.remote_command import Way
     from patrol.snapshot import Failure, LogLook
 
@@ -144,60 +143,11 @@ def _stage(frozen: FrozenStage, record: RunRecord, facts: RunFacts) -> StageFact
         state=state,
         gates=gate_words(stage.gates),
         conditions=condition_words(stage),
-        artifacts=tuple(safe(_artifact(one), 200) for one in stage.artifacts),
+        artifacts=tuple(safe(artifact_words(one), 200) for one in stage.artifacts),
         fingerprint=safe(frozen.fingerprint, 40),
         note=safe(note, 160),
         end=stage_end(done) if isinstance(done, Marker) else Absent("it is not done"),
     )
-
-
-def gate_words(gates: Gates) -> tuple[str, ...]:
-    """What must be free before the stage starts."""
-    words = [
-        f"{name.replace('_', ' ')} {_amount(value, as_size=name != 'inodes_free')}"
-        for name in ("disk_free", "inodes_free", "memory_free")
-        if (value := getattr(gates, name)) is not None
-    ]
-    if gates.gpu is not None:
-        used = "" if gates.gpu.max_used_mib is None else f" with at most {gates.gpu.max_used_mib} MiB in use"
-        words.append(f"gpu {gates.gpu.number}{used}")
-    if gates.checkpoints is not None:
-        one = gates.checkpoints
-        words.append(f"room for {one.keep} checkpoints of {format_size(one.size_bytes)} in {safe(one.path, 80)}")
-    return tuple(words)
-
-
-def _amount(amount: Amount, *, as_size: bool) -> str:
-    if amount.percent is not None:
-        return f"{amount.percent:g}%"
-    number = amount.number or 0
-    return format_size(number) if as_size else str(number)
-
-
-def condition_words(stage: Stage) -> tuple[str, ...]:
-    """What else must hold for it."""
-    words = [] if stage.cwd == "." else [f"in {safe(stage.cwd, 120)}"]
-    limits = (
-        ("timeout", stage.timeout_seconds),
-        ("stall after", stage.stall_after_seconds),
-        ("at least", stage.min_duration_seconds),
-        ("expected", stage.expected_seconds),
-    )
-    words += [f"{name} {format_duration(seconds)}" for name, seconds in limits if seconds is not None]
-    if stage.wait_for is not None:
-        one = stage.wait_for
-        words.append(f"waits for {safe(one, 120)}, at most {format_duration(one.timeout_seconds)}")
-    if stage.retry.max:
-        words.append(f"retries {stage.retry.max} for {', '.join(stage.retry.classes)}")
-    if stage.done_if_log:
-        words.append(f"log must hold {safe(stage.done_if_log, 120)}")
-    if stage.env:
-        words.append("sets " + ", ".join(safe(name, 60) for name, _ in stage.env))
-    return tuple(words)
-
-
-def _artifact(one: Artifact) -> str:
-    return one.pattern + (f" (at least {one.min_count})" if one.min_count > 1 else "")
 
 
 # -- markers, launches, identity

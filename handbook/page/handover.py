@@ -53,7 +53,7 @@ def handover(facts: HandbookFacts, run: RunFacts) -> list[Markdown]:
         md("  - next: {} — then: {}", code(advice.first), Markdown(advice.then))
         if advice.first
         else md("  - next: nothing is to be typed; {}", Markdown(advice.then)),
-        md("  - do not {}", Markdown(advice.step.never)),
+        md("  - {}", Markdown(advice.step.do_not)),
         md("  - owner: {}", owner_words(owner_of(facts, run))),
     ]
     return [line for line in lines if line is not None]

@@ -65,8 +65,10 @@ def _commands(run: RunFacts, advice: Advice, *, roomy: bool) -> list[Markdown]:
     remedy = md(" Remedy: {}", run.remedy) if run.remedy else ""
     first = code(advice.first) if advice.first else _nothing(advice)
     line = md("- **next** {} — then: {}.{}", first, Markdown(advice.then), remedy)
-    never = Markdown(advice.step.never)
-    lines = [line, md("- **do not** {}", never)] if roomy else [md("{} **Do not** {}.", line, never)]
+    do_not = advice.step.do_not.removeprefix("do not ")
+    lines = (
+        [line, md("- **do not** {}", Markdown(do_not))] if roomy else [md("{} **Do not** {}.", line, Markdown(do_not))]
+    )
     if advice.resume:
         looks = md("look before it (starts nothing): {}", code(advice.dry_run))
         lines += _bullets(

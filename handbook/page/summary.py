@@ -137,7 +137,7 @@ def _next_lines(facts: HandbookFacts, runs: list[RunFacts]) -> list[str]:
     if not runs:
         return ["next: nothing runs and nothing is known" + ("" if facts.here else "; add a box: patrol add HOST")]
     advice = advise(runs[0], here=facts.here)
-    lines = [f"then: {advice.then}; do not {advice.step.never}", f"next: {advice.first or _nothing(advice)}"]
+    lines = [f"then: {advice.then}; {advice.step.do_not}", f"next: {advice.first or _nothing(advice)}"]
     if advice.first and advice.first == advice.resume:
         known = observed(runs[0].resume)
         lines.insert(0, safe(f"checkpoint: {fence(known.checkpoint) if known else 'unknown'}", 240))

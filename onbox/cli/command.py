@@ -51,6 +51,7 @@ __all__ = [
     "json_option",
 ]
 
+LIST_COLUMNS = 40
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -116,6 +117,12 @@ class Command(_Layout):
         return rest
 
 
+def _listed(head: str, commands: Sequence[str]) -> str:
+    """The commands behind this head, where they fit on a line; all of them are in --help, which is named below."""
+    text = ", ".join(commands)
+    return f"{head}{text}" if len(text) <= LIST_COLUMNS else ""
+
+
 class Group(_Layout, click.Group):
     """A command with commands of its own, in the order of their declaration."""
 
@@ -127,7 +134,7 @@ class Group(_Layout, click.Group):
         """Asked before each command, and instead of one where none was typed."""
         ctx = click.get_current_context()
         if ctx.invoked_subcommand is None:
-            raise click.UsageError(f"name a command: {', '.join(self.list_commands(ctx))}", ctx)
+            raise click.UsageError(f"name a command{_listed(': ', self.list_commands(ctx))}", ctx)
 
     def add(self, name: str, help: str, command: click.Command) -> None:  # noqa: A002 - as click has it
         """Declare one of its commands."""
@@ -143,8 +150,9 @@ class Group(_Layout, click.Group):
         if ctx.resilient_parsing or args[0].startswith("-") or self.get_command(ctx, args[0]):
             return super().resolve_command(ctx, args)
         known = self.list_commands(ctx)
-        hint = meant(args[0], known) or f"there are: {', '.join(known)}"
-        raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx)
+        near = meant(args[0], known)
+        hint = f"; {near}" if near else _listed("; there are: ", known)
+        raise click.UsageError(f"no command {args[0]!r}{hint}", ctx)
 
 
 class Entry(NamedTuple):

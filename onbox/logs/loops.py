@@ -85,7 +85,7 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return False
     if _is_drawn_around(outer, inner):
         return True
-    if outer.advances and (inner.resets or _is_over(inner, outer)):
+    if outer.advances and inner.resets:
         if outer.changed < inner.first:
             return False  # it was over, or stood, before this one began
         return _go_together(outer, inner) and (repeats or outer.first < inner.first or left)
@@ -116,8 +116,3 @@ def _is_drawn_around(outer: Counter, inner: Counter) -> bool:
 def _go_together(outer: Counter, inner: Counter) -> bool:
     """Whether the one went on about as often as the other began again."""
     return outer.advances > 0 and abs(outer.advances - inner.resets) <= 1
-
-
-def _is_over(inner: Counter, outer: Counter) -> bool:
-    """Whether a loop came to its end before the one around it went on."""
-    return inner.maximum is not None and inner.current >= inner.maximum and inner.last < outer.changed

@@ -67,8 +67,10 @@ def main() -> int:
             before = {key: (stage.cpu_seconds(), time.monotonic()) for key, stage in stages.items()}
             time.sleep(args.seconds)
             for key, stage in stages.items():
-                spent, elapsed = stage.cpu_seconds() - before[key][0], time.monotonic() - before[key][1]
-                shares[key].append(100 * spent / elapsed)
+                known, began = before[key]
+                now = stage.cpu_seconds()
+                spent = sum(max(0.0, seconds - known.get(pid, 0.0)) for pid, seconds in now.items())
+                shares[key].append(100 * spent / (time.monotonic() - began))
             told = {key: stage.told() for key, stage in stages.items()}
     for (kind, tree), rounds in shares.items():
         share, idle = statistics.median(rounds), statistics.median(shares[QUIET, tree])
@@ -112,8 +114,8 @@ class Stage:
         words = (sys.executable, "-m", "onbox", *words)
         subprocess.run(words, cwd=self._folder, env=self._environ, stdout=subprocess.DEVNULL, check=False)
 
-    def cpu_seconds(self) -> float:
-        """Of the runner, all that descends from it but the command, and their children that have ended."""
+    def cpu_seconds(self) -> dict[int, float]:
+        """Of the runner and all that descends from it but the command, each with its children that have ended."""
         table = dict(_processes())
         ours = {self._runner}
         for _ in table:
@@ -121,7 +123,7 @@ class Stage:
             if not more:
                 break
             ours |= more
-        return sum(table[pid][1] for pid in ours if pid in table)
+        return {pid: table[pid][1] for pid in ours if pid in table}
 
     def told(self) -> str:
         """How far it is, as its status tells it."""
@@ -148,6 +150,7 @@ def _write(kind: str, bytes_per_second: int, seconds: float) -> None:
     """Be the stage's command: write the log, at its pace."""
     Path("command.part").write_text(str(os.getpid()))
     Path("command.part").rename("command.pid")
+    print("ready", flush=True)  # the launch waits for a first line
     random.seed(1)
     line, began, written, number = KINDS[kind], time.monotonic(), 0, 0
     while (elapsed := time.monotonic() - began) < seconds:

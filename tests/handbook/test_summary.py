@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from handbook.page.facts import RecordFacts, ResumeFacts
+from handbook.page.handover import handover
 from handbook.page.render import render
 from handbook.page.summary import LINES, overdue, run_line, situation
 from onbox.contract.readings import Unseen
@@ -58,3 +61,20 @@ def test_a_live_run_without_a_word_by_hand_is_told_as_due() -> None:
     ]
     assert overdue(facts, AS_OF - 7_200) == []
     assert "last entry by hand 2026-11-20 04:03 UTC; the next is due by 2026-11-21 04:03 UTC" in render(facts)
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"state": "failed", "signs": ("NO_ROOM",)}, "delete the best or the newest whole checkpoint"),
+        ({"state": "done", "managed": False, "look": ""}, "delete anything before the results were loaded"),
+    ],
+)
+def test_each_thing_that_must_not_be_done_has_its_own_not(changes: dict[str, Any], part: str) -> None:
+    facts = made_facts(1)._replace(runs=(run_facts(0)._replace(**changes),))
+    told = [
+        "\n".join(situation(facts, [], "")),
+        str(render(facts)),
+        "\n".join(map(str, handover(facts, facts.runs[0]))),
+    ]
+    assert [text for text in told if f"do not {part}" not in text] == []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
 from onbox.logs.judge.grounds import LINES_SINCE, LOOKS, Scene, counts
-from onbox.logs.judge.nesting import is_around, is_inner, is_open, is_under_way
+from onbox.logs.judge.nesting import is_inner, is_open, is_under_way
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import NEARLY, outermost
 from onbox.named_tuple import NamedTuple
@@ -150,8 +150,6 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     epochs = [counter for counter in counters if counter.unit == "epoch"]
     others = [counter for counter in counters if counter.unit != "epoch"]
     epoch = max(epochs, key=lambda counter: (counter.maximum is not None, counter.last)) if epochs else None
-    if epoch is not None and any(is_around(counter, epoch) for counter in others):
-        others, epochs, epoch = [*others, *epochs], [], None
     whole = [counter for counter in others if not is_inner(counter, epoch, others)]
     inside = [counter for counter in others if counter not in whole]
     inner = max(inside, key=lambda counter: counter.last) if inside else None

@@ -152,14 +152,9 @@ def _is_result(counter: Counter, scene: Scene) -> bool:
     return sum(not is_full(other) and other.advances < LOOKS for other in shares) >= LOOKS
 
 
-def _is_not_newest_size(counter: Counter, scene: Scene) -> bool:
-    return counter.rounded and counter.rule == "bar" and counter.last != scene.track.line
-
-
 GROUNDS: tuple[Ground, ...] = (
     Ground(3, "a display made for progress: a bar, a percentage, a rate", lambda c, _: c.rule in _DRAWN),
     Ground(2, "other numbers are measured beside it", lambda c, _: c.measured or c.rule in _MEASURED),
-    Ground(1, "it stands beside its maximum", lambda c, _: c.maximum is not None),
     Ground(2, "its word is one of work: epoch, step, round", lambda c, _: c.unit in LONE_UNITS),
     Ground(2, "it has gone on", _moved),
     Ground(2, "it is the log's newest line", _is_newest),
@@ -177,7 +172,6 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),
     Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
-    Ground(NEVER, "a size that is not the newest news", _is_not_newest_size),
 )  # fmt: skip
 
 

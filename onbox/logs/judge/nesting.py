@@ -84,19 +84,6 @@ def _is_global(other: Counter, counter: Counter) -> bool:
     return counter.inner or (other.key.startswith("global") and other.unit == counter.unit)
 
 
-def is_around(counter: Counter, epoch: Counter) -> bool:
-    """Whether a bar counts runs of which each has all the epochs: seeds, folds, tasks."""
-    return (
-        counter.made
-        and counter.maximum is not None
-        and epoch.made
-        and epoch.resets > 0
-        and counter.resets == 0
-        and counter.minimum < counter.current <= epoch.resets + 1
-        and counter.first < epoch.first
-    )
-
-
 def is_open(counter: Counter) -> bool:
     return counter.maximum is not None and counter.current < counter.maximum
 

@@ -10,9 +10,8 @@ import pytest
 from onbox.collectors.gpu.nvml import GpuReading
 from onbox.collectors.gpu.watch import GpuWatch, gpu_words, read_once
 from onbox.contract.readings import Absent, Unseen
-from tests.box import REPOSITORY
+from tests.box import BOUND_SECONDS, REPOSITORY
 
-BOUND_SECONDS = 20.0
 FAKE = f"""
 import sys
 sys.path.insert(0, {str(REPOSITORY)!r})
