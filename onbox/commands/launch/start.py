@@ -20,7 +20,7 @@ from onbox.commands.launch.changes import tell_changed_results, tell_code_change
 from onbox.commands.launch.conflicts import describe_conflicts, difference_lines
 from onbox.commands.launch.say import say, size_of
 from onbox.commands.shared.echo import beater, listener
-from onbox.commands.shared.project import removed_under_it
+from onbox.commands.shared.elsewhere import refuse_alive_elsewhere, removed_under_it
 from onbox.commands.shared.typed_command import already_done_text, typed_command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
@@ -52,6 +52,7 @@ def start(args: Options, definition: Definition) -> int:
 
         return attach(args, definition, lock)
     try:
+        refuse_alive_elsewhere(paths, str(definition.head["project"]))
         tell_code_changes(args, definition)
         tell_changed_results(args, definition)
         if args.inline:
