@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.lock.lock_owner import Holder, read_holder
@@ -20,12 +21,16 @@ from onbox.runs.state import state_of
 from onbox.system.clock import parse_utc, wall
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
+from onbox.system.process import look_up
 from onbox.triage.repeats import Repeated
 
 if TYPE_CHECKING:
     from onbox.contract.events import Record
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage, RunHead
+    from onbox.system.process import ProcessEntry
+
+STOPPED = "Tt"  # proc_pid_stat(5): by a signal, by a debugger
 
 
 class StageView(NamedTuple):
@@ -48,7 +53,8 @@ class RunView(NamedTuple):
     heartbeat_age_seconds: age of status.json; None if there is none. `end` is the chain's last end record, if it has
     ended. `unreadable_lines`: damaged journal lines, which were passed over. tracker_runs: the newest records of runs
     at experiment trackers, oldest first. repeated: how often its newest bad end came. began_at: of the first launch
-    since the chain was last done; launches: of all.
+    since the chain was last done; launches: of all. keeper_gone: the live stage's keeper had begun and is dead:
+    nobody will record how the stage ends. runner_frozen: the live runner was stopped by a signal (SIGSTOP, a debugger).
     """
 
     head: RunHead
@@ -67,6 +73,8 @@ class RunView(NamedTuple):
     began_at: str | None = None
     launches: int = 0
     rechecked: str = ""
+    keeper_gone: bool = False
+    runner_frozen: bool = False
 
     @property
     def current(self) -> str | None:
@@ -85,6 +93,8 @@ def look_at_run(paths: RunPaths) -> RunView | None:
     names = set(os.listdir(paths.markers)) if os.path.isdir(paths.markers) else set()
     stages = tuple(_view_stage(paths, frozen, history, names) for frozen in read_stages(paths))
     stage_alive = next((view.name for view in stages if view.state is StageState.RUNNING), None)
+    holder = read_holder(paths.lock) if runner_alive else None
+    is_here = holder is not None and holder.host == platform.node()
     written = parse_utc(str(status.get("at", "")))
     return RunView(
         head,
@@ -97,7 +107,7 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         runner_alive,
         stage_alive,
         stage_alive is not None and _has_keeper(paths, stage_alive),
-        read_holder(paths.lock) if runner_alive else None,
+        holder,
         stages,
         status,
         history.last_end,
@@ -108,12 +118,33 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         history.facts.began_at,
         history.launches,
         history.facts.rechecked,
+        is_here and stage_alive is not None and _lost_keeper(paths, stage_alive),
+        holder is not None and is_here and _is_frozen(holder),
     )
 
 
 def _has_keeper(paths: RunPaths, stage: str) -> bool:
     slot, _, _ = read_slot(paths.slot(stage))
     return slot is not None and find_keeper(slot, paths.slot(stage)) is not None
+
+
+def _lost_keeper(paths: RunPaths, stage: str) -> bool:
+    """The slot is read again after the look at the process: a keeper records the exit code before it ends."""
+    path = paths.slot(stage)
+    before, _, _ = read_slot(path)
+    if before is None or before.keeper_pid is None or _is_there(look_up(before.keeper_pid)):
+        return False
+    after, _, locked = read_slot(path)
+    return locked and after is not None and after.attempt == before.attempt and after.exit_code is None
+
+
+def _is_there(entry: ProcessEntry | None) -> bool:
+    return entry is not None and not entry.is_zombie
+
+
+def _is_frozen(holder: Holder) -> bool:
+    entry = look_up(holder.pid)
+    return entry is not None and entry.identity == holder.identity and entry.state in STOPPED
 
 
 def _view_stage(paths: RunPaths, frozen: FrozenStage, history: History, names: set[str]) -> StageView:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onbox.chain.run_status import look_at_run
-from onbox.chain.state.slots import read_marker
+from onbox.chain.state.slots import read_marker, read_slot
 from onbox.cli.command import command, config_option
 from onbox.commands.shared.log_argument import log_argument, log_to_read
 from onbox.commands.shared.project import load_project_to_read
@@ -22,6 +22,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_object, as_whole
 from onbox.contract.markers import Marker
 from onbox.contract.paths import RunPaths
+from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.model.units import parse_duration, parse_size
 from onbox.outside import safe_text
@@ -79,19 +80,16 @@ def run(args: Options) -> int:
     rows = tuple(_user_row(row) for row in project.config.triage)
     age = args.age if args.age is not None else _age_of(log)
     recorded = recorded_end(log) if args.exit_code is None and args.signal is None else Evidence()
-    evidence = (
-        recorded._replace(log_age_seconds=age)
-        if recorded != Evidence()
-        else Evidence(
-            exit_code=args.exit_code,
-            signal=args.signal,
-            oom_kill_delta=args.oom_kill_delta,
-            disk_free_bytes=args.disk_free,
-            inodes_free=args.inodes_free,
-            scheduler_state=args.scheduler_state,
-            log_age_seconds=age,
-        )
-    )
+    given = {
+        "exit_code": args.exit_code,
+        "signal": args.signal,
+        "oom_kill_delta": args.oom_kill_delta,
+        "disk_free_bytes": args.disk_free,
+        "inodes_free": args.inodes_free,
+        "scheduler_state": args.scheduler_state,
+        "log_age_seconds": age,
+    }
+    evidence = recorded._replace(**{name: value for name, value in given.items() if value is not None})
     try:
         with time_limit(USER_ROWS_SECONDS) if rows else nullcontext():
             verdict = classify(_blocks(log, whole=bool(rows)), evidence, rows)
@@ -135,9 +133,7 @@ def recorded_end(log: str) -> Evidence:
         if isinstance(marker, Marker) and str(marker.attempt) == number:
             return _evidence_of(marker)
     found, is_newest = _journaled_end(paths, stage, number)
-    if is_newest and found == Evidence() and not _may_live(paths, stage):
-        return Evidence(process_alive=False)
-    return found
+    return _unrecorded_end(paths, stage, number) if is_newest and found == Evidence() else found
 
 
 def _journaled_end(paths: RunPaths, stage: str, number: str) -> tuple[Evidence, bool]:
@@ -161,13 +157,24 @@ def _journaled_end(paths: RunPaths, stage: str, number: str) -> tuple[Evidence, 
     return found, is_its
 
 
-def _may_live(paths: RunPaths, stage: str) -> bool:
-    """Whether the stage is at work, as `onbox status` sees it; one on an engine's node cannot be seen from here."""
+def _unrecorded_end(paths: RunPaths, stage: str, number: str) -> Evidence:
+    """Of an attempt whose end no runner has recorded: what its keeper wrote, else how `onbox status` sees the run. One
+    on an engine's node cannot be seen from here.
+    """
     try:
         view = look_at_run(paths)
     except ValueError:
-        return True  # its run.json is damaged: nothing is known
-    return view is None or isinstance(view.head.data.get("backend"), dict) or view.stage_alive == stage
+        return Evidence()  # its run.json is damaged: nothing is known
+    if view is None or isinstance(view.head.data.get("backend"), dict):
+        return Evidence()
+    if view.stage_alive == stage:
+        stalls = view.state is RunState.STALLED
+        return Evidence(cause="stalled", process_alive=True) if stalls else Evidence()
+    slot, _, _ = read_slot(paths.slot(stage))
+    if slot is not None and str(slot.attempt) == number and slot.exit_code is not None:
+        return Evidence(exit_code=slot.exit_code, process_alive=False)
+    cut_off = view.state is RunState.INTERRUPTED
+    return Evidence(cause="cut_off" if cut_off else None, process_alive=False)
 
 
 def _evidence_of(marker: Marker) -> Evidence:
@@ -175,7 +182,10 @@ def _evidence_of(marker: Marker) -> Evidence:
     cause = data.get("cause")
     findings = data.get("findings")
     gates = [one.get("gate") for one in findings if isinstance(one, dict)] if isinstance(findings, list) else []
+    found, rule = data.get("failure_class"), data.get("rule")
     return Evidence(
+        inodes_free=0 if found == "inode_exhausted" else None,  # as it was then, which no look at the disk tells now
+        disk_free_bytes=0 if (found, rule) == ("disk_full", "no-room-left") else None,
         exit_code=as_whole(data.get("exit_code")),
         signal=as_whole(data.get("signal")),
         cause=cause if isinstance(cause, str) else "exit",

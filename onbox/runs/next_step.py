@@ -34,6 +34,7 @@ class Act(Enum):
     SWEEP_RESUME = ("sweep", "resume", RUN)
     NOTICES = ("notify", "list", RUN)
     ROOM = ("df",)  # bytes and inodes of the project's disk, then which checkpoints may go
+    INODES = ("df", "-i", ".")  # what else is small and many only its owner knows
     PULL = ("patrol", "pull", BOX_RUN)  # from here on words of `patrol`, on the machine that looks at the box
     VERIFY = ("patrol", "verify", BOX_RUN)
     TEARDOWN = ("patrol", "teardown-check", BOX)
@@ -51,6 +52,8 @@ class Act(Enum):
         if self is Act.ROOM:
             look = (("df", "-h", "."), ("df", "-i", "."))
             return (*look, (*onbox, "prune", "--dry-run", run)) if run else look
+        if self is Act.INODES:
+            return (self.value,)
         if self.is_local:
             names = {BOX: box, BOX_RUN: f"{box}/{run}"}
             return (tuple(names.get(word, word) for word in self.value),)
@@ -95,7 +98,8 @@ class Sign(Enum):
     VERIFIED = "all its files are home, and each was loaded once"
     SEALED = "its record is sealed"
     REPEATED = "an earlier attempt failed in the same way"
-    NO_ROOM = "its failure is a full disk, inodes or quota"
+    NO_ROOM = "its failure is a full disk or quota"
+    NO_INODES = "its failure is a disk without free inodes"
     CELLS_FAILED = "it is a sweep, and cells of it have failed"
     CELLS_SKIPPED = "it is a sweep, and each cell that failed was skipped afterwards"
     RECHECKED = "the stage at which it ended was judged again since, and is DONE"
@@ -108,6 +112,8 @@ class Sign(Enum):
     GATE_REFUSED = "a gate refused, nothing was started"
     WOULD_REFUSE = "earlier results do not fit: a resume refuses"
     RUNNER_GONE = "its stage is alive, its runner is not"
+    RUNNER_FROZEN = "its runner was stopped by a signal (SIGSTOP)"
+    KEEPER_GONE = "nothing records how its live stage ends"
     SEEN_ONCE = "one look found no process of it"
     STOP_POINT = "it is at the stopping point that a person set"
     NOTICES_STUCK = "its notifications cannot be delivered"
@@ -256,6 +262,11 @@ TABLE: tuple[StepRow, ...] = (
         "a failed cell runs again only when a person says so",
     ),
     StepRow(
+        NextStep("no-inodes", Act.INODES, "delete or pack small files (tar, shards), then resume",
+             "resume before there are free inodes; delete the best or the newest whole checkpoint"),
+        _ended(Sign.NO_INODES), "a big checkpoint is few files: pruning makes no room here",
+    ),
+    StepRow(
         NextStep("no-room", Act.ROOM,
              "make room: `onbox prune` lists the checkpoints that may go, `onbox stats --hogs` what else is big; then resume",
              "resume before there is room; delete the best or the newest whole checkpoint"),
@@ -325,6 +336,17 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.RUNNER_GONE), "the stage is well, but nothing watches it: no timeout and no stall is noticed",
     ),
     StepRow(
+        NextStep("runner-frozen", Act.STATUS, "let its runner go on: `kill -CONT` and the pid that status names",
+             "start it a second time: its runner lives, and holds the run"),
+        _has(Sign.RUNNER_FROZEN), "a frozen runner sees no end, no stall and no timeout, and starts no next stage",
+    ),
+    StepRow(
+        NextStep("keeper-gone", Act.LOGS,
+             "let it end, look at its results, then resume: nobody records its exit code, so it will count as failed",
+             "start it a second time: it is alive", (WithWord.STOP,)),
+        _has(Sign.KEEPER_GONE), "the keeper that records the exit code was killed, its stage was not",
+    ),
+    StepRow(
         NextStep("interrupted", Act.RESUME, "the stage starts again with ONBOX_RESUME=1; look again in a minute",
              "start its command by hand: only the resume refuses a second copy", resume_now=True),
         _is(RunState.INTERRUPTED), "no process and no result: it was cut off",
@@ -388,7 +410,8 @@ def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> NextStep | N
     return None if standing is None else next_step(standing._replace(signs=standing.signs | signs))
 
 
-NO_ROOM = frozenset({"disk_full", "inode_exhausted", "quota_exceeded"})
+NO_ROOM = frozenset({"disk_full", "quota_exceeded"})
+NO_INODES_CLASS = "inode_exhausted"
 UNKNOWN_CLASS = "unknown"
 NOT_STARTED_CLASS = "not_started"
 BY_A_PERSON_CLASS = "user_interrupt"
@@ -400,6 +423,7 @@ def signs_of_failure(failure_class: str, own_word: bool | None = None) -> frozen
         return frozenset()
     rows = (
         (failure_class in NO_ROOM, Sign.NO_ROOM),
+        (failure_class == NO_INODES_CLASS, Sign.NO_INODES),
         (failure_class == UNKNOWN_CLASS, Sign.CAUSE_UNKNOWN),
         (failure_class == NOT_STARTED_CLASS, Sign.NOT_STARTED),
         (failure_class == BY_A_PERSON_CLASS, Sign.BY_A_PERSON),

@@ -127,9 +127,13 @@ CLASSES: tuple[FailureClass, ...] = (
 RULE_REMEDIES = {
     "stalled": "It stood still until it was ended: the end of its log and its stacks (beside the log, where py-spy is "
     "installed) say where. See that it cannot hang there again, then resume.",
-    "killed-cause-unknown": "Something sent SIGKILL, and no kill for memory was counted: a resume is safe. First find "
-    "out who did: the scheduler's word, the kernel's log, other people on the box. If memory is near the cgroup's "
-    "limit, size the workers by memory.max, not by the number of CPUs.",
+    "killed-cause-unknown": "Something sent SIGKILL, and no kill for memory was counted. Find out who did, then "
+    "resume: the scheduler's word, the kernel's log, other people on the box. If memory is near the cgroup's limit, "
+    "size the workers by memory.max, not by the number of CPUs.",
+    "keeper-lost": "Its keeper (the process that records the exit code) was killed; the stage went on, and how it "
+    "ended is not known. Look at the end of its log and at its results; then resume: the stage runs again.",
+    "cut-off": "Its runner and its processes ended together, and nobody recorded how: a reboot, an eviction or a kill "
+    "from outside. Resume it; if it ends again at the same step, look there first.",
     "bare-killed": "Killed without a traceback is most often the cgroup's OOM killer: look at oom_kill in "
     "memory.events. Size the workers by memory.max, not by the number of CPUs; then resume.",
     "nothing-written": "The log is empty: see whether the program runs, and where its output goes.",

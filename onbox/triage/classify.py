@@ -101,8 +101,9 @@ def _proven(record: Record, decision: Decision, evidence: Evidence) -> SettledCl
     end = _end(evidence)
     if end.cause in ("timeout", "stalled", "diverged", "detected", "not_started"):
         row = classify_end(end)
-        state = "stalled" if row.failure_class == "hang_stall" and evidence.process_alive else "dead"
-        return SettledClass(row.failure_class, row.rule, state, "high", record.last_line)
+        if row.failure_class == "hang_stall" and evidence.process_alive:
+            return SettledClass(row.failure_class, "stands-still", "stalled", "high", record.last_line)
+        return SettledClass(row.failure_class, row.rule, "dead", "high", record.last_line)
     row = classify_end(end)
     if row.rule == "loss-not-finite":
         return SettledClass(
@@ -188,6 +189,10 @@ def _from_end(record: Record, decision: Decision, evidence: Evidence) -> Settled
     if end.exit_code == 0 and not evidence.gates:
         return None
     row = classify_end(end)
+    if row.rule == "cut-off":
+        return _from_room(record, evidence) or SettledClass(
+            row.failure_class, row.rule, "dead", "medium", record.last_line
+        )
     if row.failure_class == "unknown" and end.signal is None:
         return _from_room(record, evidence) or SettledClass("unknown", row.rule, "dead", "low", record.last_line)
     if row.rule == "usage" and decision.attempt.progress:  # its command line was good enough to begin with

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,8 @@ def test_no_room_and_no_inodes_are_told_apart(box: Box, tmp_path: Path, expected
         code = f"for i in range(9):\n    open(f'{small}/{{i}}.pt', 'wb').write(b'x' * {size})\n"
         settings = f"cwd = '{small}'\nenv = {{ PYTHONPATH = '{box.project}' }}\n"
         assert fail(box, TRAINING + code, settings)["failure_class"] == expected
+        assert json.loads(box.onbox("triage", "--json").stdout)["class"] == expected, "the same word for the same run"
+        assert ("prune" in box.status()["next_command"]) == (expected == "disk_full"), "big checkpoints are few inodes"
     finally:
         subprocess.run(["umount", "-l", str(small)], check=True)
 

@@ -174,6 +174,33 @@ def test_everything_killed_restarts_with_resume_set(box: Box) -> None:
     assert box.events("stage_interrupted")[0]["reason"] == "runner and stage were ended together"
 
 
+def test_triage_and_status_agree_on_a_run_that_was_cut_off(box: Box) -> None:
+    start_waiting(box)
+    box.end_everything()
+    assert box.status()["step"] == "interrupted"
+    assert box.status()["next_command"] == "onbox resume -d digits"
+    verdict = json.loads(box.onbox("triage", "--json").stdout)
+    assert (verdict["rule"], verdict["retry"]) == ("cut-off", True)
+    assert "Resume it" in verdict["remedy"]
+
+
+def test_triage_and_status_agree_on_a_stage_that_stands_still(box: Box) -> None:
+    (box.project / "onbox.toml").write_text(
+        f"[run]\nname = '{box.run}'\nsample_every = '200ms'\n[stages.train]\ncmd = {WAITS!r}\nstall_after = '3s'\n"
+    )
+    assert box.onbox("chain", "-d", "--launch-check", "0").returncode == 0
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
+    group = keeper_pid(box)
+    os.killpg(group, signal.SIGSTOP)
+    try:
+        wait_until(lambda: box.status()["state"] == "stalled", "the stall")
+        verdict = json.loads(box.onbox("triage", "--json").stdout)
+        assert (verdict["class"], verdict["state"]) == ("hang_stall", "stalled")
+        assert "until it was ended" not in verdict["remedy"]
+    finally:
+        os.killpg(group, signal.SIGCONT)
+
+
 def test_a_reused_pid_is_neither_adopted_nor_killed(box: Box) -> None:
     stages = start_waiting(box)
     box.end_everything()
@@ -606,3 +633,28 @@ def test_a_stop_is_heard_while_artifacts_are_looked_for(box: Box, when: str) -> 
         (box.project / "maze" / name).unlink()
     assert box.onbox("resume").returncode == 0
     assert box.ran == ["ran"]
+
+
+def test_the_signal_of_a_killed_keeper_is_not_taken_for_the_stages_own(box: Box) -> None:
+    start_waiting(box)
+    os.kill(keeper_pid(box), signal.SIGKILL)
+    wait_until(lambda: box.status()["step"] == "keeper-gone", "status to tell that its end will not be recorded")
+    assert "goes on by itself" not in box.onbox("status").stdout
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_FAILED")
+    failure = box.status()["failure"]
+    assert (failure["rule"], box.marker("train_FAILED")["signal"]) == ("keeper-lost", None)
+    assert "a resume is safe" not in failure["remedy"]
+    assert "how it ended is not known" in box.onbox("triage", "--json").stdout
+
+
+def test_status_tells_of_a_frozen_runner(box: Box) -> None:
+    start_waiting(box)
+    pid = box.status()["runner_pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: box.status()["step"] == "runner-frozen", "status to tell")
+        assert f"kill -CONT {pid}" in box.onbox("status").stdout
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: box.status()["step"] == "well", "the runner to go on")

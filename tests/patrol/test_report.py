@@ -365,7 +365,7 @@ def test_of_a_killed_run_the_signal_is_told_and_whether_it_was_for_memory() -> N
     look = dead(outcome="chain_failed", failure=killed, reason="exit_code: 137 (SIGKILL), wanted 0")
     verdict = decided(look)
     assert "killed by SIGKILL, no OOM counted" in line(verdict, look, NOW)
-    assert "a resume is safe" in " ".join(" ".join(details(verdict, look, NOW)).split())
+    assert "Find out who did, then resume" in " ".join(" ".join(details(verdict, look, NOW)).split())
     assert not verdict.may_resume, "by itself nothing is resumed that somebody killed"
 
 

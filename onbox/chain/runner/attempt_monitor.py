@@ -325,7 +325,7 @@ class _Watch:
         name = f" by {signal.Signals(number).name}" if number else ""
         if self.wait_status is None:  # not a child of this runner: runner and keeper were killed, the command lived on
             return Ended(None, None, "unobserved", duration, "its keeper was killed too: how it ended is not known")
-        return Ended(None, number, "keeper_lost", duration, f"its keeper was killed{name}: the exit code is unknown")
+        return Ended(None, None, "keeper_lost", duration, f"its keeper was killed{name}: the exit code is unknown")
 
     def _used(self) -> tuple[int | None, float | None]:
         """Memory of the biggest process and CPU time of all, of the keeper and the children it waited for."""

@@ -294,6 +294,10 @@ def _step(
         signs.add(Sign.REPEATED)
     if found is None and not view.runner_alive and view.stage_alive is not None:
         signs.add(Sign.RUNNER_GONE)
+    if view.runner_frozen:
+        signs.add(Sign.RUNNER_FROZEN)
+    if view.runner_alive and view.keeper_gone:
+        signs.add(Sign.KEEPER_GONE)
     if view.state is RunState.PENDING and not (found is not None and found.is_live):
         signs.add(Sign.UNATTENDED)
     return next_step(Standing(view.state, frozenset(signs)))

@@ -44,7 +44,7 @@ def test_triage_of_a_log_of_a_run_knows_how_the_attempt_ended(box: Box) -> None:
 def test_triage_of_a_run_that_lost_its_runner_does_not_say_that_it_runs(box: Box) -> None:
     """Stopped then, or ended together with it: in both the journal lacks the attempt's end."""
     waits = "train=echo step 1/9 loss 1; until test -e go; do sleep 0.05; done"
-    for run, word, says in (("one", "stop", "user_interrupt: dead"), ("two", "", "unknown: dead")):
+    for run, word, says in (("one", "stop", "user_interrupt: dead"), ("two", "", "preempted: dead")):
         one = Box(box.project, run)
         assert one.onbox("chain", "--run", run, "-d", "--launch-check", "0", waits).returncode == 0
         one.wait_for_log("step 1/9")

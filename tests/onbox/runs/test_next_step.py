@@ -30,7 +30,15 @@ def test_no_next_command_needs_a_persons_word() -> None:
 
 
 def test_a_resume_is_next_only_where_nothing_speaks_against_it() -> None:
-    against = (Sign.NO_REPEAT, Sign.REPEATED, Sign.NO_ROOM, Sign.CAUSE_UNKNOWN, Sign.FOREIGN, Sign.LOSS_LOST)
+    against = (
+        Sign.NO_REPEAT,
+        Sign.REPEATED,
+        Sign.NO_ROOM,
+        Sign.NO_INODES,
+        Sign.CAUSE_UNKNOWN,
+        Sign.FOREIGN,
+        Sign.LOSS_LOST,
+    )
     for standing in ALL:
         step = next_step(standing)
         assert step.resume_now == (step.act is Act.RESUME)
@@ -47,6 +55,7 @@ def test_a_resume_is_next_only_where_nothing_speaks_against_it() -> None:
     ("failure_class", "name"),
     [
         ("disk_full", "no-room"),
+        ("inode_exhausted", "no-inodes"),
         ("unknown", "cause-not-known"),
         ("code_error", "do-not-repeat"),
         ("preempted", "failed"),

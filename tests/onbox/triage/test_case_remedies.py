@@ -44,7 +44,7 @@ def test_the_class_speaks_for_all_others() -> None:
 
 def test_who_was_killed_may_go_on() -> None:
     found = classify(b"step 3/10 loss 1\nKilled\n", Evidence(exit_code=137, signal=9, oom_kill_delta=0))
-    assert "no kill for memory was counted: a resume is safe" in found.remedy
+    assert "no kill for memory was counted. Find out who did, then resume" in found.remedy
     step = next_step(Standing(RunState.FAILED, signs_of_failure(found.failure_class)))
     assert step.then == "find out what ended it, as the remedy says; then resume"
     assert [one.words("digits") for one in step.with_word] == [("resume", "-d", "digits")]

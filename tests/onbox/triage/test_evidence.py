@@ -54,7 +54,8 @@ CASES = [
     ("unproven", "unknown", exited(1)),
     ("unproven", "unknown", exited(255)),
     ("unproven", "unknown", exited(None)),
-    ("unproven", "unknown", EvidenceEnd(None, None, "keeper_lost")),
+    ("cut-off", "preempted", EvidenceEnd(None, None, "cut_off")),
+    ("keeper-lost", "unknown", EvidenceEnd(None, None, "keeper_lost")),
 ]
 
 
