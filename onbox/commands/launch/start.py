@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.artifacts.claims import Claimed
 from onbox.chain.command.command_files import what_is_missing
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.launch import AlreadyDone, Definition, Forgets, OtherStageAlive, launch, prepare
+from onbox.chain.lock.claims import Claimed
 from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.lock.run_lock import HolderUnknown, StillAlive, Taken, take_lock
 from onbox.chain.lock.run_owner import refuse_foreign_run

@@ -6,9 +6,9 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from onbox.chain.artifacts.claims import Claimed
 from onbox.chain.command.code_identity import freeze_git
 from onbox.chain.command.environment import frozen_environment
+from onbox.chain.lock.claims import Claimed
 from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.state.run_registry import note_run
