@@ -31,6 +31,7 @@ class RunNow(NamedTuple):
     seen: bool
     verdict: Verdict | None
     ended_at: float | None = None
+    lives: bool = False
 
     @property
     def is_done(self) -> bool:
@@ -47,7 +48,7 @@ def look_now(settings: Settings, box: BoxSettings, run: str) -> RunNow:
     if found is None or found.look is None or not isinstance(seen.snapshot, BoxLook):
         return RunNow(seen=False, verdict=None if found is None else found.verdict)
     lives = found.look.stage_alive is True
-    return RunNow(seen=True, verdict=found.verdict, ended_at=None if lives else ended_at(seen.snapshot, found.look))
+    return RunNow(True, found.verdict, None if lives else ended_at(seen.snapshot, found.look), lives)
 
 
 def _recall(settings: Settings) -> Past:

@@ -17,6 +17,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten
 from patrol.engines.endpoint import how_to_name_it, of_cluster, of_run
 from patrol.engines.watched import current_job
+from patrol.look_now import look_now
 from patrol.memory.rows import MemoryTrouble
 from patrol.memory.run_codec import memories_of
 from patrol.memory.store import Memory
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from onbox.backends.cluster import Endpoint
     from onbox.model.boxes import Watch
     from patrol.config.settings import Settings
+    from patrol.look_now import RunNow
     from patrol.memory.run_memory import RunMemory
 
 
@@ -45,7 +47,8 @@ class TargetPlace(NamedTuple):
     job: of a target on a cluster; then path is its id. seen_in: the life of the head in which the patrol saw it last;
     None: it never did. endpoint_of: of a run that may be with an engine, from the engine's name and the run's own
     records to where it answers. note: what is to be said of how it is waited for; "" for nothing.
-    program: of a job that onbox did not start, whose end is told, too.
+    program: of a job that onbox did not start, whose end is told, too. table: whether such a job is done, as a tick
+    says. watched: names that the box's `watch` entries have: what else could be meant.
     """
 
     target: Target
@@ -56,6 +59,8 @@ class TargetPlace(NamedTuple):
     endpoint_of: Callable[[str, Mapping[str, str]], Endpoint | None] | None = None
     note: str = ""
     program: WatchedProgram | None = None
+    table: Callable[[], RunNow] | None = None
+    watched: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -96,9 +101,12 @@ def find_place(target: Target, settings: Settings, folder: str) -> TargetPlace:
         path = _path_on_box(proof, box, "")
         program = WatchedProgram(watch.process, box.project or "") if watch.process is not None else None
         note = _watch_note(proof, path, program)
-        return TargetPlace(proof, ssh.SshTarget(box.name, host, words), path, note=note, program=program)
+        table = partial(look_now, settings, box, watch.name)
+        return TargetPlace(proof, ssh.SshTarget(box.name, host, words), path, note=note, program=program, table=table)
     path = _path_on_box(target, box, settings.state_dir_of(box))
-    return TargetPlace(target, ssh.SshTarget(box.name, host, words), path, endpoint_of=partial(of_run, settings, box))
+    names = tuple(watch.name for watch in box.watches)
+    where, of_engine = ssh.SshTarget(box.name, host, words), partial(of_run, settings, box)
+    return TargetPlace(target, where, path, endpoint_of=of_engine, watched=names)
 
 
 def _proof_of(watch: Watch, target: Target) -> Target:

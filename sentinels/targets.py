@@ -95,7 +95,8 @@ def parse_process(text: str) -> Target:
 def parse_logs(logs: Sequence[str], regexes: Sequence[str], fail_regexes: Sequence[str]) -> Iterable[Target]:
     """`--log PATH --regex RE [--fail-regex RE]`; one pattern for all logs, or one for each. Raises BadTarget."""
     if (regexes or fail_regexes) and not logs:
-        raise BadTarget("--regex belongs to a log; add: --log PATH")
+        option = "--regex" if regexes else "--fail-regex"
+        raise BadTarget(f"{option} goes with a log, and none is named; name it: --log PATH, or on a box --log BOX:PATH")
     for number, text in enumerate(logs):
         box, path = split_place(text)
         chosen = [

@@ -5,6 +5,7 @@ import fcntl
 import glob
 import json
 import os
+import re
 import subprocess
 
 from sentinels.box.lookout_items import (
@@ -190,17 +191,25 @@ class RunItem:
         return read_part(os.path.join(self.root, "lock"), CONTENT_LIMIT) or b""
 
     def _life(self):
-        """(runner, stage): alive, gone, or why it cannot be told. The lock is only tried when the pid says "gone"."""
+        """(runner, stage): alive, gone, or why it cannot be told. The lock is only tried when the pid says "gone".
+
+        A stage is `alive alone` where its keeper, which would continue the chain, has gone too; of a sweep whose runner
+        has gone it is `alive cells` where a cell goes on.
+        """
         if self._runner_by_pid():
             return "alive", "-"
         locked = is_locked(os.path.join(self.root, "lock"))
         if locked != "free":
             return {"held": "alive", "none": "gone"}.get(locked, locked), "-"
         slots = glob.glob(os.path.join(glob.escape(self.root), "markers", ".*.slot"))
-        states = [is_locked(path) for path in slots]
-        if "held" in states:
-            return "gone", "alive"
-        odd = [state for state in states if state not in ("free", "none")]
+        found = {path: is_locked(path) for path in slots}
+        held = [path for path, state in found.items() if state == "held"]
+        if held:
+            return "gone", "alive alone" if all(map(has_lost_keeper, held)) else "alive"
+        cells = glob.iglob(os.path.join(glob.escape(self.root), "cells", "*", "markers", ".*.slot"))
+        if any(is_locked(path) == "held" for path in cells):
+            return "gone", "alive cells"
+        odd = [state for state in found.values() if state not in ("free", "none")]
         return "gone", odd[0] if odd else "gone"
 
     def _runner_by_pid(self):
@@ -210,6 +219,15 @@ class RunItem:
             return ticks is not None and ticks == int(signed["start_ticks"]) and signed["boot_id"] == boot_id()
         except (ValueError, KeyError, TypeError):
             return False
+
+
+def has_lost_keeper(path):
+    """Whether the slot names a keeper that lives no more, and holds no end that it has written."""
+    text = read_part(path, CONTENT_LIMIT) or b""
+    found = re.search(rb"^keeper (\d+)", text, re.MULTILINE)
+    if found is None or re.search(rb"^exit ", text, re.MULTILINE):
+        return False
+    return start_ticks(int(found.group(1))) is None
 
 
 def is_locked(path):

@@ -263,11 +263,18 @@ life() { # ROOT: sets runner and stage
     [ -f "$slot" ] || continue
     state=$(lock_state "$slot")
     case $state in
-      held) stage=alive; return 0 ;;
+      held)
+        stage=alive keeper=$(sed -n 's/^keeper \([0-9]*\).*/\1/p' "$slot")
+        if [ -n "$keeper" ] && ! grep -q '^exit ' "$slot" </dev/null; then ticks_of "$keeper"; else ticks=1; fi
+        [ -n "$ticks" ] || stage='alive alone'
+        return 0 ;;
       '?'*)
         keeper=$(sed -n 's/^keeper \([0-9]*\).*/\1/p' "$slot")
         if ! grep -q '^exit ' "$slot" </dev/null && [ -n "$keeper" ] && [ -d "/proc/$keeper" ]; then stage=$state; fi ;;
     esac
+  done
+  for slot in "$1"/cells/*/markers/.*.slot; do
+    if [ -f "$slot" ] && [ "$(lock_state "$slot")" = held ]; then stage='alive cells'; return 0; fi
   done
 }
 look_run() { # NUMBER ID ROOT

@@ -21,12 +21,15 @@ from onbox.trust import require
 from patrol.config.configured import settings_of, uses_of_patrol
 from patrol.timer.heartbeat import read_heartbeat, stand
 from sentinels.judge.conditions.base import Arming
+from sentinels.judge.conditions.program import ProgramCondition
 from sentinels.judge.conditions.run import RunCondition
 from sentinels.judge.conditions.table import make_conditions, with_processes
 from sentinels.judge.jobs import HandedCondition, JobCondition
+from sentinels.judge.watched import WatchedCondition
 from sentinels.link.channel import Channel
 from sentinels.link.job_channel import POLL_SECONDS, JobChannel
 from sentinels.link.schedule import LinkPace, short_pace
+from sentinels.link.table_channel import TableChannel
 from sentinels.on_end import run_command, tell
 from sentinels.report import final_json, final_line
 from sentinels.resolve_targets import TargetPlace, find_place, note_of
@@ -45,12 +48,15 @@ from sentinels.wait import Plan, Signalled, Wait, WaitSignals
 from sentinels.wait_registration import Duty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from onbox.backends.cluster import Endpoint
     from onbox.cli.command import Options
     from patrol.config.settings import Settings
+    from patrol.look_now import RunNow
+    from sentinels.judge.conditions.base import WaitCondition
     from sentinels.judge.outcome import WaitFinding
+    from sentinels.link.source import Source
 
 EXAMPLES = """\
 targets:
@@ -220,25 +226,31 @@ def read_targets(args: Options) -> list[Target]:
     return targets
 
 
-def make_channels(
-    places: list[TargetPlace], arming: Arming, pace: LinkPace, armed_at: float
-) -> list[Channel | JobChannel]:
+def make_channels(places: list[TargetPlace], arming: Arming, pace: LinkPace, armed_at: float) -> list[Source]:
     """One channel for each box, with the conditions of all targets that lie there; one for each engine beside them."""
     by_box: dict[object, list[tuple[int, TargetPlace]]] = {}
     for number, place in enumerate(places):
         if place.job is None:
             by_box.setdefault((place.box.host, place.box.ssh_command), []).append((number, place))
     every = pace.short_poll or POLL_SECONDS
-    channels: list[Channel | JobChannel] = list(_job_channels(places, arming, every, once=pace.once))
+    channels: list[Source] = list(_job_channels(places, arming, every, once=pace.once))
     for members in by_box.values():
         made = [
             (number, c)
             for number, place in members
             for c in make_conditions(place.target, place.path, arming, place.program)
         ]
+        for number, condition in made:
+            if isinstance(condition, RunCondition):
+                condition.also_there = places[number].watched
         items = with_processes(made)
+        watched = [
+            (number, _watched(place, place.table, made, number)) for number, place in members if place.table is not None
+        ]
         main = Channel(members[0][1].box, items, pace, armed_at)
         channels.append(main)
+        if watched:
+            channels.append(TableChannel(main, watched))
         handed = [
             (number, HandedCondition(place.target, condition, arming, place.endpoint_of))
             for number, place in members
@@ -252,6 +264,16 @@ def make_channels(
             engine = main.target._replace(box=f"{main.target.box} (engine)")
             channels.append(JobChannel(engine, handed, every, main=main))
     return channels
+
+
+def _watched(
+    place: TargetPlace, table: Callable[[], RunNow], made: list[tuple[int, WaitCondition]], number: int
+) -> WatchedCondition:
+    """What it claims to be its proof counts where the table says so."""
+    proof, *others = (condition for at, condition in made if at == number)
+    proof.is_claim = True
+    program = next((one for one in others if isinstance(one, ProgramCondition)), None)
+    return WatchedCondition(place.target, proof, program, table)
 
 
 def _job_channels(

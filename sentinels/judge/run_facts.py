@@ -43,7 +43,8 @@ class RunFold(NamedTuple):
 
     done, ended: CHAIN_DONE and CHAIN_FAILED, if they are of this very run, chain and launch. last: the record of
     the newest end; None while it is open. newest_event, newest_at: of the journal's newest record. failed: the newest FAILED marker of a stage.
-    runner, stage: alive, gone, or why it could not be told. rebooted: the runner signed under another boot.
+    runner, stage: alive, gone, or why it could not be told. left: of a stage without its runner: `alone`, its keeper has
+    gone as well, or `cells`, of a sweep some go on; else "". rebooted: the runner signed under another boot.
     engine: the engine that the run was handed to, whose processes are elsewhere; "" for none. What is on record of an
     earlier launch is left out once the run was handed over again. word: what the engine said last; None: nothing yet.
     neighbours: where there is no such run, the names of those that lie in its place.
@@ -68,6 +69,7 @@ class RunFold(NamedTuple):
     engine: str = ""
     word: EngineWord | None = None
     neighbours: tuple[str, ...] = ()
+    left: str = ""
 
 
 def facts_of(parts: Mapping[str, bytes]) -> RunFold:
@@ -75,6 +77,8 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFold:
     text = {
         name: parts.get(name, b"").decode("utf-8", "replace") for name in ("runner", "stage", "boot", "now", "unseen")
     }
+    alive, _, left = text["stage"].partition(" ")
+    stage, left = (alive, left) if alive == "alive" else (text["stage"], "")
     run_id, fingerprint, count, trouble, engine = None, "", 0, text["unseen"], ""
     if parts.get("head"):
         try:
@@ -96,11 +100,12 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFold:
         journal.newest_event, journal.newest_at,
         parse_object(parts.get("failed")) or {},
         parse_object(parts.get("status")) or {},
-        text["runner"], text["stage"],
+        text["runner"], stage,
         rebooted=bool(lock.get("boot_id")) and lock.get("boot_id") != text["boot"],
         clock=_number(text["now"]),
         trouble=trouble,
         engine=engine,
+        left=left,
         neighbours=tuple(filter(None, parts.get("runs", b"").decode("utf-8", "replace").split("\n"))),
     )  # fmt: skip
 
@@ -211,8 +216,10 @@ def _stopped(facts: RunFold) -> JudgedRun:
 
 
 def _gone(facts: RunFold) -> JudgedRun:
-    why = "the box was rebooted" if facts.rebooted else "runner and stage have gone"
-    where = f" during stage {facts.status['stage']}" if facts.status.get("stage") else ""
+    stage = str(facts.status.get("stage") or "")
+    whole = "runner and cells have gone" if stage == SWEEP else "runner and stage have gone"
+    why = "the box was rebooted" if facts.rebooted else whole
+    where = f" during {_named(stage)}" if stage else ""
     say = f"{why}{where}, no marker; `onbox resume` continues it"
     return JudgedRun(Outcome.GONE, say, _since(facts.status), PROOF_SECONDS)
 
@@ -226,6 +233,16 @@ def _stalled(facts: RunFold) -> JudgedRun:
 def _quiet(facts: RunFold, terms: RunTerms) -> JudgedRun:
     say = f"nothing was written for {terms.quiet_seconds or 0:.0f} s, and it is still alive"
     return JudgedRun(Outcome.STALLED, f"{say} (stage {facts.status.get('stage', '?')})")
+
+
+def _adopted(facts: RunFold) -> JudgedRun:
+    if facts.left == "alone":
+        stage = str(facts.status.get("stage") or "")
+        what = f"the runner is gone, and so is the keeper of {_named(stage) if stage else 'the stage'}, which goes on"
+        return JudgedRun(None, f"{what}: nobody continues the chain; `onbox resume` takes over", warn=True)
+    if facts.left == "cells":
+        return JudgedRun(None, "the runner is gone, cells go on, and the first one that ends starts it again")
+    return JudgedRun(None, "the runner is gone, the stage is alive and the chain will be continued")
 
 
 def _running(facts: RunFold) -> JudgedRun:
@@ -364,8 +381,8 @@ ROWS: tuple[RunRow, ...] = (
         and "alive" in (f.runner, f.stage), _quiet, "the limit that this wait was given"),
     RunRow("alive", lambda f, t: f.runner == "alive", lambda f, t: _running(f), "it goes on"),
     RunRow("adopted", lambda f, t: f.stage == "alive",
-        lambda f, t: _running(f)._replace(say="the runner is gone, the stage is alive and the chain will be continued"),
-        "a stage's keeper continues the chain when the stage ends"),
+        lambda f, t: _adopted(f),
+        "a stage's keeper continues the chain when the stage ends, if it lives"),
     RunRow("with_engine", lambda f, t: bool(f.engine), lambda f, t: _with_engine(f),
         "on an engine no process is visible from here, and a job may still wait; an engine that gives no answer says nothing"),
     RunRow("unsure", lambda f, t: f.runner != "gone" or f.stage not in ("gone", "-"),

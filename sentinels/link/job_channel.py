@@ -10,7 +10,7 @@ import os
 import random
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onbox.backends.base import Job
 from onbox.backends.cluster import ClusterLook, NoLook, look
@@ -36,14 +36,14 @@ JITTER = 0.1  # many waits for one cluster do not knock together
 class Asking:
     """One look under way. `connection` and `fd`: what the loop's selector watches; readable when it has ended."""
 
-    def __init__(self, ask: Callable[[], ClusterLook | NoLook]) -> None:
+    def __init__(self, ask: Callable[[], Any]) -> None:
         self.fd, self._writing = os.pipe()
         os.set_blocking(self.fd, False)
-        self.found: ClusterLook | NoLook | None = None
+        self.found: Any = None
         self.connection = self
         threading.Thread(target=self._run, args=(ask,), daemon=True).start()
 
-    def _run(self, ask: Callable[[], ClusterLook | NoLook]) -> None:
+    def _run(self, ask: Callable[[], Any]) -> None:
         try:
             self.found = ask()
         except Exception as error:  # noqa: BLE001 - said as could not look; the wait goes on

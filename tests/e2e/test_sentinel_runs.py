@@ -157,12 +157,110 @@ def test_a_job_that_ended_long_before_the_wait_is_gone(box: Box, waiters: Waiter
 
 
 def test_a_job_without_a_log_is_waited_for_by_its_file_or_refused_at_once(box: Box, waiters: Waiters) -> None:
-    watch(box, '{ name = "file", process = "a.py", done_file = "END" }', '{ name = "none", process = "b.py" }')
+    watch(box, '{ name = "file", process = "no-such-a.py", done_file = "END" }', '{ name = "none", process = "b.py" }')
     (box.project / "END").touch()
     assert waiters.end(waiters.start("wait", "here:file", *LIMIT))["outcome"] == "landed"
     refused = waiters.run("wait", "here:none", "--timeout", "1m")
     assert (refused.returncode, len(refused.stderr.splitlines())) == (64, 1), refused.stderr
     assert "names no log and no done_file; name what ends it: --log here:PATH --regex RE" in refused.stderr
+
+
+def test_a_new_run_of_the_name_is_waited_for_though_an_earlier_wait_was_for_the_old_one(
+    box: Box, waiters: Waiters
+) -> None:
+    launch(box, f"train={WAITS}")
+    begun(box)
+    assert waiters.run("wait", "here:digits", "--timeout", "2s").returncode == 124
+    assert box.onbox("stop", "digits", "--now").returncode == 0
+    shutil.rmtree(box.state)
+    (box.project / "ran").unlink()
+    launch(box, f"train={WAITS}")
+    begun(box)
+    waiter = start(waiters)
+    (box.project / "go").touch()
+    assert waiters.end(waiter)["outcome"] == "landed"
+
+
+@also_by_a_shell
+def test_a_stage_without_its_keeper_is_said_to_need_a_resume(box: Box, waiters: Waiters) -> None:
+    launch(box, f"train={WAITS}", "eval=true")
+    begun(box)
+    slots = [path.read_text() for path in (box.state / "markers").glob(".*.slot")]
+    (keeper,) = (int(text.partition("\nkeeper ")[2].split()[0]) for text in slots if "\nkeeper " in text)
+    runner = json.loads((box.state / "lock").read_text())["pid"]
+    for pid in (runner, keeper):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(runner) and not is_running(keeper), "both to go")
+    done = waiters.run("wait", "here:digits", "--once")
+    (box.project / "go").touch()
+    assert (done.returncode, "`onbox resume` takes over" in done.stdout) == (124, True), done.stdout
+    assert "will be continued" not in done.stdout + done.stderr
+
+
+@also_by_a_shell
+def test_cells_that_go_on_without_the_runner_of_their_sweep_are_not_gone(box: Box, waiters: Waiters) -> None:
+    started = box.onbox("sweep", "-d", "lr=1,2", "--", "sh", "-c", f": {{lr}}; {WAITS}")
+    assert started.returncode == 0, started.stderr
+    begun(box)
+    (root,) = (path.parent for path in (box.project / ".onbox").glob("*/cells"))
+    runner = json.loads((root / "lock").read_text())["pid"]
+    os.kill(runner, signal.SIGKILL)
+    wait_until(lambda: not is_running(runner), "the runner to go")
+    done = waiters.run("wait", f"here:{root.name}", "--once")
+    (box.project / "go").touch()
+    assert done.returncode == 124, done.stdout
+    assert "cells go on, and the first one that ends starts it again" in done.stdout
+
+
+def test_a_name_that_no_run_has_is_told_with_the_watched_jobs_of_the_box(box: Box, waiters: Waiters) -> None:
+    watch(box, '{ name = "llm", log = "x.log" }')
+    done = waiters.run("wait", "here:lmm", "--once")
+    assert done.returncode == 124
+    assert "there is no such run yet; runs there: llm" in done.stdout
+
+
+@pytest.mark.parametrize("proof", ["log", "file"])
+def test_the_proof_of_an_earlier_attempt_does_not_land_a_job_that_runs(box: Box, waiters: Waiters, proof: str) -> None:
+    """As the patrol's table says of it: it is done when its own proof is there and no process of it is left."""
+    watch(
+        box,
+        '{ name = "fit", log = "fit.log", process = "fit-here[.]py"%s }' % (', done_file = "OK"' * (proof == "file")),
+    )
+    log = box.project / "fit.log"
+    log.write_text("step 9/9\nTraining completed\n")
+    (box.project / "OK").touch()
+    code = "import time\nprint('step 1/9', flush=True)\ntime.sleep(600)\n"
+    (box.project / "fit-here.py").write_text(code)
+    with (
+        log.open("a") as out,
+        subprocess.Popen([sys.executable, "fit-here.py"], cwd=box.project, stdout=out, start_new_session=True) as job,
+    ):
+        wait_until(lambda: "step 1/9" in log.read_text(), "the job to begin")
+        old = time.time() - 3600
+        os.utime(box.project / "OK", (old, old))
+        once = waiters.run("wait", "here:fit", "--once")
+        assert once.returncode == 124, once.stdout + once.stderr
+        waiter = start(waiters, "here:fit")
+        with log.open("a") as file:
+            file.write("step 9/9\nTraining completed\n")
+        os.utime(box.project / "OK")
+        job.kill()
+        job.wait()
+        assert waiters.end(waiter)["outcome"] == "landed"
+
+
+def test_a_watched_job_that_died_behind_an_old_proof_is_gone(box: Box, waiters: Waiters) -> None:
+    watch(box, '{ name = "fit", log = "fit.log", process = "fit-here[.]py" }')
+    log = box.project / "fit.log"
+    log.write_text("step 9/9\nTraining completed\n" + "".join(f"step {at}/60\n" for at in range(1, 20)))
+    (box.project / "fit-here.py").write_text("import time\ntime.sleep(600)\n")
+    with subprocess.Popen([sys.executable, "fit-here.py"], cwd=box.project, start_new_session=True) as job:
+        waiter = start(waiters, "here:fit")
+        job.kill()
+        job.wait()
+        end = waiters.end(waiter)
+    assert end["outcome"] == "gone"
+    assert "what is there does not prove this attempt's success" in end["say"]
 
 
 @also_by_a_shell

@@ -490,3 +490,10 @@ def test_a_cell_is_named_alike_everywhere(box: Box, word: str) -> None:
         refused = box.onbox(command, word)
         assert (refused.returncode, len(refused.stderr.splitlines())) == (64, 1)
         assert "lr=1 is a cell of sweep grid; for its log: onbox logs lr=1 --run grid;" in refused.stderr
+
+
+def test_a_dry_resume_of_a_sweep_that_is_done_promises_no_more_cells(box: Box) -> None:
+    assert box.onbox("sweep", "lr=1", "--", "true {lr}").returncode == 0
+    told = box.onbox("resume", "--dry-run").stdout
+    assert "a resume starts nothing" in told
+    assert "open cells" not in told

@@ -146,3 +146,8 @@ def test_grep_finds_the_same_lines_as_python(regex: str) -> None:
     found = subprocess.run(words, check=False, input=text, capture_output=True, text=True, env=env)
     assert found.stdout.splitlines() == [line for line in LINES if re.search(regex, line)]
     assert not found.stderr
+
+
+def test_a_pattern_without_a_log_is_refused_by_its_own_name() -> None:
+    with pytest.raises(BadTarget, match=r"^--fail-regex goes with a log"):
+        list(parse_logs([], [], ["Error"]))

@@ -52,7 +52,7 @@ def _code_lines(code: Sequence[CodeChange]) -> list[str]:
 def _words(stage: StageForecast, would: str) -> str:
     if would == "attach" and stage.action is Action.ADOPT:
         return "is alive"
-    if stage.name == SWEEP:
+    if stage.name == SWEEP and would != "nothing":
         return "goes on with the open cells"
     return "failed: start again with ONBOX_RESUME=1" if stage.row == "failed-before" else stage.action.value
 

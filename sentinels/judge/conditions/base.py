@@ -38,6 +38,8 @@ class Arming(NamedTuple):
 class WaitCondition(Noted, ABC):
     """One target. beside: the processes on the same box that belong to it: what is older than one that lives is of an
     older run.
+
+    is_claim: what is seen is only claimed: the patrol's table decides whether it counts, or has refused it.
     """
 
     kind = ""
@@ -46,6 +48,9 @@ class WaitCondition(Noted, ABC):
     def __init__(self, target: Target, path: str, arming: Arming) -> None:
         self.target, self.path, self.arming = target, path, arming
         self.quiet_seconds: float | None = None
+        self.is_claim = False
+        self.claim: WaitFinding | None = None
+        self.is_refused = False
 
     @abstractmethod
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
@@ -68,6 +73,12 @@ class WaitCondition(Noted, ABC):
             if changed_at is not None and began is not None and changed_at < began - ALIKE_SECONDS:
                 return f"is older than process {process.path}, which is alive: waiting for a new one"
         return ""
+
+    def _landed(self, finding: WaitFinding) -> WaitFinding | None:
+        if not self.is_claim:
+            return finding
+        self.claim, self.is_refused = finding, False
+        return None
 
     def _found(self, outcome: Outcome, say: str, since: float | None = None, **detail: Any) -> WaitFinding:
         kept = {key: value for key, value in detail.items() if value is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.json_text import as_number, as_object
 from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from sentinels.box.wire import (
@@ -73,7 +74,7 @@ class LogCondition(WaitCondition):
             return None
         outcome = Outcome.FAILED if seen.failed else Outcome.LANDED
         since = min(seen.written_at, clock) or clock
-        return self._found(outcome, f"{word} in {self.path}: {line}", since, log=self.path, line=line)
+        return self._landed(self._found(outcome, f"{word} in {self.path}: {line}", since, log=self.path, line=line))
 
     def _blind(self, waited_seconds: float, quiet_seconds: float) -> str:
         """What is to be said of lines that came before the first look: old and new ones look alike."""
@@ -84,8 +85,13 @@ class LogCondition(WaitCondition):
         )
 
     def memory(self) -> dict[str, Any]:
-        return {"cursor": self.cursor}
+        claim = None if self.claim is None else {"line": self.claim.detail["line"], "at": self.claim.since}
+        return {"cursor": self.cursor, **({"claim": claim} if claim else {})}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
         self.cursor = str(memory.get("cursor") or self.cursor)
         self.looked_before = self.looked_before or bool(self.cursor)
+        claim = as_object(memory.get("claim"))
+        if self.is_claim and claim:  # the lines behind the cursor are not told again
+            at = as_number(claim.get("at")) or 0.0
+            self._judge(LineSeen("", str(claim.get("line")), failed=False, written_at=at), at)

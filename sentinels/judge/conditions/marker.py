@@ -44,7 +44,7 @@ class MarkerCondition(WaitCondition):
         if isinstance(message, CouldNotLook):
             self._cannot_look(message)
         elif isinstance(message, NotThere):
-            self.known_absent, self.old = True, ""
+            self.known_absent, self.old, self.claim = True, "", None
             self.tell("not there yet")
         elif isinstance(message, FileSeen):
             return self._judge(message, clock, armed_clock)
@@ -65,7 +65,8 @@ class MarkerCondition(WaitCondition):
             why = why_failed(data) or first_line(seen.content)
             say = f"fail marker {self.path}" + (f": {why}" if why else "")
             return self._found(Outcome.FAILED, say, since, marker=self.path, **failure_facts(data))
-        return self._found(Outcome.LANDED, f"marker {self.path}", since, marker=self.path, run_id=data.get("run_id"))
+        found = self._found(Outcome.LANDED, f"marker {self.path}", since, marker=self.path, run_id=data.get("run_id"))
+        return self._landed(found)
 
     def _why_old(self, seen: FileSeen, marker: object, clock: float, armed_clock: float) -> str:
         """Why this marker does not count; "" when it does."""

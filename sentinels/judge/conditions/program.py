@@ -50,6 +50,11 @@ class ProgramCondition(WaitCondition):
         self.lived, self.at_home = False, False
         self.gone_at: float | None = None
 
+    @property
+    def lives(self) -> bool:
+        """Whether a process of it was seen at the last look."""
+        return self.lived and self.gone_at is None
+
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         return (self.kind, self.program.pattern, SCRIPT)
 
@@ -76,7 +81,7 @@ class ProgramCondition(WaitCondition):
 
     def _judge(self, own: tuple[FoundProcess, ...], clock: float) -> WaitFinding | None:
         if own:
-            self.lived, self.gone_at = True, None
+            self.lived, self.gone_at, self.proof.is_refused = True, None, False
             self.tell("")
             return None
         pattern = safe_line(self.program.pattern, 100)
@@ -86,6 +91,8 @@ class ProgramCondition(WaitCondition):
             return None
         if clock - self.gone_at < GONE_PROOF_SECONDS or not self._proof_was_read():
             return None
+        if self.proof.claim is not None and not self.proof.is_refused:
+            return None  # the table is being asked whether it is done
         say = f"no process matches /{pattern}/ any more, and {self._missing()}"
         return self._found(Outcome.GONE, say, self.gone_at)
 
@@ -98,6 +105,8 @@ class ProgramCondition(WaitCondition):
         return getattr(self.proof, "cursor", "") != ALL
 
     def _missing(self) -> str:
+        if self.proof.claim is not None:
+            return f"what is there does not prove this attempt's success ({self.proof.claim.say})"
         if self.proof.target.kind is TargetKind.MARKER:
             return f"{self.path} is not there"
         quiet = self.proof.quiet_seconds

@@ -44,6 +44,8 @@ class RunCondition(WaitCondition):
         self.parts: Mapping[str, bytes] | None = None
         self.word: EngineWord | None = None
         self.lived = False  # seen alive by this very wait
+        self.also_there: tuple[str, ...] = ()  # watched jobs of the box, by their names
+        self.is_recalled = False  # bound by an earlier slice, and not looked at since
 
     def words(self, armed_clock: float | None) -> tuple[str, ...]:
         return (self.kind, self.path, ASK, ",".join(ON_BOX))
@@ -60,9 +62,11 @@ class RunCondition(WaitCondition):
         return self._judge(self.parts, clock)
 
     def _judge(self, parts: Mapping[str, bytes], clock: float) -> WaitFinding | None:
-        facts = facts_of(parts)._replace(
-            clock=clock, word=self.word
-        )  # what was seen stays true while nothing new is told
+        found = facts_of(parts)
+        known = tuple(dict.fromkeys((*found.neighbours, *self.also_there)))
+        # What was seen stays true while nothing new is told.
+        facts = found._replace(clock=clock, word=self.word, neighbours=known)
+        self._bind_anew(facts.run_id)
         judged = judge_run(facts, RunTerms(self.bound, self.arming.stall_after_seconds, self.quiet))
         self.bound = self.bound or facts.run_id
         alive = "alive" in (facts.runner, facts.stage)
@@ -85,6 +89,11 @@ class RunCondition(WaitCondition):
         since = self.suspect[1] if judged.outcome is Outcome.GONE and self.lived and self.suspect else None
         return self._found(judged.outcome, judged.say, since or parse_utc(judged.at), **facts_for_json)
 
+    def _bind_anew(self, run_id: str | None) -> None:
+        """An earlier wait may have been for a run that was deleted since: this one is for the run that it finds."""
+        if self.is_recalled and run_id is not None:
+            self.bound, self.is_recalled = run_id, False
+
     def _proved(self, judged: JudgedRun, clock: float, proof_seconds: float) -> bool:
         """Whether the same was seen before, long enough ago."""
         seen_at = clock if judged.seen_at is None else judged.seen_at
@@ -98,3 +107,4 @@ class RunCondition(WaitCondition):
     def recall(self, memory: Mapping[str, Any]) -> None:
         bound = memory.get("bound")
         self.bound = None if bound is None else str(bound)
+        self.is_recalled = self.bound is not None
