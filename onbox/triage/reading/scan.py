@@ -318,7 +318,8 @@ class Scanner:
         attempt.open_trace = self.faults.traces.unfinished()
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
         last = SeenLine(self.last[0], readable(self.last[1])) if self.last else None
-        tail = tuple(SeenLine(number, readable(line)) for number, line in self.tail)
+        told = (item for item in self.tail if not (self.anything_protocol and item[1][:1] == b"#"))
+        tail = tuple(SeenLine(number, readable(line)) for number, line in told)
         return Record(attempts, last, self.lines, tuple(sorted(self.user_hits.items())), self._pace(), tail)
 
     def _pace(self) -> float | None:

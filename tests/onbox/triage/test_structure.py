@@ -239,7 +239,7 @@ def test_a_process_that_ends_because_another_rank_died_is_not_a_bad_network() ->
 CASES = {
     "TAP with remarks": (
         "1..3\nok 1 job exits 137 when the OOM killer strikes\n# touch: cannot touch '/root/x': Permission denied\n"
-        "ok 2 disk full: No space left on device\nok 3 - killed by signal 9\n"
+        "ok 2 disk full: No space left on device\n# try 3 failed: Connection refused\nok 3 - killed by signal 9\n"
     ),
     "a case that is known to fail": (
         "t/01-loader.t ..\nok 1 - truncated checkpoint\nnot ok 2 - all_reduce # TODO NCCL error is not handled\nok\n"
