@@ -10,9 +10,9 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
 from onbox.chain.command.environment import run_dir_assignment
 from onbox.chain.gates.success_gate import signal_of
+from onbox.chain.lock.claims import one_start_at_a_time, refuse_claimed
 from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.runner.runner_process import start_runner
 from onbox.chain.state.earlier_results import Conflicts, ResultsPlace, ResultWishes, all_done, carry_out, find_conflicts

@@ -16,6 +16,7 @@ from onbox.chain.state.run_registry import known_runs
 from onbox.cli.command import command, config_option, json_option
 from onbox.commands.engine.view import look_with_engine
 from onbox.commands.shared.arguments import run_argument
+from onbox.commands.shared.elsewhere import removed_and_alive, removed_under_it
 from onbox.commands.shared.project import existing_run, load_project_to_read, no_run_yet, run_names
 from onbox.commands.show.status_data import as_data
 from onbox.commands.show.status_text import render_status, run_line
@@ -24,7 +25,7 @@ from onbox.contract.runfile import is_sweep
 from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.model.screen import WIDTH, clip
-from onbox.outside import safe_line
+from onbox.outside import safe_line, safe_text
 from onbox.series.file import read_points
 from onbox.terminal.capable import shows_tables
 
@@ -119,10 +120,15 @@ def run_runs(args: Options) -> int:
         return _tell_all(args)
     project = load_project_to_read(args.config)
     rows = [_row(project.paths(name)) for name in run_names(project.state_dir)]
+    none = None if rows else no_run_yet(project)
+    if none is not None and none.exit_code is Exit.ANOTHER_RUNNER:
+        raise none  # alive out of sight: an empty list would say that nothing runs
+    for root, pids in removed_and_alive(project.state_dir).items():
+        print(f"onbox: note: {safe_text(removed_under_it(root, pids))}", file=sys.stderr)
     if args.json:
         print(json.dumps({"schema": 1, "state_dir": project.state_dir, "runs": rows}, indent=2))
-    elif not rows:
-        print(no_run_yet(project))
+    elif none is not None:
+        print(none)
         print("in other projects: onbox runs --all")
     else:
         _print_runs(rows)

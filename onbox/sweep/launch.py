@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.artifacts.claims import one_start_at_a_time, refuse_claimed
+from onbox.chain.lock.claims import one_start_at_a_time, refuse_claimed
 from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.state.slots import read_marker
 from onbox.contract.differences import Side, find_differences

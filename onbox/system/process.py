@@ -142,6 +142,20 @@ def has_variable(pid: int, assignment: bytes, root: str = "/") -> bool:
         return False
 
 
+def carriers_below(prefix: bytes, root: str = "/") -> dict[bytes, list[int]]:
+    """The processes that were started with a variable that begins so (`NAME=val`), by the rest of its value."""
+    found: dict[bytes, list[int]] = {}
+    for pid in _pids(root):
+        try:
+            words = (read_file(os.path.join(root, f"proc/{pid}/environ")) or b"").split(b"\0")
+        except OSError:
+            continue  # it ended, or is another user's
+        for word in words:
+            if word.startswith(prefix):
+                found.setdefault(word[len(prefix) :], []).append(pid)
+    return found
+
+
 def find_tree(leader: Identity | None, assignment: bytes, root: str = "/") -> list[ProcessEntry]:
     """The live processes of an attempt, wherever they went. Never this process or its parents.
 

@@ -48,6 +48,21 @@ CASES: tuple[CaseRow, ...] = (
         r"No module named '(?P<what>[\w.]{1,80})'",
         "Install {what} into the environment of this run, or correct the import; then start again.",
     ),
+    CaseRow(
+        "code_error",
+        r"database is locked|[Cc]ould not get lock|is held by process \d|lock is held|locked by another process",
+        "Another process holds the lock: wait for it, or end it if it is stale; then start again.",
+    ),
+    CaseRow(
+        "code_error",
+        r"[Tt]oo many open files|\[Errno 24\]",
+        "It ran out of open files: raise the limit (`ulimit -n`), or close what is done; then start again.",
+    ),
+    CaseRow(
+        "code_error",
+        r"can't start new thread|pthread_create failed|[Rr]esource temporarily unavailable",
+        "It ran out of processes or threads: start fewer, or raise the limit (`ulimit -u`, the cgroup's pids.max).",
+    ),
     CaseRow("config_error", r"(?P<what>[\w./-]{1,80}): unbound variable", "Set {what} before the run is started."),
     CaseRow("config_error", r"KeyError: '(?P<what>[A-Z][A-Z0-9_]{2,60})'", "Set {what} before the run is started."),
     CaseRow(

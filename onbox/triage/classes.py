@@ -57,7 +57,7 @@ CLASSES: tuple[FailureClass, ...] = (
     FailureClass(
         "tpu_hbm_oom", "Change the configuration (batch, sharding, remat). Never retry unchanged.", _NO_MEMORY
     ),
-    FailureClass("code_error", "Stop; fix the code at the file and line shown. Never retry unchanged.", _SAME_DEFECT),
+    FailureClass("code_error", "Stop; fix the code. Never retry unchanged.", _SAME_DEFECT),
     FailureClass("config_error", "Stop; correct the configuration, then start anew.", _SAME_DEFECT),
     FailureClass(
         "checkpoint_corrupt",

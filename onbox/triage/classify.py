@@ -151,7 +151,9 @@ def _from_text(_: Record, decision: Decision, evidence: Evidence) -> SettledClas
         return SettledClass("unknown", "killed-cause-unknown", "dead", "medium", SeenLine(cause.number, cause.text))
     failure_class = _finer_class(cause, decision.attempt, evidence)
     goes_on = decision.lost and not _is_dead(evidence) and decision.attempt.success is None
-    state = "running" if goes_on else "dead"
+    state = "dead"
+    if goes_on:
+        state = "done" if _ended_well(evidence) else "running"
     at = SeenLine(cause.number, cause.text)
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes

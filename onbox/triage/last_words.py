@@ -24,7 +24,7 @@ from onbox.triage.reading.match import (
     progress_of,
 )
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
-from onbox.triage.reading.success import is_success
+from onbox.triage.reading.success import is_success, is_test_case
 from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.rows import DEATH
 from onbox.triage.words import TROUBLE
@@ -274,6 +274,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
     return bool(
         (signs.is_handled(text) and not signs.STOPPED.search(text))
         or is_success(said)
+        or is_test_case(said)
         or signs.SET_ASIDE.search(text)
         or signs.ARGUMENT_TAKEN.search(text)
         or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))

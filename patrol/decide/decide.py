@@ -92,9 +92,13 @@ def explain_run(
     return Explained(verdict, tried, (*run_tried, *box_tried))
 
 
+def _worst(verdict: Verdict) -> Finding:
+    return max((verdict.finding, *verdict.further), key=lambda finding: finding.severity.rank)
+
+
 def _reported(verdict: Verdict, scene: RunScene | None) -> Reported:
     """scene: None where the run was not seen."""
-    worst = max((verdict.finding, *verdict.further), key=lambda finding: finding.severity.rank)
+    worst = _worst(verdict)
     told = Reported(
         verdict.run,
         managed=scene is None or scene.look.managed,
@@ -124,6 +128,8 @@ def _with_step(verdict: Verdict, told: Reported, way: Way, onbox: tuple[str, ...
     """With the next step, whose command becomes the finding's."""
     standing = standing_of(told)
     step = next_step(standing)
+    if step.name == "ill" and not verdict.finding.remedy:  # what is to be done is told by the rule beside it
+        verdict = verdict._replace(finding=verdict.finding._replace(remedy=_worst(verdict).remedy))
     typist = Typist(verdict.box, verdict.run, way, onbox)
     try:
         finding, asked = verdict.finding._replace(command=typist.line(step.act, told.look)), typist.asked(step)

@@ -487,6 +487,35 @@ def test_a_state_directory_removed_under_a_run_doubles_nothing(box: Box) -> None
     assert box.ran == ["begins"]
 
 
+def test_runs_lists_the_processes_of_a_run_whose_state_was_removed(box: Box) -> None:
+    start_waiting(box)
+    box.kill_runner()  # a live one writes its status there again
+    box.remove(box.state.parent)
+    for words in (("runs",), ("runs", "--json"), ("status",)):
+        told = box.onbox(*words)
+        assert (told.returncode, told.stdout) == (75, "")
+        assert "its state was removed under it" in told.stderr
+        assert "onbox chain" not in told.stderr
+
+
+@pytest.mark.parametrize("changed", ['state_dir = "st2"', 'state_dir = "st2"\nname = "b"'])
+@pytest.mark.parametrize("runner_lives", [True, False])
+def test_another_state_directory_makes_no_second_copy(box: Box, changed: str, *, runner_lives: bool) -> None:
+    stage = f'[stages.train]\ncmd = "{WAITS}"\nartifacts = ["model.bin"]\n'
+    config = box.project / "onbox.toml"
+    config.write_text(stage)
+    assert box.onbox("chain", "-d", "--launch-check", "0").returncode == 0
+    wait_until(lambda: "begins" in box.ran, "the stage to begin")
+    if not runner_lives:
+        box.kill_runner()
+    config.write_text(f"[run]\n{changed}\n{stage}")
+    assert box.onbox("chain", "-d").returncode == 75
+    told = box.onbox("status")
+    assert told.returncode == 75
+    assert "is alive in .onbox" in told.stderr
+    assert box.ran == ["begins"]
+
+
 def test_a_stages_environment_does_not_reach_the_next_one(box: Box) -> None:
     """Also not when the keeper of the first stage is what started the runner of the second."""
     (box.project / "onbox.toml").write_text(

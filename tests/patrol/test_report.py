@@ -449,3 +449,13 @@ def test_what_is_wrong_with_the_patrol_itself_is_told_below_the_first_box_alone(
 def test_no_line_of_an_explanation_is_wider_than_80_columns() -> None:
     told = explanation(explain_run(run(), box(), before(), box_before(), NOW, way=WAY))
     assert max(map(columns_of, told)) <= 80
+
+
+def test_whoever_is_told_to_follow_the_remedy_is_told_a_remedy() -> None:
+    for look, where in (
+        (run(stage_began_age_seconds=5.0), box(disks=(disk(91.0),))),
+        (run(heartbeat_age_seconds=4000.0), box()),
+    ):
+        verdict = decided(look, where)
+        assert verdict.finding.remedy or verdict.then != "follow the remedy", verdict.finding.rule
+        assert verdict.then == "follow the remedy", verdict

@@ -1,6 +1,6 @@
 """Where this user's runs on this machine lie: a link to each run directory below $XDG_STATE_HOME.
 
-Only a help for `onbox runs --all`: what it lacks is found by its project, and what is gone is passed over.
+Only a help: what it lacks is found by its project, and what is gone is passed over.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.contract.paths import RunPaths
+from onbox.contract.runfile import parse_head
 from onbox.digest import sha256_hex
-from onbox.system.files import StateNotWritten, make_folders
+from onbox.system.files import LINE_LIMIT_BYTES, StateNotWritten, make_folders, open_plain
+from onbox.system.lock import LockUnsupported, is_locked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 MOST = 1000
 
@@ -37,6 +39,42 @@ def known_runs(environ: Mapping[str, str]) -> list[RunPaths]:
                 roots.append((-entry.stat(follow_symlinks=False).st_mtime, os.readlink(entry.path)))
     newest = sorted({root for _, root in sorted(roots)[:MOST]})
     return [paths for paths in map(RunPaths, newest) if os.path.exists(paths.manifest)]
+
+
+def live_outside(state_dir: str, environ: Mapping[str, str], name: str | None = None) -> Iterator[RunPaths]:
+    """The known runs (of this name) that are alive and lie in another state directory."""
+    own = os.path.realpath(state_dir)
+    for paths in known_runs(environ):
+        if name not in (None, os.path.basename(paths.root)):
+            continue
+        if os.path.realpath(os.path.dirname(paths.root)) != own and is_live(paths):
+            yield paths
+
+
+def live_of_project_outside(
+    project: str, state_dir: str, environ: Mapping[str, str], name: str | None = None
+) -> list[RunPaths]:
+    """Those of one project: its `state_dir` was changed while they run."""
+    home = os.path.realpath(project)
+    return [paths for paths in live_outside(state_dir, environ, name) if _project_of(paths) == home]
+
+
+def is_live(paths: RunPaths) -> bool:
+    """Whether its runner lives, or a stage that was left by one."""
+    with suppress(OSError, LockUnsupported):
+        if is_locked(paths.lock):
+            return True
+        slots = [entry.path for entry in os.scandir(paths.markers) if entry.name.endswith(".slot")]
+        return any(is_locked(slot) for slot in slots)
+    return False
+
+
+def _project_of(paths: RunPaths) -> str | None:
+    try:
+        with open_plain(paths.manifest) as file:
+            return os.path.realpath(parse_head(file.readline(LINE_LIMIT_BYTES)).project)
+    except (OSError, ValueError):
+        return None  # its definition is being written, or cannot be read
 
 
 def _folder(environ: Mapping[str, str]) -> str:

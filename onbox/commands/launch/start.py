@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.chain.artifacts.claims import Claimed
 from onbox.chain.command.command_files import what_is_missing
 from onbox.chain.command.environment import JOB_VARIABLE
 from onbox.chain.launch import AlreadyDone, Definition, Forgets, OtherStageAlive, launch, prepare
+from onbox.chain.lock.claims import Claimed
 from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.lock.run_lock import HolderUnknown, StillAlive, Taken, take_lock
 from onbox.chain.lock.run_owner import refuse_foreign_run
@@ -20,7 +20,7 @@ from onbox.commands.launch.changes import tell_changed_results, tell_code_change
 from onbox.commands.launch.conflicts import describe_conflicts, difference_lines
 from onbox.commands.launch.say import say, size_of
 from onbox.commands.shared.echo import beater, listener
-from onbox.commands.shared.project import removed_under_it
+from onbox.commands.shared.elsewhere import refuse_alive_elsewhere, removed_under_it
 from onbox.commands.shared.typed_command import already_done_text, typed_command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
@@ -52,6 +52,7 @@ def start(args: Options, definition: Definition) -> int:
 
         return attach(args, definition, lock)
     try:
+        refuse_alive_elsewhere(paths, str(definition.head["project"]))
         tell_code_changes(args, definition)
         tell_changed_results(args, definition)
         if args.inline:

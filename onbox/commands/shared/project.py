@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING
 
 from onbox.chain.command.environment import run_dir_assignment
 from onbox.chain.lock.run_owner import refuse_foreign_run
+from onbox.commands.shared.elsewhere import removed_under_it, unseen_alive
 from onbox.config.parse import ConfigErrors, parse_config
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
@@ -18,22 +18,15 @@ from onbox.outside import safe_text
 from onbox.project import BrokenConfig, Project, find_config, load_project, read_toml
 from onbox.system.process import find_tree
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 __all__ = [
     "Project",
     "existing_run",
     "find_config",
     "load_project",
     "load_project_to_read",
-    "removed_under_it",
     "run_names",
     "run_to_act_on",
 ]
-
-
-SHOWN_PIDS = 20
 
 
 def load_project_to_read(config_option: str | None) -> Project:
@@ -136,7 +129,11 @@ def no_run_yet(project: Project) -> Trouble:
 
 
 def none_yet(project: Project, none: str, start: str) -> Trouble:
-    """What is not there, and how it is started; where onbox.toml is broken, that this comes first."""
+    """What is not there, and how it is started, unless it is alive out of sight; where onbox.toml is broken, that this
+    comes first.
+    """
+    if alive := unseen_alive(project.folder, project.state_dir):
+        return Trouble(Exit.ANOTHER_RUNNER, alive)
     if project.broken:
         return Trouble(Exit.CONFIG, f"{none}; to start one, correct {project.broken.path} first")
     return Trouble(Exit.USAGE, f"{none}; start one: {start}")
@@ -160,14 +157,6 @@ def _refuse_removed_state(paths: RunPaths) -> None:
         return
     if pids:
         raise Trouble(Exit.ANOTHER_RUNNER, removed_under_it(paths.root, pids))
-
-
-def removed_under_it(root: str, pids: Sequence[int]) -> str:
-    """What is said of a run whose state directory is gone, and of which processes are alive."""
-    return (
-        f"{root} is not there, but processes of a run in this place are alive: its state was removed under it\n"
-        f"  let them end, or end them yourself: kill {' '.join(map(str, pids[:SHOWN_PIDS]))}"
-    )
 
 
 def run_names(state_dir: str) -> list[str]:

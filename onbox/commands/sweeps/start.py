@@ -6,9 +6,9 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from onbox.chain.artifacts.claims import Claimed
 from onbox.chain.command.code_identity import freeze_git
 from onbox.chain.command.environment import frozen_environment
+from onbox.chain.lock.claims import Claimed
 from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.lock.run_lock import StillAlive
 from onbox.chain.state.run_registry import note_run
@@ -19,7 +19,7 @@ from onbox.commands.launch.follow import teller, watch_holder
 from onbox.commands.launch.say import say, size_of
 from onbox.commands.launch.start import lock_of
 from onbox.commands.shared.echo import listener
-from onbox.commands.shared.project import removed_under_it
+from onbox.commands.shared.elsewhere import refuse_alive_elsewhere, removed_under_it
 from onbox.commands.sweeps.asked_cells import axes_of, cells_asked_for
 from onbox.commands.sweeps.asked_stages import load_for_sweep, settings_of, template_of
 from onbox.commands.sweeps.named import sweep_paths
@@ -167,7 +167,11 @@ def _start(args: Options, wanted: WantedSweep) -> int:
     if isinstance(lock, Holder):
         return _join(args, wanted, lock)
     try:
+        refuse_alive_elsewhere(paths, str(wanted.head["project"]))
         prepared = prepare(wanted, again=args.again)
+    except Trouble:
+        os.close(lock.lock_fd)
+        raise
     except (OtherCommands, SharedPaths, Claimed, StillAlive) as refusal:
         os.close(lock.lock_fd)
         raise _trouble_of(refusal, paths) from refusal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from onbox.logs.line.numbers import parse_clock
@@ -30,17 +31,19 @@ _CHAINS = lazy(r"^\s*(\d{1,18}) -- (?:\* )?[\[(]-?\d.* -- (\d{1,9}:\d\d:\d\d)$")
 _LOGGER = lazy(r"(?:DEBUG|INFO):[\w.]{1,40}:\s?")
 _RSYNC = lazy(r"^\s*([\d,]{1,24})\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = lazy(r"remaining: (.+)$")
-_TRAIN_METRIC = lazy(r"train\S{0,40}?[a-z0-9]:\s?(-?[\d.]{1,24}(?:e-?\d{1,4})?)")
+_TRAIN_METRIC = lazy(r"train\S{0,40}?[a-z0-9]:\s?(-?[\d.]{1,24}(?:e-?\d{1,4})?|[-+]?(?:nan|inf)\b)")
 
 
 class BareRow(NamedTuple):
-    """A row's counter. loss, eta: None if the row has none. bare: it is a counter only if it goes on."""
+    """A row's counter. loss, eta: None if the row has none; a loss of `"nan"` is not a number. bare: it is a counter
+    only if it goes on.
+    """
 
     key: str
     unit: str
     current: int
     rule: str
-    loss: float | None
+    loss: float | str | None
     eta: float | None
     bare: bool = False
 
@@ -85,8 +88,9 @@ def read_row(text: str) -> BareRow | None:
     return None
 
 
-def _float(text: str | None) -> float | None:
+def _float(text: str | None) -> float | str | None:
     try:
-        return float(text) if text else None
+        value = float(text) if text else None
     except ValueError:
         return None
+    return "nan" if value is not None and math.isnan(value) else value

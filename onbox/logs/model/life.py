@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.counts import Count, counts_of
@@ -152,12 +153,22 @@ def _rising(before: Iterable[Step], after: Iterable[Step], writer: Writer, *, al
     standing = _Standing()
     for step in before:
         standing.take(_read(step.line))
-    total = 0
+    total, lists = 0, _lists(after)
     for step in after:
         shown = _read(step.line)
-        if alone and shown.writer != writer:
+        if (alone and shown.writer != writer) or (lists and _is_row(shown)):
             continue
         total += standing.take(shown)
         if total >= ENOUGH:
             break
     return total
+
+
+def _lists(steps: Iterable[Step]) -> bool:
+    """Whether the numbers that lines begin with fall, too: those of a table, say of processes, that an error shows."""
+    first = [shown.counts[0].value for step in steps if _is_row(shown := _read(step.line))]
+    return any(next_ < one for one, next_ in pairwise(first)) and first[-1] < max(first)
+
+
+def _is_row(shown: _Shown) -> bool:
+    return len(shown.counts) == 1 and shown.counts[0].unit == "row"

@@ -30,6 +30,7 @@ class OpenTraces:
     def __init__(self) -> None:
         self.by_source: dict[str, Trace] = {}
         self.chained: set[str] = set()
+        self.newest: dict[str, Trace] = {}  # of each writer, ended or not
         self.led_in: dict[str, str] = {}  # the line before the newest traceback of each writer, or before its chain
 
     def __bool__(self) -> bool:
@@ -38,6 +39,7 @@ class OpenTraces:
     def clear(self) -> None:
         self.by_source.clear()
         self.chained.clear()
+        self.newest.clear()
         self.led_in.clear()
 
     def take(self, number: int, said: LogMessage, previous: str, progress: int) -> bool:
@@ -91,7 +93,8 @@ class OpenTraces:
         trace.warned = told and before.level == "WARNING" and not chained
         trace.neighbour = told and not reports and said.level is None
         trace.cut = not said.text.lstrip(" |│+").startswith(("Traceback", "Stack"))
-        self.by_source[said.source] = trace
+        trace.cause = self.newest.get(said.source) if chained else None
+        self.by_source[said.source] = self.newest[said.source] = trace
 
     def source_of(self, said: LogMessage) -> str:
         """Whose traceback a line may end: its own writer's, or that of the only one if either has no name."""

@@ -19,7 +19,7 @@ from onbox.triage.reading.faults import Faults, late_fault, mark_handled
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, holds_a_word, progress_of
 from onbox.triage.reading.mounts import MountTables
 from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
-from onbox.triage.reading.success import TESTS_OK, is_success
+from onbox.triage.reading.success import TESTS_OK, is_success, is_test_case
 from onbox.triage.rules.rows import compiled
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class Scanner:
         self.lines = 0
         self.next_line = 1
         self.mounts = MountTables()
+        self.anything_protocol = False  # a test suite's, in which what begins with # is a remark
         self.beginning = Beginning()
         self.deadly = False  # this attempt has shown a death: whatever looks like a beginning is one
         self.user_patterns = [(index, re.compile(row.regex)) for index, row in enumerate(user_rows)]
@@ -232,7 +233,7 @@ class Scanner:
             if self.attempt.faults and self.attempt.faults[-1].trace is not None:
                 mark_handled(self.attempt, number)
             return
-        if self._note_signs(number, text, said):
+        if self._note_signs(number, text, said) or self._is_of_a_test(said.text):
             return
         previous, is_progress = readable(self.previous), bool(look & PROGRESS)
         if self.faults.note(self.attempt, number, text, said, previous, is_progress=is_progress):
@@ -274,6 +275,14 @@ class Scanner:
             attempt.success = None  # it was of a part of the tests
         return False
 
+    def _is_of_a_test(self, text: str) -> bool:
+        """Whether a line is about one case of a test suite, or a remark between those of the Test Anything Protocol."""
+        if text[:1] == "#":
+            return self.anything_protocol
+        is_case = is_test_case(text)
+        self.anything_protocol = self.anything_protocol or (is_case and text[:3] in ("ok ", "not"))
+        return is_case
+
     def _take_loss_back(self, line: bytes) -> None:
         """The loss is a number again, unless it is none at all after a lost gradient."""
         attempt = self.attempt
@@ -309,7 +318,8 @@ class Scanner:
         attempt.open_trace = self.faults.traces.unfinished()
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
         last = SeenLine(self.last[0], readable(self.last[1])) if self.last else None
-        tail = tuple(SeenLine(number, readable(line)) for number, line in self.tail)
+        told = (item for item in self.tail if not (self.anything_protocol and item[1][:1] == b"#"))
+        tail = tuple(SeenLine(number, readable(line)) for number, line in told)
         return Record(attempts, last, self.lines, tuple(sorted(self.user_hits.items())), self._pace(), tail)
 
     def _pace(self) -> float | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ALL_ZERO_LINES = 3
 LOST_LINES = 2
+NEVER_LINES = 10  # so many without one number are more than what comes before the first
 LOST_STEPS = 5  # newest lines of one kind
 LOST_NAMES = 2  # figures of such a line: one alone may have had nothing to be computed from
 EXPLODED_BY = 50.0  # times the median of the lines before
@@ -48,6 +49,7 @@ _NAMED = lazy(
     r"([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan)(?![\w/]|\.\d)",
     re.IGNORECASE,
 )
+_VALUE = lazy(r"[=:]\s{0,3}([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan)(?![\w/]|\.\d)", re.IGNORECASE)
 # Of a check or of whole episodes: there may be none between two lines.
 _AT_TIMES = lazy(r"val|test|eval|dev|best|std|var|ep_|episode|ret|rew|len|success", re.IGNORECASE)
 NEAR_A_DEATH = 12  # lines
@@ -65,7 +67,9 @@ def series_fault(attempt: LogAttempt) -> Fault | None:
     newest = list(attempt.steps.kept)
     lines = [(number, readable(line)) for _, number, line in newest]
     before = [(number, readable(line)) for at, number, line in attempt.early if newest and at < newest[0][0]]
-    lost = _all_lost(lines, attempt) or _figures_lost([*before, *lines], attempt)
+    lost = (
+        _all_lost(lines, attempt) or _figures_lost([*before, *lines], attempt) or _never_any([*before, *lines], attempt)
+    )
     return lost or _all_zero(lines, attempt) or _gradient([*before, *lines], attempt)
 
 
@@ -104,6 +108,14 @@ def _figures_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | 
         return None
     number, text, _ = since[0]
     return Fault(LOST, number, text, LOGGED, attempt.progress)
+
+
+def _never_any(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
+    """Each line of progress shows several figures, and none of them ever was a number."""
+    shown = [_VALUE.findall(text) for _, text in lines]
+    if len(lines) < NEVER_LINES or any(len(values) < LOST_NAMES or not all(map(_is_lost, values)) for values in shown):
+        return None
+    return Fault(LOST, *lines[0], LOGGED, attempt.progress)
 
 
 def lost_figures(tail: tuple[SeenLine, ...], before: Fault) -> Fault | None:

@@ -38,6 +38,7 @@ NOT_PROGRESS = lazy(
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s{1,8}:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
     r"download|fetching|total capacity|elapsed only|timeout|timed out|requested|world[_ ]size|namespace\("
+    r"|\b(?:maximum|minimum) \w{1,40} (?:for|of)\b"
     r"|\boom when|\berr(?:or)?:?\s{1,4}-?\d+(?![\d.])|\berror (?:code|number|no\.?)\b|\brecords (?:in|out)\b"
     r"|\bbytes\b.{0,40}\bcopied\b"
     r"|\b(?:cannot|could not|can't|unable to)\b|^\W{0,3}done\. |\bat \S{1,200} line \d|nccl (?:info|warn)"
@@ -74,7 +75,7 @@ HANDLED = lazy(
     r"\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
     r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
     r"|trying again"
-    r"|(?<!\d )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b"
+    r"|(?<!\d )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b(?!\s?[=:]\s?0\b)"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
     r"|backing off|\bwaiting for\b.{0,80}\b(?:refused|failed to connect|not (?:ready|up)|unavailable)\b"
@@ -153,6 +154,7 @@ _NOT_THE_RUN = lazy(
     r"|\bof (?:an)?other (?:user|job|tenant|process|container|group)s?\b|\bunaffected\b|\bnot (?:ours|us"
     r"|this (?:job|run))\b"
     r"|\[(?:http|https|ajp)-(?:nio|bio|apr)2?-[\w.-]{1,40}-exec-\d{1,6}\]|\bqtp\d{4,12}-\d|\bXNIO-\d{1,3} task-"
+    r"|^\s{0,20}['\"][^'\"]{1,120}['\"]: [\d.]{1,20},?\W{0,3}$"  # a count in a table of them
     r"|use of closed network connection"  # closed by the program itself
     r"|\brequest: \"(?-i:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS) /"  # a web server, of what it was asked for
     r"|\bUCX\s{1,4}(?:DEBUG|INFO|TRACE)\b"

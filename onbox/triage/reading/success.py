@@ -28,6 +28,7 @@ _WAYS = {
         rf"|rc)|fail|\brc\b|status [1-9]|code [1-9]))"
         r"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)"
         r"|\bran to completion\b|job completed"
+        r"|\bfinished (?:the )?execution of (?:the )?(?:run|job|pipeline|workflow)\b"
         rf"|^\W*(?:the )?{_WHOLE} (?:(?:is|was|has been|has) )?(?:complete[d]?|finished|successful|done|accomplished)"
         r"\b(?:!|\W*$|\W{1,3}(?:in|after|at|on|total|elapsed|took)\b|: [1-9])"
         r"|^\W*end of (?:program|run|script|job)\W*$"
@@ -43,7 +44,7 @@ _WAYS = {
     "an outcome": (
         r"^\W*(?:(?:final|overall|job|build|run|flow|pipeline|workflow|sweep|exit|end|training) ){0,3}"
         rf"(?:status|state|result|outcome)\W{{1,4}}{_WELL}\W*$|^\W*finished: success\W*$|\bstate[ :=]+COMPLETED\b"
-        r"|\bfinal status\W{1,4}succeeded\b|\bbuild (?:succeeded|success(?:ful)?)\b"
+        r"|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b|\bbuild (?:succeeded|success(?:ful)?)\b"
         r"|(?<!\b(?:child|other) process )\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b"
         r"|^\W*(?:success|passed|all good|export (?:ok|success)|job done)\W*$"
         r"|^\W*(?:found )?(?:0|no) errors?(?:\(s\))?(?:(?: were| was)? found)?(?:, (?:0|no) warnings?(?:\(s\))?)?\W*$"
@@ -80,7 +81,7 @@ SUCCESS = lazy("|".join(_WAYS.values()), re.IGNORECASE)
 _TALLY = lazy(
     r"(?<![\w./])(?P<count>\d{1,9}) (?:(?:tasks?|jobs?|tests?|runs?|files?|checks?|steps?|stages?) )?"
     r"(?P<what>[a-z]{2,12})\b"
-    r"|\b(?P<label>[a-z]{2,12})\s{0,4}[:=]\s{0,4}(?P<value>\d{1,9})(?![\w.%/])",
+    r"|\b(?P<label>[a-z]{2,12})(?:\s{0,4}[:=]\s{0,4}| )(?P<value>\d{1,9})(?![\w.%/])",
     re.IGNORECASE,
 )
 _GOOD = lazy(r"ok|pass(?:ed)?|succeeded|successful(?:ly)?|completed", re.IGNORECASE)
@@ -95,9 +96,18 @@ SHUT_DOWN = lazy(
     r"|^\W{0,4}server (?:has )?(?:stopped|shut down)\b",
     re.IGNORECASE,
 )
+# A line of a test suite about one case: what it names is what the case is about.
+_TEST_CASE = lazy(
+    r"^(?:not )?ok \d{1,6}\b|^\s{0,20}[\u2713\u2714\u221a] |^\[\s{0,8}(?:RUN|OK|PASSED|SKIPPED)\s{0,8}\] \S"
+    r"|^\s{0,20}--- (?:PASS|SKIP): |^=== RUN |^test \S{1,200} \.\.\. (?:ok|ignored)\b"
+    r"|^test\w{0,200} \(\S{1,200}\).{0,200} \.\.\. (?:ok|skipped|expected failure)\b"
+    r"|^\S{1,200}::\S{1,200} (?:PASSED|SKIPPED|XFAIL)\b"
+)
+_FAILED_CASE = lazy(r"not ok \d{1,6}\b(?!.{0,200}# (?:TODO|SKIP))", re.IGNORECASE)
 # The one line that a test suite which provoked every error on its way ends with.
 TESTS_OK = lazy(
-    r"^OK(?: \([\w=, ]{1,80}\))?$|^100% tests passed\b|^\[\s{0,4}PASSED\s{0,4}\] \d+ tests?|^test result: ok\b"
+    r"^All tests successful\.|^OK(?: \([\w=, ]{1,80}\))?$|^100% tests passed\b"
+    r"|^\[\s{0,4}PASSED\s{0,4}\] \d+ tests?|^test result: ok\b"
     r"|^Tests?(?: Suites)?:\s{1,10}\d+ passed\b|^\s{0,8}\d+ passing\b"
     r"|^# fail\s{1,8}0$"  # of TAP
     r"|^ok\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b"
@@ -114,6 +124,11 @@ NOT_SUCCESS = lazy(
 )
 _NOT_ALL_DONE = (signs.STOPPED, NOT_SUCCESS, FETCHED, _RAISED)
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
+
+
+def is_test_case(text: str) -> bool:
+    """Whether a line of a test suite is about one case that did what it should, or that is known to fail."""
+    return bool(_TEST_CASE.match(text)) and not _FAILED_CASE.match(text)
 
 
 def is_test_report(text: str) -> bool:

@@ -76,6 +76,9 @@ class TracebackFrame(NamedTuple):
         return bool(_LIBRARY.search(self.file))
 
 
+_PASSES_ON = lazy(r"[\\/](?:multiprocessing|concurrent[\\/]futures|joblib|multiprocess|loky)[\\/]")
+
+
 class Trace:
     """A traceback being read. caught: a logger wrote it, so the program had it in hand. ignored: Python or a tool says
     that it goes on without. chained: it follows another one ("During handling of…"). latest: number of its last frame.
@@ -99,6 +102,7 @@ class Trace:
         self.cut = False
         self.neighbour = False  # only the line before tells that a logger wrote it
         self.ends_program = False
+        self.cause: Trace | None = None  # what this one passes on, where it is chained
         self.shown: deque[str] = deque(maxlen=SHOWN_LINES)
         self.taken = 0  # lines, of which `shown` keeps the last
 
@@ -139,7 +143,11 @@ class Trace:
 
     @property
     def user_frame(self) -> TracebackFrame | None:
-        """The innermost frame outside of libraries, or within them if there is no other; None without frames."""
+        """The innermost frame outside of libraries, or within them if there is no other; None without frames. What a
+        pool of workers only passes on was raised in the worker.
+        """
+        if self.cause is not None and self.frames and _PASSES_ON.search(self.frames[-1].file):
+            return self.cause.user_frame
         own = [frame for frame in self.frames if not frame.is_library]
         return own[-1] if own else self.frames[-1] if self.frames else None
 

@@ -110,7 +110,7 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         PEER,
         "nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore|store|mpi|ucx"
         "|net/ib|ibv_|net_ib|coordination|horovod|socket|peer|rank|hccl|orte|prte|oneccl|coordinator"
-        "|all-reduce|mesh|etcd",
+        "|all-reduce|mesh|etcd|distributed|another ",
         r"ncclInternalError|ncclSystemError|ncclUnhandledCudaError|ncclRemoteError|ncclInvalid\w{1,40}"
         r"|unhandled (?:system|cuda) error|nccl (?:error|warn|failure|communicator was aborted"
         r"|operation failed)(?! ?= ?none)"
@@ -131,6 +131,7 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         r"|got completion (?:from peer )?with (?:status )?error|(?:net/ib|net_ib).{0,80}(?:error|fail)"
         r"|coordination service.{0,80}(?:error|unavailable|heartbeat|timed|fail)|(?:coordination"
         r"|distributed) (?:service|runtime).{0,60}(?:shutdown|error|timeout)"
+        r"|another (?:task|rank|peer|replica) (?:has )?(?:died|failed|crashed|exited)\b"
         r"|(?:rank|worker|peer|node)s? .{0,30}(?:disconnected|unreachable|lost connection|connection lost)"
         r"|barrier.{0,20}(?:failed|broken)|connection closed by (?:remote )?peer|peer (?:has )?(?:closed|gone"
         r"|disconnect\w{1,40})|hccl.{0,60}(?:error|fail|timeout)"

@@ -10,7 +10,7 @@ PORT: tuple[RuleRow, ...] = (
         "port_in_use",
         CAUSE,
         "already in use|eaddrinuse|is in use|already being used|address in use|already allocated|could not bind"
-        "|cannot bind|bind",
+        "|cannot bind|bind|cannot find |only one usage",
         r"address (?:is )?already in use|\bEADDRINUSE\b|(?:only one usage of each socket address)"
         r"|port (?:number )?\d{1,20}.{0,30}(?:in use|being used|occupied|taken|not available)"
         r"|\bport is already (?:allocated|used)"

@@ -246,14 +246,17 @@ DEFECTS: tuple[RuleRow, ...] = (
         "code_error",
         BUG,
         "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
-        "|error in |panic|goroutine|fatal error|: error: |): error |) : error ",
+        "|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:",
         r"^test result: failed\b|^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
         r"|syntax error(?: near"
         r"|:) unexpected"
         r"|: unbound variable|: bad substitution"
         r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} :(?: |$)"
         r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)"
-        r"|^\S{1,200}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: "
+        r"|^(?:\w{1,40}: )?\S{1,200}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: "
+        r"|^\S{1,200}\(\d{1,7}, \d{1,5}\) (?:fatal )?error: "  # Nim
+        r"|^\S{1,200}\.rb:\d{1,7}:in .{1,400} \((?:[A-Z]\w{0,40}::){0,4}[A-Z]\w{1,60}\)$"
+        r"|^unhandled [\w-]{1,60} in thread\b"  # Lisp
         r"|^\S{1,200}\(\d{1,7}(?:,\d{1,5})?\) ?: (?:fatal )?error [A-Z]{1,6}\d{1,6}: ",  # TypeScript, C#, MSVC
         "R, Java, Julia, Rust, Go, compilers",
         "Error in fit(x) : object 'y' not found",
@@ -296,8 +299,9 @@ DEFECTS: tuple[RuleRow, ...] = (
         "tests-failed",
         "code_error",
         VAGUE,
-        "fail|errors",
-        r"^FAIL(?:\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s)?\s{0,4}$|^FAILED \((?:[\w ]{1,20}=\d{1,9}(?:, )?){1,5}\)"
+        "fail|errors|not ok ",
+        r"^not ok \d{1,6}\b(?!.{0,200}# (?:TODO|SKIP|todo|skip))"
+        r"|^FAIL(?:\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s)?\s{0,4}$|^FAILED \((?:[\w ]{1,20}=\d{1,9}(?:, )?){1,5}\)"
         r"|^test result: FAILED\b|^\[\s{0,4}FAILED\s{0,4}\] \d{1,9} tests?\b"
         r"|^=+ (?:\d+ \w{1,40}, ){0,6}[1-9]\d{0,8} (?:failed|errors?)\b.{0,80} in [\d.]+s"
         r"|^Tests?(?: Suites)?:\s{1,10}[1-9]\d{0,8} failed\b|^\s{0,8}[1-9]\d{0,8} failing\b"

@@ -29,12 +29,12 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|exceeded)|reached (?:slurm )?time limit"
         r"|\bPBS: job killed: walltime|(?:job|task|pipeline|execution).{0,30}(?:timed out"
         r"|took too long) after.{0,30}(?:hour|min|sec|\d[hms]\b)|maximum (?:allowed )?(?:run ?time"
-        r"|execution time|duration).{0,30}(?:exceed|reach)|run ?time limit (?:reached|exceeded)"
+        r"|execution time|duration).{0,30}(?:exceed|reach)|(?<!--)run[ -]?time limit (?:reached|exceeded)"
         r"|\bh_rt\b.{0,30}exceed|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}124\b|\bstatus 124\b"
         r"|\b(?:Function|Cell|Job|Run|Execution)Timeout(?:Error|Exception)\b|\bhit its timeout of \d"
         r"|^timeout: sending signal"
         r"|\blimit of \d{1,4}(?::\d\d){1,2}\b.{0,20} (?:reached|exceeded)|\bmax(?:imum)? ?run ?time ?exceeded"
-        r"|time limit.{0,20}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
+        r"|(?<!--run-)time limit.{0,20}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
         "Slurm, LSF, PBS, Kubernetes, timeout(1)",
         "slurmstepd: error: *** JOB 71 ON n3 CANCELLED AT 2024-02-02T12:00:01 DUE TO TIME LIMIT ***",
         True,

@@ -33,7 +33,7 @@ _BROKEN = (
     r"|decod\w+|undecodable"
 )
 _GONE = (
-    r"(?:fail(?:ed|s)? to|could not|cannot|unable to) (?:find|locate|open)"
+    r"(?:fail(?:ed|s)? to|could not|cannot|unable to) (?:find|locate|open)|(?:open|opening) failed|failed opening"
     r"|missing|not found|not there|absent|gone|lost|do(?:es)? not (?:exist|contain)|contains? no|no such|there is no"
     r"|nowhere|never loaded"
 )
@@ -49,8 +49,8 @@ _CARDS = (
 )
 _SAVED = (
     r"checkpoints?|ckpts?|weights?|snapshots?|state dict|optimi[sz]er state"
-    r"|model (?:file|proto|state|archive)|saved model|savedmodel|restor\w+|resum\w+|tokenizer\.model"
-    r"|pretrained|tensors?|params?|step \d+|epoch \d+"
+    r"|model (?:file|proto|state|archive)|saved (?:model|file|state|policy)|savedmodel|restor\w+|resum\w+"
+    r"|tokenizer\.model|pretrained|tensors?|params?|step \d+|epoch \d+"
     r"|\S+\.(?:pt|pth|ckpt|safetensors|gguf|msgpack|orbax|h5|keras|pb|onnx|npz|model|distcp|pkl)|ocdbt"
     r"|tensorstore|modelproto"
 )
@@ -88,7 +88,8 @@ THEMES: tuple[Theme, ...] = (
         r"|not (?:correctly |properly )?(?:found|set ?up|set|configured)"
         r"|could not (?:get|find|load|retrieve|obtain|locate)",
         1,
-        r"(?:necessary|required|sufficient|insufficient|lacks?|grant) (?:\w+ ){0,3}permissions?|prompts? (?:is "
+        r"login (?:was )?(?:incorrect|failed|denied|invalid)"
+        r"|(?:necessary|required|sufficient|insufficient|lacks?|grant) (?:\w+ ){0,3}permissions?|prompts? (?:is "
         r"|are )?disabled|could not read (?:user ?name|password)",
     ),
     Theme(
@@ -159,7 +160,7 @@ THEMES: tuple[Theme, ...] = (
         r"|index(?:es)?|indices|databases?|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
         r"|arrow|tfrecord|inputs?|schema|vocab\w*"
         r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb"
-        r"|xml)",
+        r"|xml|nc|grb2?)",
         rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|(?:all )?nan|not finite|(?:unknown|wrong"
         rf"|unsupported) (?:file )?format|non numeric|incompatible"
         rf"|unsupported|ambiguous"
@@ -193,7 +194,8 @@ THEMES: tuple[Theme, ...] = (
         r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in"
         r"|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
         r"|no rule to make target|is not expected here|invalid choice|a bad value|cannot find module"
-        r"|could not find or load main class|there is no package called|module \S+ (?:is )?not found",
+        r"|could not find or load main class|there is no package called|no such (?:module|plugin)"
+        r"|module \S+ (?:is )?not found",
     ),
     Theme(
         "cuda_env",
@@ -210,7 +212,8 @@ THEMES: tuple[Theme, ...] = (
         r"|cannot (?:open|load|find|read|use)|no such|failed to (?:load|initiali[sz]e)|mismatch\w*"
         r"|(?:built|compiled|installed|linked|configured) without|without .{0,30}(?:support|enabled)"
         r"|not (?:built|compiled|linked)|cpu only|missing|none (?:is|are|was|were) (?:visible|found)"
-        r"|not visible|not installed|no \w+ support|acquire failed|fail\w* to acquire|already acquired|not acquired",
+        r"|no registered|not registered|not visible|not installed"
+        r"|no \w+ support|acquire failed|fail\w* to acquire|already acquired|not acquired",
         1,
         r"devices? (?:is|are|was) (?:not |un)available|drivers? (?:is|was|are|were) not (?:installed|loaded|found)"
         r"|incompatible (?:compute )?devices?",

@@ -57,6 +57,8 @@ def _is_doubtful(cause: Fault, decision: Decision) -> bool:
     """
     if cause.row.id in _BY_SENTENCE or (cause.row.id == "defect" and not _is_own_word(cause.text)):
         return True
+    if cause.row.id == "not-finite" and decision.attempt.lost_lines == 1:
+        return True  # it may be the loss of one part
     if any(fault.row.id == "cancelled" and fault.number > cause.number for fault in decision.others):
         return True  # it was there to be cancelled
     return any(

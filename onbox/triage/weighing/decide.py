@@ -11,11 +11,11 @@ from onbox.triage.around import told_around
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import are_no_words, last_words, reason_before, told_after
 from onbox.triage.layers import explained_by
-from onbox.triage.reading.match import BY_ID, OWN_WORDS
+from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
 from onbox.triage.reading.series import lost_figures, series_fault
 from onbox.triage.reading.tracebacks import exception_of
-from onbox.triage.rules.rows import CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
+from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.grounds import SURVIVED_PROVEN, Scene, counts, is_over
 from onbox.triage.weighing.shown import to_show
@@ -23,6 +23,7 @@ from onbox.triage.weighing.shown import to_show
 if TYPE_CHECKING:
     from onbox.triage.reading.record import SeenLine
 
+SHOWS_WITHIN = 12  # lines: so near a signal, a traceback tells where it found the program
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
@@ -56,6 +57,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead))
         words = words or last_stack(attempt, record.tail)
         words = None if words and (is_over(words, scene) or _is_set_aside(words, attempt, record.tail)) else words
+        words = words or (_before_a_buffer(attempt, record.tail) if dead else None)
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
@@ -95,6 +97,15 @@ def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault |
         return said
     near = (fault for fault in live if 0 < fault.number - cause.number <= GOES_ON_FOR)
     return next((fault for fault in near if fault.row.explains >= CONFIG), None)
+
+
+def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
+    """The last words of a dead program whose output had waited in a buffer until its end, and so stands behind them."""
+    if attempt.success is not None or not attempt.steps.came_from_a_buffer(0, cut=False):
+        return None
+    first = attempt.steps.kept[0][1] if attempt.steps.kept else 0
+    head = tuple(line for line in tail if line.number < first)
+    return last_words(attempt, head) or complaint(attempt, head, dead=True)
 
 
 def _is_set_aside(words: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
@@ -152,9 +163,19 @@ def _lost(attempt: LogAttempt) -> Fault | None:
 def _unfinished(attempt: LogAttempt) -> Fault | None:
     """The traceback that the log ends in, or whose exception another writer wrote over."""
     trace = attempt.open_trace
-    if trace is None:
+    if trace is None or _was_asked_to_end(trace.number, attempt):
         return None
     return Fault(UNFINISHED, trace.latest, trace.last_line, PROVEN, trace.progress, trace)
+
+
+def _was_asked_to_end(before: int, attempt: LogAttempt) -> bool:
+    """Whether a signal stands right before such a traceback, which shows where it came upon the program."""
+    return any(
+        0 < before - fault.number <= SHOWS_WITHIN
+        and fault.severity > WEAK
+        and abs(fault.row.explains - ASKED) <= NEARLY_ASKED
+        for fault in attempt.faults
+    )
 
 
 def _others(cause: Fault, live: list[Fault]) -> tuple[Fault, ...]:

@@ -247,7 +247,11 @@ def _was_overtaken(fault: Fault, scene: Scene) -> bool:
     if scene.exited_zero or _is_told_between(fault, scene):
         return False
     if trace is None and fault.row.id in _ENDS_PROGRAM and attempt.progress > fault.progress_before:
-        return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
+        return (
+            attempt.success is None
+            and _stands_right_before(fault, scene)
+            and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
+        )
     if trace is None and fault.row.explains >= CAUSE and fault.severity > WEAK and not fault.handled:
         end = attempt.last_progress.number if attempt.last_progress else 0
         if end < fault.number:
@@ -261,6 +265,15 @@ def _was_overtaken(fault: Fault, scene: Scene) -> bool:
     if any(other.number > fault.number and other.severity == PROVEN for other in attempt.faults if not other.trace):
         return False  # the shell or the scheduler has spoken since
     return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=trace.cut)
+
+
+def _stands_right_before(fault: Fault, scene: Scene) -> bool:
+    """Whether nothing but its stack stands between a fault and the steps behind it, so that nobody began anew there."""
+    if fault.row.id != "other-languages":
+        return True  # a runtime ends the program that it speaks of
+    first = next((step[1] for step in scene.attempt.steps.kept if step[0] > fault.progress_before), 0)
+    between = [line.text for line in scene.record.tail if fault.number < line.number < first]
+    return all(FRAME.search(text) or not text.strip() for text in between)
 
 
 def _ends_in_death(fault: Fault, scene: Scene) -> bool:

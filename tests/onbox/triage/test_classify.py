@@ -306,3 +306,10 @@ def test_a_json_line_keeps_its_rank_and_its_level() -> None:
     assert classify(f"step 1 loss 2.0\n{line}\n".encode()).failure_class == "cuda_oom"
     survived = '{"level":"INFO","msg":"CUDA out of memory, halving the batch"}'
     assert classify(f"{survived}\nstep 1 loss 2.0\n".encode()).failure_class == "success_healthy"
+
+
+def test_a_lost_loss_in_a_run_that_has_ended_well_does_not_run() -> None:
+    log = b"[0]\ttrain-rmse:0.30\n[10]\ttrain-rmse:0.31\n[20]\ttrain-rmse:nan\n[30]\ttrain-rmse:nan\n"
+    ended = classify(log, Evidence(exit_code=0))
+    assert (ended.failure_class, ended.state) == ("divergence", "done")
+    assert classify(log).state == "running"

@@ -209,3 +209,94 @@ def test_a_thread_that_ended_normally_is_no_claim_of_the_program() -> None:
     log = steps(1, 9) + CRASH + "[I ProcessGroup.cpp:844] [Rank 1] NCCL watchdog thread terminated normally\n"
     assert read(log + "ERROR:elastic: failed (exitcode: 1) local_rank: 0 (pid: 23) of binary: python\n").terminal
     assert read(steps(1, 100) + "[I ProcessGroup.cpp:844] NCCL watchdog thread terminated normally\n").terminal is False
+
+
+def test_a_table_below_an_error_is_no_life_sign() -> None:
+    error = CRASH.replace("KeyError: 'w'", "pool.OutOfMemoryError: 1 worker(s) were killed: the node ran low on memory")
+    rows = "".join(
+        f"{pid}\t{share}\tpool::load\n" for pid, share in ((26591, 1.4), (26592, 1.2), (20442, 0.1), (27434, 0))
+    )
+    assert read(f"warm up\n{error}PID\tMEM(GB)\tCOMMAND\n{rows}").failure_class == "host_oom"
+
+
+def test_where_a_signal_found_the_program_is_not_why_it_ended() -> None:
+    signal = "*** SIGTERM received at time=1755416551 on cpu 89 ***\n"
+    where = "".join(f'  File "/env/monitor.py", line {at}, in run\n    self.run()\n' for at in (719, 45))
+    asked = steps(1, 8) + signal + "Terminated with signal 15\n" + where + "    time.sleep(INTERVAL_S)\n"
+    assert read(asked).failure_class == "preempted"
+
+
+def test_a_process_that_ends_because_another_rank_died_is_not_a_bad_network() -> None:
+    said = (
+        "F1123 03:48:44.96 9038 client.h:80] Terminating process because the distributed service detected fatal errors."
+    )
+    assert (
+        read(said + " Likely another task died. absl::Status: DEADLINE_EXCEEDED\n").failure_class
+        == "nccl_or_distributed"
+    )
+
+
+CASES = {
+    "TAP with remarks": (
+        "1..3\nok 1 job exits 137 when the OOM killer strikes\n# touch: cannot touch '/root/x': Permission denied\n"
+        "ok 2 disk full: No space left on device\n# try 3 failed: Connection refused\nok 3 - killed by signal 9\n"
+    ),
+    "a case that is known to fail": (
+        "t/01-loader.t ..\nok 1 - truncated checkpoint\nnot ok 2 - all_reduce # TODO NCCL error is not handled\nok\n"
+    ),
+    "Go and GoogleTest": (
+        "=== RUN TestKilled\n--- PASS: TestKilled (0.1s)\n[ RUN      ] Gpu.CUDA out of memory\n"
+        "[       OK ] Gpu.CUDA out of memory (1 ms)\n"
+    ),
+    "a tally at the end": "x OK\nReason: CUDA not available\n[ FAIL 0 | WARN 0 | SKIP 1 | PASS 5 ]\n",
+}
+
+
+@pytest.mark.parametrize("log", CASES.values(), ids=CASES)
+def test_what_a_test_case_is_called_is_no_trouble(log: str) -> None:
+    assert read(log).failure_class == "success_healthy"
+
+
+def test_a_test_case_that_failed_is() -> None:
+    assert read("1..2\nok 1 - reads\nnot ok 2 - writes\n").failure_class == "code_error"
+
+
+def test_what_a_dead_program_said_before_its_buffered_output_is_its_last_word() -> None:
+    verdict = classify(b"cannot parse vocab at t.pl line 2.\niter 1/9\niter 2/9\niter 3/9\n", Evidence(exit_code=1))
+    assert (verdict.failure_class, verdict.line_number) == ("data_error", 1)
+
+
+def test_the_place_of_a_fault_in_a_worker_is_where_the_worker_was() -> None:
+    frames = '  File "/env/lib/python3.11/multiprocessing/pool.py", line {}, in {}\n    return self._value\n'
+    log = "multiprocessing.pool.RemoteTraceback:\n" + CRASH.replace("Traceback", '"""\nTraceback').replace(
+        "line 3", "line 7"
+    )
+    log += '"""\n\nThe above exception was the direct cause of the following exception:\n\n'
+    log += CRASH.replace("KeyError: 'w'\n", frames.format(367, "map") + "KeyError: 'w'\n")
+    assert read(log).where == "t.py:7"
+
+
+NEVER_A_NUMBER = "".join(f"[{at:4d}/600] mass=nan max|u|=nan\n" for at in range(20, 420, 20))
+
+
+def test_figures_that_never_were_numbers_are_a_divergence() -> None:
+    assert read(NEVER_A_NUMBER + "wrote state to out.npz\n").failure_class == "divergence"
+    assert read(NEVER_A_NUMBER.replace("mass=nan", "mass=1.5")).failure_class == "success_healthy"
+
+
+@pytest.mark.parametrize(
+    ("line", "failure_class"),
+    [
+        ("fatal: [w1]: UNREACHABLE! => Connection refused\nw1 : ok=0 unreachable=1 ignored=0", "network_blip"),
+        ("sim.SimException: There is no registered Platform called CUDA", "cuda_env"),
+        ("OSError: Cannot find empty port in range: 7860-7860. Choose another by the parameter", "port_in_use"),
+        ("Logging in as lab ...\nLogin incorrect.", "auth_error"),
+        ("/w/a.nim(6, 18) Error: type mismatch: got 'int' but expected 'string'", "code_error"),
+        ("RECORD 10\nlibrt: a.cob:10: error: subscript of 'ITEM' is out: 11\n  maximum subscript for 'ITEM': 10",
+         "code_error"),
+        ("t.rb:1:in `<main>': undefined method `foo' for nil:NilClass (NoMethodError)", "code_error"),
+        (" 'response_status_count/503': 2,\n 'retry/reason_count/503 Service Unavailable': 2,", "success_healthy"),
+    ],
+)  # fmt: skip
+def test_how_tools_of_other_trades_end(line: str, failure_class: str) -> None:
+    assert read(line + "\n").failure_class == failure_class

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from onbox.chain.state.run_registry import is_live, live_outside
 from onbox.contract.paths import CELLS_FOLDER, RunPaths
 from onbox.contract.runfile import parse_head, parse_stages
 from onbox.model.manifest import folder_of
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import monotonic, pause
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain
-from onbox.system.lock import is_locked, try_lock
+from onbox.system.lock import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,23 +72,27 @@ def _absolute(folder: str, artifact: Artifact) -> str:
 
 
 def refuse_claimed(paths: RunPaths, project: str, stages: Iterable[Stage]) -> None:
-    """Raises Claimed where a run that is alive beside this one writes what one of the stages is to write."""
+    """Raises Claimed where another run that is alive writes what one of the stages is to write."""
     own = list(claims_of(os.path.basename(paths.root), project, stages))
     if not own:
         return
-    others = [other for root in _live_beside(paths) for other in _claims_at(root)]
+    others = [other for root in _live_others(paths) for other in _claims_at(root)]
     for mine in own:
         for other in others:
             if _meet(mine, other):
                 raise Claimed(mine, other)
 
 
-def _live_beside(paths: RunPaths) -> Iterator[RunPaths]:
+def _live_others(paths: RunPaths) -> Iterator[RunPaths]:
+    """Beside it, and those of this user that lie elsewhere: another name or another `state_dir` makes no other file."""
     state_dir, own = os.path.split(paths.root)
+    for run in live_outside(state_dir, os.environ):
+        yield run
+        yield from _live_cells(run)
     for entry in sorted(os.scandir(state_dir), key=lambda one: one.name):
         other = RunPaths(entry.path)
         if entry.name != own and os.path.exists(other.manifest):
-            if is_locked(other.lock):
+            if is_live(other):
                 yield other
             yield from _live_cells(other)
 
@@ -100,7 +105,7 @@ def _live_cells(sweep: RunPaths) -> Iterator[RunPaths]:
         return  # it is not a sweep
     for entry in entries:
         cell = RunPaths(entry.path)
-        if os.path.exists(cell.manifest) and is_locked(cell.lock):
+        if os.path.exists(cell.manifest) and is_live(cell):
             yield cell
 
 
