@@ -34,8 +34,8 @@ STILL_WORKS = "a run that was started before goes on as frozen: onbox status, lo
 
 
 class BrokenConfig(Trouble):
-    """An onbox.toml that cannot be used. errors: what is wrong, with places; first: that, with the first place only; the
-    text adds what to do, and what works without the file.
+    """An onbox.toml that cannot be used. errors: what is wrong, with places; first: the same with the first place only;
+    the text adds what to do, and what works without the file.
     """
 
     def __init__(self, path: str, what: str, errors: Sequence[str]) -> None:
