@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -182,6 +183,7 @@ def _facts(
         runs=tuple(sorted(runs, key=lambda run: run.name)),
         watch=watch,
         troubles=troubles,
+        python=sys.executable if place.here else "",
     )
 
 

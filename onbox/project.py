@@ -34,13 +34,13 @@ STILL_WORKS = "a run that was started before goes on as frozen: onbox status, lo
 
 
 class BrokenConfig(Trouble):
-    """An onbox.toml that cannot be used. errors: what is wrong, with places; first: the first of it; the text adds what
-    to do, and what works without the file.
+    """An onbox.toml that cannot be used. errors: what is wrong, with places; first: the same with the first place only;
+    the text adds what to do, and what works without the file.
     """
 
     def __init__(self, path: str, what: str, errors: Sequence[str]) -> None:
         self.path = path
-        self.first = errors[0] if errors else what
+        self.first = f"{what}: {errors[0]}" if errors else what
         self.errors = "\n  ".join([f"{path}: {what}", *errors])
         lines = [f"{path}: {what}; correct the file, then: onbox check", *errors, STILL_WORKS]
         super().__init__(Exit.CONFIG, "\n  ".join(lines))

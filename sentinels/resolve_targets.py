@@ -198,6 +198,8 @@ def note_of(place: TargetPlace, boxes: Sequence[BoxSettings], folder: str) -> st
     )
     if not (plain and boxes) or os.path.lexists(place.path):
         return ""
+    if target.path in {box.name for box in boxes}:
+        return f"waits for the file {place.path}; for a run on the box {target.path}: {target.path}:RUN"
     return f"waits for the file {place.path}; for a run on a box: {boxes[0].name}:{target.path}"
 
 

@@ -250,6 +250,7 @@ class HandbookFacts(NamedTuple):
     """Everything of one handbook. folder: of the project, here. as_of: time of the newest look; None: nobody ever
     looked. good_until: two cadences later. old: how old the facts were when this was put together, in words, where that
     is more than two cadences; "": they were not. here: it describes this very machine (a box), not boxes from outside.
+    python: of such a box, the interpreter that has onbox; "": not known.
     """
 
     title: str
@@ -263,3 +264,4 @@ class HandbookFacts(NamedTuple):
     watch: WatchFacts
     troubles: tuple[str, ...] = ()
     logbook: str = "logbook"
+    python: str = ""

@@ -89,8 +89,18 @@ def _top(facts: HandbookFacts) -> list[Markdown]:
         OTHERS_WORDS,
         "",
     )
+    calls = [*_other_calls(facts.python), Markdown("")] if facts.python else []
     troubles = [md("- trouble: {}", box_words(one)) for one in facts.troubles]
-    return [title_line(facts), *map(Markdown, words), *troubles, *([NO_WORDS] if troubles else [])]
+    return [title_line(facts), *map(Markdown, words), *calls, *troubles, *([NO_WORDS] if troubles else [])]
+
+
+def _other_calls(python: str) -> list[Markdown]:
+    """A plain login need not have the environment of onbox on its PATH."""
+    try:
+        onbox, handbook = (here(python, "-m", program) for program in ("onbox", "handbook"))
+    except Untypeable:
+        return []  # a path that cannot be shown as it is
+    return [md("Where the shell finds no `onbox`, type {} for it; for `handbook`, {}.", code(onbox), code(handbook))]
 
 
 def _now(facts: HandbookFacts, runs: Sequence[RunFacts]) -> list[Markdown]:

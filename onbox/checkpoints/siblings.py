@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PROOFS = tuple(dict.fromkeys(name for kind in KINDS for name in kind.last))
 FILES = 5000  # of one folder; with more it is not compared
+FULL_SIZE_SEEN = 2  # files of one size: that of a format whose size varies is not the same by chance
 ALIKE = 0.9  # sizes differ a little: compression, text
 
 
@@ -30,18 +31,35 @@ class _Shape(NamedTuple):
 
 
 def compare_with_others(folder: str, found: Sequence[Checkpoint]) -> list[Checkpoint]:
-    """Two things are told from its neighbours, which lie in the same folder.
+    """Three things are told from its neighbours, which lie in the same folder.
 
     A folder whose weights can be read, but without the file that most of the others end with, is not finished. And one
     in which nothing says that it is finished, is so if a later one has the same files: the newest never counts, because
-    it may be under way.
+    it may be under way. And of files that are all of one size the newest was cut off, if it is shorter.
     """
     folders: dict[str, list[Checkpoint]] = {}
     for one in found:
         if (one.whole or one.unproven) and os.path.isdir(os.path.join(folder, one.path)):
             folders.setdefault(os.path.dirname(one.path.rstrip("/")), []).append(one)
     told = {one.path: one for beside in folders.values() for one in _compare(folder, beside)}
+    told |= {one.path: one for one in _cut_off(folder, found)}
     return [told.get(one.path, one) for one in found]
+
+
+def _cut_off(folder: str, found: Sequence[Checkpoint]) -> Iterable[Checkpoint]:
+    """The newest file of each folder and ending that is shorter than all the others, where these agree."""
+    kinds: dict[tuple[str, str], list[Checkpoint]] = {}
+    for one in found:
+        if one.whole is None and one.size_bytes and not os.path.isdir(os.path.join(folder, one.path)):
+            kinds.setdefault((os.path.dirname(one.path), os.path.splitext(one.path)[1]), []).append(one)
+    for alike in kinds.values():
+        newest = max(alike, key=lambda one: one.step)
+        others = [one.size_bytes for one in alike if one.step < newest.step]
+        if len(others) >= FULL_SIZE_SEEN and newest.size_bytes < min(others) == max(others):
+            says = (
+                f"it has {newest.size_bytes:,} bytes, each of the {len(others)} before it {others[0]:,}: it was cut off"
+            )
+            yield newest._replace(whole=False, says=says)
 
 
 def _compare(folder: str, beside: Sequence[Checkpoint]) -> Iterable[Checkpoint]:

@@ -44,7 +44,9 @@ def run(args: Options) -> int:
         BaseModel.model_config["defer_build"] = True
         from patrol.mcp.server import serve_http, serve_stdio  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise Trouble(Exit.UNAVAILABLE, f"{error.name} is not installed: pip install 'onbox[mcp]'") from error
+        raise Trouble(
+            Exit.UNAVAILABLE, f"{error.name} is not installed: in onbox's checkout: pip install '.[mcp]'"
+        ) from error
     from patrol.mcp.children import Programs  # noqa: PLC0415 - with it
     from patrol.mcp.tools import Tools  # noqa: PLC0415
 

@@ -31,7 +31,7 @@ def page_of(history: PageHistory) -> str:
         from patrol.page.render import render_page  # noqa: PLC0415 - an extra
         from patrol.page.view import view_of  # noqa: PLC0415 - with it
     except ModuleNotFoundError as error:
-        raise NoExtra(f"{error.name} is not installed: pip install 'onbox[report]'") from error
+        raise NoExtra(f"{error.name} is not installed: in onbox's checkout: pip install '.[report]'") from error
     return render_page(view_of(history))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import time
@@ -331,6 +332,9 @@ def test_the_box_keeps_a_page_of_its_own(place: Handbooked) -> None:
     page = box.project / ".onbox" / "HANDBOOK.md"
     assert "/digits: done" in page.read_text()
     assert "patrol tick" not in page.read_text().split("## Boxes")[0]
+    call = page.read_text().partition("finds no `onbox`, type `")[2].partition("`")[0]
+    plain = {"PATH": "/usr/bin:/bin", "HOME": str(box.project)}
+    assert subprocess.run([*shlex.split(call), "status"], env=plain, cwd=box.project, check=False).returncode == 0
     assert box.onbox("chain", "train=true", "eval=false", **settings).returncode == 1
     wait_until(lambda: "/digits: FAILED" in page.read_text(), "the chain's end to renew the page")
 

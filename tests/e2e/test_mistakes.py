@@ -84,6 +84,11 @@ def test_a_run_is_looked_at_beside_a_broken_file(box: Box) -> None:
     assert "what was frozen at its start; all errors: onbox check" in done.stderr
 
 
+def test_a_file_in_another_encoding_is_noted_with_the_reason(box: Box) -> None:
+    (box.project / "onbox.toml").write_text("[stages.train]\ncmd = 'true'\n", encoding="utf-16")
+    assert "onbox.toml: is not UTF-8: line 1" in box.onbox("status").stderr
+
+
 def test_of_several_runs_none_is_guessed_where_the_file_cannot_be_read(box: Box) -> None:
     """The folder's name is that of an older run."""
     assert box.onbox("chain", "train=echo step 1/1; false").returncode == 1

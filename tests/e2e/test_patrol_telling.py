@@ -191,7 +191,7 @@ def test_without_its_extra_a_page_is_one_line(place: Patrolled) -> None:
     assert place.patrol("tick").returncode == 0
     done = place.patrol("report")
     assert done.returncode == 69
-    assert done.stderr == "patrol: jinja2 is not installed: pip install 'onbox[report]'\n"
+    assert done.stderr == "patrol: jinja2 is not installed: in onbox's checkout: pip install '.[report]'\n"
     place.head = '[patrol]\nreport = "report.html"\n'
     place.write()
     done = place.patrol("tick")

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -234,7 +234,9 @@ def test_the_proof_of_an_earlier_attempt_does_not_land_a_job_that_runs(box: Box,
     with (
         log.open("a") as out,
         subprocess.Popen([sys.executable, "fit-here.py"], cwd=box.project, stdout=out, start_new_session=True) as job,
+        ExitStack() as job_ends,
     ):
+        job_ends.callback(job.kill)  # also where an assertion fails: else its end would be waited for
         wait_until(lambda: "step 1/9" in log.read_text(), "the job to begin")
         old = time.time() - 3600
         os.utime(box.project / "OK", (old, old))
@@ -254,7 +256,11 @@ def test_a_watched_job_that_died_behind_an_old_proof_is_gone(box: Box, waiters: 
     log = box.project / "fit.log"
     log.write_text("step 9/9\nTraining completed\n" + "".join(f"step {at}/60\n" for at in range(1, 20)))
     (box.project / "fit-here.py").write_text("import time\ntime.sleep(600)\n")
-    with subprocess.Popen([sys.executable, "fit-here.py"], cwd=box.project, start_new_session=True) as job:
+    with (
+        subprocess.Popen([sys.executable, "fit-here.py"], cwd=box.project, start_new_session=True) as job,
+        ExitStack() as job_ends,
+    ):
+        job_ends.callback(job.kill)
         waiter = start(waiters, "here:fit")
         job.kill()
         job.wait()

@@ -153,6 +153,8 @@ def test_a_word_alone_is_the_run_here_where_there_is_one(settings: Settings, tmp
     place = find_place(parse_target("digits"), settings, str(tmp_path))
     assert place.target.kind is TargetKind.MARKER
     assert "for a run on a box: gpu1:digits" in note_of(place, settings.config.boxes, str(tmp_path))
+    box = find_place(parse_target("gpu1"), settings, str(tmp_path))
+    assert "for a run on the box gpu1: gpu1:RUN" in note_of(box, settings.config.boxes, str(tmp_path))
     run = tmp_path / ".onbox" / "digits"
     run.mkdir(parents=True)
     (run / "run.json").touch()

@@ -39,5 +39,5 @@ FORMAT = Format(
     success="what apprise says",
     signing="as apprise's URL says",
     source="github.com/caronc/apprise",
-    setup="`pip install 'onbox[apprise]'`; the URL is `apprise+` and apprise's own",
+    setup="`pip install '.[apprise]'` in onbox's checkout; the URL is `apprise+` and apprise's own",
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import zipfile
 from typing import TYPE_CHECKING
 
+import pytest
+
 from onbox.checkpoints.on_disk import look_at_checkpoints
 from onbox.model.manifest import Artifact, Stage
 
@@ -59,3 +61,21 @@ def test_one_without_the_file_that_the_others_end_with_is_not_whole(tmp_path: Pa
         if step < 11:
             (folder / "metadata.json").write_text("{}")
     assert chosen(tmp_path) == (10, [11])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "wanted"),
+    [
+        ([700, 700, 700, 634], (3, [4])),
+        ([700, 700, 701, 634], (4, [])),  # the size varies: nothing is known
+        ([700, 634], (2, [])),
+        ([700, 700, 700, 800], (4, [])),
+    ],
+)
+def test_a_file_shorter_than_all_its_equal_siblings_was_cut_off(
+    tmp_path: Path, sizes: list[int], wanted: tuple[int, list[int]]
+) -> None:
+    (tmp_path / "ckpt").mkdir()
+    for step, size in enumerate(sizes, start=1):
+        (tmp_path / f"ckpt/step-{step}.bin").write_bytes(b"x" * size)
+    assert chosen(tmp_path) == wanted
