@@ -7,7 +7,7 @@ import os
 import signal
 import stat
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -24,13 +24,17 @@ from onbox.contract.markers import Marker
 from onbox.contract.paths import RunPaths
 from onbox.contract.states import RunState
 from onbox.errors import Trouble
+from onbox.logs.large import read_large
+from onbox.logs.progress import ProgressSettings
 from onbox.model.units import parse_duration, parse_size
 from onbox.outside import safe_text
 from onbox.system.clock import wall
+from onbox.system.files import open_plain
 from onbox.system.journal import read_lines
+from onbox.system.kept import places_of
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classes import NEVER
-from onbox.triage.classify import classify
+from onbox.triage.classify import classify, with_progress
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.large import Excerpt
 from onbox.triage.rules.rows import UserRow
@@ -96,8 +100,18 @@ def run(args: Options) -> int:
     except TooLong as error:
         reason = f"the [[triage]] rows took over {USER_ROWS_SECONDS} s on this log; simplify a regex"
         raise Trouble(Exit.CONFIG, reason) from error
+    verdict = verdict if evidence.process_alive else _with_progress(verdict, log)
     print(json.dumps(verdict.as_json(), ensure_ascii=False) if args.json else render(verdict))
     return Exit.DONE
+
+
+def _with_progress(verdict: Diagnosis, path: str) -> Diagnosis:
+    """What goes on for all that the words of the log say may have come to its end: its progress tells."""
+    if path == "-" or verdict.failure_class != "success_healthy" or verdict.state == "done":
+        return verdict
+    with suppress(OSError), open_plain(path) as file:
+        return with_progress(verdict, finished=bool(read_large(places_of(file), ProgressSettings()).progress.finished))
+    return verdict
 
 
 def render(verdict: Diagnosis) -> str:

@@ -86,6 +86,13 @@ def classify(
     return _dress(_settle(record, decision, evidence), decision, None)
 
 
+def with_progress(verdict: Diagnosis, *, finished: bool) -> Diagnosis:
+    """A verdict beside what `onbox progress` says of the same log: a healthy run whose loop is over is done."""
+    if finished and verdict.failure_class == "success_healthy" and verdict.state in ("running", "unknown"):
+        return verdict._replace(state="done", rule="progress-finished")
+    return verdict
+
+
 def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:
     for step in (_proven, _from_text, _from_end, _from_silence):
         call = step(record, decision, evidence)

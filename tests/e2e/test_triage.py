@@ -56,6 +56,14 @@ def test_without_a_path_it_is_the_log_of_the_run(box: Box) -> None:
     assert "there are: a, b" in box.onbox("triage", "--stage", "c").stderr
 
 
+def test_a_loop_that_is_over_is_done_as_its_progress_says(box: Box) -> None:
+    steps = "".join(f"step {at}/9 loss 0.{at}\n" for at in range(1, 10))
+    for name, log, state in (("whole", steps + "took 3.2 s\n", "done"), ("half", steps[:60], "running")):
+        (box.project / name).write_text(log)
+        assert json.loads(box.onbox("triage", name, "--json").stdout)["state"] == state
+        assert json.loads(box.onbox("progress", name, "--json").stdout)["finished"] == (state == "done")
+
+
 def test_of_a_stopped_run_it_says_what_status_says(box: Box) -> None:
     box.onbox("chain", "-d", "a=sh -c 'echo step 3/9 loss 0.5; sleep 60'")
     box.wait_for_log("step 3/9", "a")
