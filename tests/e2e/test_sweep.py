@@ -111,6 +111,13 @@ def test_failed_cells_run_again_and_only_they(box: Box) -> None:
     took = box.events("chain_done")[0]["duration_seconds"]
     between = (parse_utc(second["at"]) or 0.0) - (parse_utc(first["at"]) or 0.0)
     assert took > between > 0, "it took all its launches together"
+    journal = box.state / "cells" / box.events("cell_ended")[-1]["cell"] / "events.jsonl"
+    records = [json.loads(line) for line in journal.read_text().splitlines()]
+    began, ended = (
+        [parse_utc(one["at"]) or 0.0 for one in records if one["event"] == event][-1]
+        for event in ("chain_started", "chain_done")
+    )
+    assert box.events("cell_ended")[-1]["seconds"] < ended - began + 0.05, "a cell that is retried takes its own time"
     assert box.onbox(*words).returncode == 0
     assert box.ran == ["1", "2", "3", "2"]
 
