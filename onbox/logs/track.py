@@ -38,6 +38,7 @@ _COMMIT = lazy(
     r"(?=[0-9a-f]{0,39}[a-f])(?=[a-f]{0,39}\d)"
     r"[0-9a-f]{7,40}(?:\] | \([^()]{1,80}\) |[: ] ?)(?=\S)|^(?:Applying|Subject): |^\[PATCH[ \d]"
 )  # behind it stands what somebody wrote of a change
+_SOURCE = lazy(r" {4,60}(?:[\w.,\[\] ]{1,80} = )?(?:(?:return|raise|await|yield|with|for|if) )?[\w.\[\]]{1,80}\(")
 _TRACKER = lazy(r"wandb:\s")
 
 
@@ -164,6 +165,8 @@ class Track:
             text = text[: word.start()]
         if _TRACKER.match(text) and self._has_crashed():
             return  # a tracker uploads and sums up the run that crashed
+        if _SOURCE.match(text) and self._has_crashed():
+            return  # `fit(x, epoch=20)` in a traceback
         seen = self._headed(self._tabled(text) or read_line(text))
         self.take(seen)
         self.heading = "" if seen.sights else text[:HEADING_LETTERS]

@@ -393,3 +393,10 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
 )  # fmt: skip
 def test_what_comes_behind_an_end(log: str, finished: object) -> None:
     assert read_progress(log.encode()).finished is finished
+
+
+def test_source_code_in_a_traceback_is_no_progress() -> None:
+    frames = '  File "t.py", line 2, in <module>\n    fit("nosuch.bin", epoch=20)\n    model = self.fit(x, step=7)\n'
+    log = f"Traceback (most recent call last):\n{frames}ValueError: cannot open nosuch.bin\n"
+    assert read_progress(log.encode()).current is None
+    assert read_progress(b"epoch 3/9 loss 0.5\n" + log.encode()).current == 3
