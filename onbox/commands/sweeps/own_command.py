@@ -47,9 +47,9 @@ def _which_cells(frozen: Frozen, cells: Sequence[Cell]) -> list[str]:
     for cell in cells:
         for name, value in cell.values:
             axes.setdefault(name, {})[value] = None
-    combined = (
-        {tuple(zip(axes, one, strict=True)) for one in product(*axes.values())} if _is_small(axes, cells) else None
-    )
+    if prod(map(len, axes.values())) != len(cells):
+        return []
+    combined = {tuple(zip(axes, one, strict=True)) for one in product(*axes.values())}
     if combined != {tuple(cell.values) for cell in cells}:
         return []
     return [f"{name}={_text(tuple(values))}" for name, values in axes.items()]
