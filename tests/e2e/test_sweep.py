@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -111,8 +112,24 @@ def test_failed_cells_run_again_and_only_they(box: Box) -> None:
     took = box.events("chain_done")[0]["duration_seconds"]
     between = (parse_utc(second["at"]) or 0.0) - (parse_utc(first["at"]) or 0.0)
     assert took > between > 0, "it took all its launches together"
+    journal = box.state / "cells" / box.events("cell_ended")[-1]["cell"] / "events.jsonl"
+    records = [json.loads(line) for line in journal.read_text().splitlines()]
+    began, ended = (
+        [parse_utc(one["at"]) or 0.0 for one in records if one["event"] == event][-1]
+        for event in ("chain_started", "chain_done")
+    )
+    assert box.events("cell_ended")[-1]["seconds"] < ended - began + 0.05, "a cell that is retried takes its own time"
     assert box.onbox(*words).returncode == 0
     assert box.ran == ["1", "2", "3", "2"]
+
+
+def test_again_alone_is_told_the_sweeps_own_command(box: Box) -> None:
+    assert box.onbox("sweep", "-j", "2", "a=1..2", 'b=["x,y", "z"]', "--", "echo {a} >>ran; true '{b}'").returncode == 0
+    refused = box.onbox("sweep", "--again")
+    assert refused.returncode == 64
+    told = shlex.split(refused.stderr.split("its command: ")[1].split("; go on with")[0])
+    again = box.onbox(*told[1:])
+    assert (again.returncode, sorted(box.ran)) == (0, ["1"] * 4 + ["2"] * 4), again.stderr
 
 
 def test_an_adopted_cell_took_all_the_time_since_its_start(box: Box) -> None:

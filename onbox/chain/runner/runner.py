@@ -103,6 +103,7 @@ class Runner:
         self.stages: Iterator[FrozenStage] = parse_stages(lines_of(file), head.stage_count)
         self._taken = False
         self._warnings: list[str] = []
+        self._is_cell_once_more = False
         self.history: History = replay(parse_events(read_lines(paths.journal)))
         self.boot = boot_id()
         entry = look_up(os.getpid())
@@ -218,8 +219,16 @@ class Runner:
         frozen, self._taken = next(self.stages, None), True
         return None if frozen is None else StageRun(self.ctx, frozen, self.history, chain_was_open=chain_was_open)
 
+    def _took_seconds(self, own_seconds: float) -> float:
+        """All its launches together; of a sweep's cell that had failed only this one: nobody worked at it meanwhile."""
+        if self._is_cell_once_more:
+            return own_seconds
+        return self.history.facts.seconds_since_launch(own_seconds, wall())
+
     def _open_chain(self) -> None:
         paths, head = self.ctx.paths, self.ctx.head
+        ended = self.history.facts.end or {}
+        self._is_cell_once_more = "cell_of" in head.data and ended.get("event") == Event.CHAIN_FAILED
         launch = self.history.launches + 1
         for path in (paths.done(CHAIN), paths.failed(CHAIN)):
             remove_file(path)
@@ -256,7 +265,7 @@ class Runner:
     def _close_chain(self, end: ChainEnd, duration_seconds: float) -> None:
         """Journal the end, land its marker (a stop leaves none: the chain is not over), show it."""
         paths, head = self.ctx.paths, self.ctx.head
-        took_seconds = self.history.facts.seconds_since_launch(duration_seconds, wall())
+        took_seconds = self._took_seconds(duration_seconds)
         data: dict[str, Any] = {
             "run_id": head.run_id,
             "stage": CHAIN,

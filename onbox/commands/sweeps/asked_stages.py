@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.commands.shared.project import load_project
 from onbox.commands.sweeps.named import sweep_names
+from onbox.commands.sweeps.own_command import own_command
 from onbox.config import values
 from onbox.config.fields import Unwanted
 from onbox.config.tables.sweep import sort_key
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from onbox.cli.command import Options
     from onbox.commands.shared.project import Project
     from onbox.model.sweep import SweepSettings
+
+
+EXAMPLE = "onbox sweep 'lr=1e-3,1e-4' -- python train.py --lr {lr}"
 
 
 def load_for_sweep(args: Options, *, own_command: bool) -> Project:
@@ -50,11 +54,18 @@ def template_of(args: Options, project: Project, command: str | tuple[str, ...] 
         raise Trouble(Exit.USAGE, f"no stage {', '.join(unknown)}; there are: {', '.join(known) or 'none'}")
     stages = tuple(known[name] for name in wanted) or config.stages
     if not stages:
-        ways = "its command: onbox sweep 'lr=1e-3,1e-4' -- python train.py --lr {lr}"
+        ways = _whole_command(args, project)
         names = sweep_names(project)
         ways += f"; go on with {names[0]}: onbox sweep resume {names[0]}" if names else ""
         raise Trouble(Exit.USAGE, f"nothing to run: no stages are configured; {ways}")
     return stages
+
+
+def _whole_command(args: Options, project: Project) -> str:
+    """How it is typed whole: the sweep's own command, else an example."""
+    options = [*(["--again"] if args.again else []), *(["--name", args.name] if args.name else [])]
+    own = own_command(project.paths(args.name or project.config.sweep.name), *options)
+    return f"its command: {safe_line(own)}" if own else f"give the command, too, for example: {EXAMPLE}"
 
 
 def _retry(text: str | None) -> Retry:
