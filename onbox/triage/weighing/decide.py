@@ -57,7 +57,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead))
         words = words or last_stack(attempt, record.tail)
         words = None if words and (is_over(words, scene) or _is_set_aside(words, attempt, record.tail)) else words
-        words = words or (_before_a_buffer(attempt, record.tail) if dead else None)
+        words = words or (_before_a_buffer(attempt, record.tail) if dead and not exited_zero else None)
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
