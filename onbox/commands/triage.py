@@ -25,6 +25,7 @@ from onbox.contract.paths import RunPaths
 from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.logs.large import read_large
+from onbox.logs.model.counts import counts_of
 from onbox.logs.progress import ProgressSettings
 from onbox.model.units import parse_duration, parse_size
 from onbox.outside import safe_text
@@ -109,6 +110,9 @@ def _with_progress(verdict: Diagnosis, path: str) -> Diagnosis:
     """What goes on for all that the words of the log say may have come to its end: its progress tells."""
     if path == "-" or verdict.failure_class != "success_healthy" or verdict.state == "done":
         return verdict
+    outer = next(iter(counts_of(verdict.line or "")), None)
+    if outer is not None and outer.maximum is not None and not outer.at_end:
+        return verdict  # its last line is in the middle of the loop
     with suppress(OSError), open_plain(path) as file:
         return with_progress(verdict, finished=bool(read_large(places_of(file), ProgressSettings()).progress.finished))
     return verdict
