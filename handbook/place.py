@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from handbook.gather import HandbookPlace
+from onbox.commands.shared.elsewhere import unseen_alive
 from onbox.commands.shared.project import run_names
 from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
@@ -33,6 +34,8 @@ def find_place(args: Options, environ: Mapping[str, str], *, before_launch: bool
     if args.here or _is_box(settings):
         planned = before_launch and bool(settings.config.stages)
         if not planned and not os.path.isdir(_state_dir(settings)):
+            if alive := unseen_alive(settings.folder, _state_dir(settings)):
+                raise Trouble(Exit.ANOTHER_RUNNER, alive)
             raise Trouble(Exit.USAGE, _nothing_here(settings))
         return HandbookPlace(_as_box(settings), title, here=True)
     if settings.withheld and not getattr(args, "from_memory", False):  # after a tick, which has said it

@@ -30,20 +30,22 @@ FILE_LIMIT_BYTES = 1 << 20
 SMALL, SMALL_NESTS = 1 << 14, 64
 ERRORS_SHOWN = 100
 PATH_LIMIT = 4096
-STILL_WORKS = "a run that was started before goes on as frozen: onbox status, logs, stop, resume"
 
 
 class BrokenConfig(Trouble):
     """An onbox.toml that cannot be used. errors: what is wrong, with places; first: the same with the first place only;
-    the text adds what to do, and what works without the file.
+    the text adds what to do. What works without the file is for those to add who know where it is shown (`also`).
     """
 
     def __init__(self, path: str, what: str, errors: Sequence[str]) -> None:
         self.path = path
         self.first = f"{what}: {errors[0]}" if errors else what
         self.errors = "\n  ".join([f"{path}: {what}", *errors])
-        lines = [f"{path}: {what}; correct the file, then: onbox check", *errors, STILL_WORKS]
-        super().__init__(Exit.CONFIG, "\n  ".join(lines))
+        super().__init__(Exit.CONFIG, "\n  ".join([f"{path}: {what}; correct the file, then: onbox check", *errors]))
+
+    def also(self, words: str) -> None:
+        """One more line of the text."""
+        self.args = (f"{self}\n  {words}",)
 
 
 class Project(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import wall
@@ -22,16 +23,21 @@ if TYPE_CHECKING:
     from patrol.verdict import Verdict
 
 
+PROVE_AN_END = ("ended-unproven", "crashed", "interrupted", "interrupted-again")
+
+
 class RunNow(NamedTuple):
     """The table's verdict on one run, and its end by the box's clock (None: it lives, or that is not known).
 
-    seen: False where nothing was seen of it now; then `verdict` is of an earlier look, or None.
+    seen: False where nothing was seen of it now; then `verdict` is of an earlier look, or None. has_begun: of a job
+    that onbox did not start: a look has seen its processes, or its end is proven.
     """
 
     seen: bool
     verdict: Verdict | None
     ended_at: float | None = None
     lives: bool = False
+    has_begun: bool = False
 
     @property
     def is_done(self) -> bool:
@@ -48,7 +54,10 @@ def look_now(settings: Settings, box: BoxSettings, run: str) -> RunNow:
     if found is None or found.look is None or not isinstance(seen.snapshot, BoxLook):
         return RunNow(seen=False, verdict=None if found is None else found.verdict)
     lives = found.look.stage_alive is True
-    return RunNow(True, found.verdict, None if lives else ended_at(seen.snapshot, found.look), lives)
+    memory = seen.memories.runs.get(run) if seen.memories is not None else None
+    seen_to_live = bool(memory and memory.watched.processes) and observed(found.look.log) is not None
+    has_begun = seen_to_live or found.verdict.finding.rule in PROVE_AN_END
+    return RunNow(True, found.verdict, None if lives else ended_at(seen.snapshot, found.look), lives, has_begun)
 
 
 def _recall(settings: Settings) -> Past:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onbox.model.boxes import Billing, StopAt
     from onbox.model.tracker import TrackerIdentity
     from onbox.runs.journal import StageResult
+    from onbox.runs.room import RunRoom
     from onbox.series.point import Point
     from onbox.trackers.reading import TrackerRun
     from onbox.trackers.trackio_db import Alert
@@ -220,12 +221,15 @@ class TrackerLook(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Of a sweep: how its cells stand, in one line, and some of them (cell, state, metric or failure class)."""
+    """Of a sweep: how its cells stand, in one line, and some of them (cell, state, metric or failure class). warnings:
+    what speaks against cells that are done.
+    """
 
     text: str
     done: int = 0
     total: int = 0
     rows: tuple[tuple[str, ...], ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class Detected(NamedTuple):
@@ -336,6 +340,9 @@ class RunLook(NamedTuple):
     detected: Maybe[tuple[Detected, ...]] = NOT_ASKED
     failed_were_skipped: bool = False  # of a sweep: a person skipped each failed cell after its end
     rechecked: bool = False  # the stage at which it ended was judged again since, and is DONE
+    room: RunRoom | None = None  # where it writes and there is none at this moment; None: nothing is known against it
+    unseen_end: str = ""  # what was seen of an end that nobody recorded, and that is no mere cut-off
+    stage_signs: tuple[str, ...] = ()  # of a run at rest: names of what a resume finds of its stage
     told_seconds: float | None = None  # how long the run took, all its launches together, by the record of its end
 
     @property
@@ -347,11 +354,19 @@ class RunLook(NamedTuple):
         return None if began is None or ended is None or began < ended else began - ended
 
 
+class RemovedRun(NamedTuple):
+    """A run whose directory is not there, while processes of it live."""
+
+    run: str
+    pids: tuple[int, ...]
+
+
 class BoxLook(NamedTuple):
     """Everything that one probe brought. sections_unseen: `{section: why}`, so that nobody takes silence
     for health.
 
-    runs_left_out: how many older runs the project holds beside them. records: by run, of those whose markers changed;
+    runs_left_out: how many older runs the project holds beside them. removed: those whose directory is gone and whose
+    processes live. records: by run, of those whose markers changed;
     they are kept apart from the look, and so are the new points of each run in series. billing: how it is paid for, by
     the configuration; None: no price is known. counts: of declared directories, here and there. runs: Unseen when the
     project could not be looked at; () when it holds no run. taken_seconds: how long it took.
@@ -370,6 +385,7 @@ class BoxLook(NamedTuple):
     taken_seconds: float = 0.0
     onbox_on_path: Maybe[bool] = NOT_ASKED
     runs_left_out: int = 0
+    removed: tuple[RemovedRun, ...] = ()
     records: tuple[tuple[str, RecordText], ...] = ()
     series: tuple[tuple[str, tuple[Point, ...]], ...] = ()
     billing: Billing | None = None

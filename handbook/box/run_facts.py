@@ -21,6 +21,7 @@ from onbox.contract.states import RunState
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.named_tuple import NamedTuple
 from patrol.decide.phrases import counts_of_cells
+from patrol.decide.standing import disk_to_look_at
 from patrol.snapshot import RunLook
 from patrol.verdict import Finding, Severity, Verdict
 
@@ -86,6 +87,7 @@ def describe(told: PatrolKept, way: Way, record: RunRecord | None, records_at: f
         log=_log(look.log),
         waiting=_known(look.undelivered),
         trackers=tuple(map(tracker_facts, look.trackers)),
+        disk=as_typed(disk_to_look_at(look.room)),
     )
     return facts if record is None else _with_record(facts, record, look, records_at)
 

@@ -20,6 +20,7 @@ from handbook.place import find_place, home_of
 from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
+from onbox.model.screen import hanging
 from onbox.outside import safe_line
 from onbox.redact import redact
 from onbox.system.clock import parse_utc, wall
@@ -130,6 +131,11 @@ def _here(place: HandbookPlace, page: str) -> Iterator[CheckedStatement]:
     yield CheckedStatement("no secret in the page", redact(page) == page, "the page is the same after redaction")
 
 
+def _print_folded(truth: str, text: str) -> None:
+    head = f"{truth:<9}  "
+    print("\n".join(hanging(head, safe_line(text), indent=len(head))))
+
+
 def _tell(args: Options, found: list[CheckedStatement]) -> int:
     false = [one for one in found if one.truth is False]
     unchecked = [one for one in found if one.truth is None]
@@ -138,9 +144,9 @@ def _tell(args: Options, found: list[CheckedStatement]) -> int:
         print(json.dumps({"schema": 1, **counts, "statements": [one._asdict() for one in found]}, indent=1))
     else:
         for one in false:
-            print(safe_line(f"FALSE      {one.about}: {one.says}"))
+            _print_folded("FALSE", f"{one.about}: {one.says}")
         for one in unchecked:
-            print(safe_line(f"UNCHECKED  {one.about}: {safe(one.says, 200)}"))
+            _print_folded("UNCHECKED", f"{one.about}: {safe(one.says, 200)}")
         print(
             f"{len(found) - len(unchecked)} statements checked, {len(false)} false, {len(unchecked)} not checkable now"
         )

@@ -167,10 +167,10 @@ class RunFacts(NamedTuple):
     """One run. seen_at: the last look that saw it; None: never. since: when its rule first fired without a break.
 
     severity: ok, warning, critical, unknown. further: `(rule, says)` of what else is the matter. onbox: the words of
-    the program on the box. signs: as the patrol saw them (`onbox.runs.next_step.Sign`). look: the command for what its
+    the program on the box. signs: as the patrol saw them (`onbox.runs.signs.Sign`). look: the command for what its
     worst rule says to look at, "" for nothing. last_known: of a run that was not seen, what it was before, in words.
     waiting: notices in its outbox. records_at: when run.json, journal and markers were last read. rollback: the newest
-    one that holds, in words; "": none.
+    one that holds, in words; "": none. disk: to look at where there is no room, for a shell in the project.
     """
 
     box: str
@@ -211,6 +211,7 @@ class RunFacts(NamedTuple):
     trackers: tuple[TrackerFacts, ...] = ()
     record: RecordFacts = RecordFacts(None, by_hand=False, due_at=None)
     rollback: str = ""
+    disk: str = "."
 
     @property
     def name(self) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
-from onbox.runs.next_step import Act, NextStep, Sign, Standing, WithWord, next_step
+from onbox.runs.next_step import Act, NextStep, Standing, WithWord, next_step
+from onbox.runs.signs import Sign
 from patrol.decide.remote_command import Untypeable
 from patrol.decide.standing import Typist
 from patrol.verdict import Severity
@@ -73,7 +74,7 @@ def advise(run: RunFacts, *, here: bool = False) -> Advice:
     typist = Typist(run.box, run.run, run.way, run.onbox)
     act = Act.STATUS if here and step.act is Act.LOOK and run.run and standing.has(*OF_THE_BOX) else step.act
     try:
-        return _advice(typist, standing, step, typist.line(act, run.look), here=here)
+        return _advice(typist, standing, step, typist.line(act, run.look, run.disk), here=here)
     except Untypeable as shown:
         return Advice(step, "", withheld=str(shown))
 

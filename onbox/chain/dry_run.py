@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from onbox.chain.artifacts.on_disk import find_files
 from onbox.chain.artifacts.small_results import ResultText, read_results
 from onbox.chain.lock.lock_owner import Holder, read_holder
+from onbox.chain.lock.runner_health import is_frozen, is_late
 from onbox.chain.resume_source import lineage_terms
 from onbox.chain.state.earlier_results import ResultsPlace, ResultWishes, find_conflicts
 from onbox.chain.state.plan import Action, plan_stage
-from onbox.chain.state.replay import replay
+from onbox.chain.state.read_status import heartbeat_age_seconds, read_status
+from onbox.chain.state.replay import StageHistory, replay
 from onbox.chain.state.slots import read_marker
 from onbox.chain.state.stage_evidence import look_at_stage
 from onbox.checkpoints.on_disk import NO_TERMS, look_at_checkpoints
@@ -55,6 +57,7 @@ class Forecast(NamedTuple):
     conflicts), `adopt` (a stage lives without a runner; it is waited for), `start` (a command is started).
     stage: the one that it is about. resuming: whether that is told to go on (ONBOX_RESUME=1).
     checkpoint: what that stage finds; Absent: it declares none, or there is none yet. results: of a run that is done.
+    frozen, late: of a live runner, as `onbox status` tells it: stopped by a signal; its heartbeat is overdue.
     """
 
     would: str
@@ -65,6 +68,8 @@ class Forecast(NamedTuple):
     conflicts: tuple[str, ...]
     checkpoint: Maybe[Choice]
     results: tuple[ResultText, ...] = ()
+    frozen: bool = False
+    late: bool = False
 
     @property
     def missing(self) -> tuple[tuple[str, str], ...]:
@@ -105,14 +110,19 @@ def foretell(paths: RunPaths, head: RunHead, stages: Sequence[FrozenStage], orig
     holder = read_holder(paths.lock) if alive else None
     would = _would(paths, alive=alive, conflicts=bool(conflicts), first=first)
     names = tuple(f"{one.frozen.stage.name}: {'; '.join((one.action.value, *one.lost))}" for one in conflicts)
-    attempts = history.of(first.name).attempts if first is not None else 0
-    resuming = first is not None and first.action in _RESUMING and attempts > 0
-    terms = lineage_terms(paths, head, stage, origin) if stage is not None and attempts else NO_TERMS
+    known = history.of(first.name) if first is not None else StageHistory()
+    resuming = first is not None and first.action in _RESUMING and known.has_earlier_work
+    terms = lineage_terms(paths, head, stage, origin) if stage is not None and known.attempts else NO_TERMS
     named = first.name if first else None
     if would == "nothing":
         checkpoint = final_checkpoint(paths, head, stages, origin)
         return Forecast(would, named, resuming, holder, seen, names, checkpoint, _results(paths, head, stages))
-    return Forecast(would, named, resuming, holder, seen, names, _checkpoint(stage, head, terms))
+    forecast = Forecast(would, named, resuming, holder, seen, names, _checkpoint(stage, head, terms))
+    if not alive:
+        return forecast
+    return forecast._replace(
+        frozen=is_frozen(holder), late=is_late(head, heartbeat_age_seconds(read_status(paths) or {}))
+    )
 
 
 def _place(paths: RunPaths, head: RunHead) -> ResultsPlace:
@@ -222,8 +232,7 @@ def in_words(forecast: Forecast) -> str:
     """One sentence."""
     stage = forecast.stage
     if forecast.would == "attach":
-        pid = f" (pid {forecast.holder.pid})" if forecast.holder else ""
-        return f"a runner is at work{pid}: a resume starts nothing, it watches"
+        return _attach_words(forecast)
     if forecast.would == "nothing":
         return "every stage is done: a resume starts nothing"
     if forecast.would == "refuse":
@@ -241,8 +250,21 @@ def in_words(forecast: Forecast) -> str:
         )
     if action is Action.JUDGE:
         return f"stage {stage} ended while no runner lived: a resume judges how, and goes on from there"
-    how = "again, with ONBOX_RESUME=1" if forecast.resuming else "for the first time"
+    row = next((one.row for one in forecast.stages if one.name == stage), "")
+    first = "anew, without ONBOX_RESUME" if row in ("marker-removed", "redo-asked-for") else "for the first time"
+    how = "again, with ONBOX_RESUME=1" if forecast.resuming else first
     return f"no runner and no stage is alive: a resume starts stage {stage} {how}"
+
+
+def _attach_words(forecast: Forecast) -> str:
+    """A runner lives. One that does nothing at this moment is not said to be at work."""
+    pid = f" (pid {forecast.holder.pid})" if forecast.holder else ""
+    if forecast.frozen and forecast.holder:
+        on = f"it goes on after: kill -CONT {forecast.holder.pid}"
+        return f"its runner{pid} is frozen by a signal (SIGSTOP): a resume starts nothing, it only watches; {on}"
+    if forecast.late:
+        return f"its runner{pid} is stuck or stopped, its heartbeat is late: a resume starts nothing, it only watches"
+    return f"a runner is at work{pid}: a resume starts nothing, it watches"
 
 
 def checkpoint_words(checkpoint: Maybe[Choice]) -> str:

@@ -7,8 +7,10 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.lock.lock_owner import Holder, read_holder
+from onbox.chain.lock.runner_health import is_frozen
+from onbox.chain.missed_end import look_at_unseen_end
 from onbox.chain.state.frozen_run import read_head, read_stages
-from onbox.chain.state.read_status import read_status
+from onbox.chain.state.read_status import heartbeat_age_seconds, read_status
 from onbox.chain.state.replay import History, replay
 from onbox.chain.state.slots import find_keeper, read_marker, read_slot
 from onbox.contract.events import Event, parse_events
@@ -17,8 +19,9 @@ from onbox.contract.states import RunState, StageState
 from onbox.logs.tail import look_at_log
 from onbox.model.detect import detect_from_dict
 from onbox.named_tuple import NamedTuple
+from onbox.runs.signs import Sign, signs_of_stage
 from onbox.runs.state import state_of
-from onbox.system.clock import parse_utc, wall
+from onbox.system.clock import wall
 from onbox.system.journal import read_lines
 from onbox.system.lock import is_locked
 from onbox.system.process import look_up
@@ -26,11 +29,14 @@ from onbox.triage.repeats import Repeated
 
 if TYPE_CHECKING:
     from onbox.contract.events import Record
+    from onbox.contract.markers import Slot
     from onbox.contract.paths import RunPaths
     from onbox.contract.runfile import FrozenStage, RunHead
+    from onbox.runs.unseen_end import UnseenEnd
     from onbox.system.process import ProcessEntry
 
-STOPPED = "Tt"  # proc_pid_stat(5): by a signal, by a debugger
+
+NOT_JUDGED = "ended; its runner has yet to judge how"
 
 
 class StageView(NamedTuple):
@@ -55,6 +61,8 @@ class RunView(NamedTuple):
     at experiment trackers, oldest first. repeated: how often its newest bad end came. began_at: of the first launch
     since the chain was last done; launches: of all. keeper_gone: the live stage's keeper had begun and is dead:
     nobody will record how the stage ends. runner_frozen: the live runner was stopped by a signal (SIGSTOP, a debugger).
+    stage_signs: what a resume finds of the stage at work. unseen_end: what is known of its end, where nobody recorded
+    it and nothing lives.
     """
 
     head: RunHead
@@ -75,11 +83,23 @@ class RunView(NamedTuple):
     rechecked: str = ""
     keeper_gone: bool = False
     runner_frozen: bool = False
+    stage_signs: frozenset[Sign] = frozenset()
+    unseen_end: UnseenEnd | None = None
 
     @property
     def current(self) -> str | None:
         """The stage that is or was at work; None when all are done or none began."""
         return next((stage.name for stage in self.stages if stage.state is not StageState.DONE), None)
+
+    @property
+    def watch_signs(self) -> frozenset[Sign]:
+        """What is wrong with those who watch its live stage."""
+        rows = (
+            (not self.runner_alive and self.stage_alive is not None, Sign.RUNNER_GONE),
+            (self.runner_frozen, Sign.RUNNER_FROZEN),
+            (self.runner_alive and self.keeper_gone, Sign.KEEPER_GONE),
+        )
+        return frozenset(sign for holds, sign in rows if holds)
 
 
 def look_at_run(paths: RunPaths) -> RunView | None:
@@ -91,11 +111,14 @@ def look_at_run(paths: RunPaths) -> RunView | None:
     runner_alive = bool(is_locked(paths.lock))
     status = read_status(paths) or {}
     names = set(os.listdir(paths.markers)) if os.path.isdir(paths.markers) else set()
-    stages = tuple(_view_stage(paths, frozen, history, names) for frozen in read_stages(paths))
+    stages = tuple(
+        _view_stage(paths, frozen, history, names, runner_alive=runner_alive) for frozen in read_stages(paths)
+    )
     stage_alive = next((view.name for view in stages if view.state is StageState.RUNNING), None)
     holder = read_holder(paths.lock) if runner_alive else None
+    lives = runner_alive or stage_alive is not None
+    unseen = None if lives else look_at_unseen_end(paths, head, history.facts)
     is_here = holder is not None and holder.host == platform.node()
-    written = parse_utc(str(status.get("at", "")))
     return RunView(
         head,
         state_of(
@@ -111,7 +134,7 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         stages,
         status,
         history.last_end,
-        None if written is None else max(0.0, wall() - written),
+        heartbeat_age_seconds(status),
         len(history.unreadable),
         tuple(history.facts.tracker_runs),
         history.facts.repeated(detect_from_dict(head.data.get("detect")).same_step),
@@ -119,8 +142,16 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         history.launches,
         history.facts.rechecked,
         is_here and stage_alive is not None and _lost_keeper(paths, stage_alive),
-        holder is not None and is_here and _is_frozen(holder),
+        is_frozen(holder),
+        _stage_signs(paths, history, names, unseen),
+        unseen,
     )
+
+
+def _stage_signs(paths: RunPaths, history: History, names: set[str], unseen: UnseenEnd | None) -> frozenset[Sign]:
+    stage = history.facts.stage
+    slot = read_slot(paths.slot(stage))[0] if stage is not None and f".{stage}.slot" in names else None
+    return signs_of_stage(history.facts, slot, unseen)
 
 
 def _has_keeper(paths: RunPaths, stage: str) -> bool:
@@ -142,12 +173,9 @@ def _is_there(entry: ProcessEntry | None) -> bool:
     return entry is not None and not entry.is_zombie
 
 
-def _is_frozen(holder: Holder) -> bool:
-    entry = look_up(holder.pid)
-    return entry is not None and entry.identity == holder.identity and entry.state in STOPPED
-
-
-def _view_stage(paths: RunPaths, frozen: FrozenStage, history: History, names: set[str]) -> StageView:
+def _view_stage(
+    paths: RunPaths, frozen: FrozenStage, history: History, names: set[str], *, runner_alive: bool
+) -> StageView:
     name = frozen.stage.name
     known = history.of(name)
     marker = read_marker(paths.done(name)) if f"{name}_DONE" in names else None
@@ -160,7 +188,14 @@ def _view_stage(paths: RunPaths, frozen: FrozenStage, history: History, names: s
         slot, _, locked = read_slot(paths.slot(name))
         if locked and slot is not None and slot.exit_code is None:
             return StageView(name, StageState.RUNNING, slot.attempt, None, note, began)
+        if runner_alive and known.last == Event.ATTEMPT_STARTED and _has_ended(slot, known.attempts):
+            return StageView(name, StageState.WAITING, known.attempts, None, note or NOT_JUDGED, began)
     return StageView(name, _state_at_rest(known.last, open_=history.open), known.attempts, None, note, began)
+
+
+def _has_ended(slot: Slot | None, attempt: int) -> bool:
+    """Whether its keeper wrote down how this attempt ended."""
+    return slot is not None and slot.attempt == attempt and slot.exit_code is not None
 
 
 def _state_at_rest(last: str, *, open_: bool) -> StageState:

@@ -11,22 +11,22 @@ import click
 
 from onbox.cli.command import command, config_option
 from onbox.commands.shared.log_argument import log_argument, log_to_read
+from onbox.commands.shared.log_progress import progress_settings, regex_limit
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.progress import SCHEMA, Progress, render_progress
 from onbox.errors import Trouble
 from onbox.logs.large import LargeLogReading, read_large
-from onbox.logs.progress import ProgressSettings
 from onbox.logs.tail import TAIL_BYTES, last_line
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.files import open_plain, read_tail
 from onbox.system.kept import places_of
 from onbox.system.places import Places
-from onbox.system.time_limit import TooLong, time_limit
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
+    from onbox.logs.progress import ProgressSettings
 
 EXAMPLES = """\
 examples:
@@ -38,7 +38,6 @@ examples:
 A maximum is shown only if the log gives it exactly (never `5.16k`). Set `regex` or `max` in [progress] of onbox.toml
 if a log shows its progress in its own form.
 """
-REGEX_SECONDS = 30.0  # a regular expression of the user's own may take for ever
 
 
 @command(EXAMPLES)
@@ -48,24 +47,14 @@ REGEX_SECONDS = 30.0  # a regular expression of the user's own may take for ever
 def run(args: Options) -> int:
     project = load_project_to_read(args.config)
     log = log_to_read(project, args)
-    plain = project.config.progress
-    regex, most = plain.get("regex"), plain.get("max")
-    settings = ProgressSettings(str(regex) if regex else None, most if isinstance(most, int) else None)
-    progress, line, age = _read_limited(log, settings) if settings.regex else _read(log, settings)
+    settings = progress_settings(project, log)
+    with regex_limit(settings):
+        progress, line, age = _read(log, settings)
     if args.json:
         print(json.dumps(progress_as_json(progress, line, age)))
     else:
         print(render_progress(progress))
     return Exit.DONE
-
-
-def _read_limited(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
-    try:
-        with time_limit(REGEX_SECONDS):
-            return _read(path, settings)
-    except TooLong as error:
-        reason = f"the regex of [progress] took over {REGEX_SECONDS:.0f} s on this log; simplify it"
-        raise Trouble(Exit.CONFIG, reason) from error
 
 
 def _read(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:

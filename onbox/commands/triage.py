@@ -16,12 +16,12 @@ from onbox.chain.run_status import look_at_run
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.cli.command import command, config_option
 from onbox.commands.shared.log_argument import log_argument, log_to_read
+from onbox.commands.shared.log_progress import progress_settings, regex_limit, run_of_log
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_object, as_whole
 from onbox.contract.markers import Marker
-from onbox.contract.paths import RunPaths
 from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.logs.large import read_large
@@ -29,13 +29,15 @@ from onbox.logs.model.counts import counts_of
 from onbox.logs.progress import ProgressSettings
 from onbox.model.units import parse_duration, parse_size
 from onbox.outside import safe_text
+from onbox.runs.next_step import Standing, next_step
+from onbox.runs.signs import Sign
 from onbox.system.clock import wall
 from onbox.system.files import open_plain
 from onbox.system.journal import read_lines
 from onbox.system.kept import places_of
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classes import NEVER
-from onbox.triage.classify import classify, with_progress
+from onbox.triage.classify import NO_ROOM_RULES, classify, may_be_done, with_progress
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.large import Excerpt
 from onbox.triage.rules.rows import UserRow
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from onbox.cli.command import Options
+    from onbox.contract.paths import RunPaths
     from onbox.logs.model.lines import Gap
     from onbox.triage.verdict import Diagnosis
 
@@ -101,20 +104,48 @@ def run(args: Options) -> int:
     except TooLong as error:
         reason = f"the [[triage]] rows took over {USER_ROWS_SECONDS} s on this log; simplify a regex"
         raise Trouble(Exit.CONFIG, reason) from error
-    verdict = verdict if evidence.process_alive else _with_progress(verdict, log)
+    verdict = verdict if evidence.process_alive else _with_progress(verdict, log, progress_settings(project, log))
+    verdict = _beside_its_run(verdict, log)
     print(json.dumps(verdict.as_json(), ensure_ascii=False) if args.json else render(verdict))
     return Exit.DONE
 
 
-def _with_progress(verdict: Diagnosis, path: str) -> Diagnosis:
-    """What goes on for all that the words of the log say may have come to its end: its progress tells."""
-    if path == "-" or verdict.failure_class != "success_healthy" or verdict.state == "done":
+def _with_progress(verdict: Diagnosis, path: str, settings: ProgressSettings) -> Diagnosis:
+    """What goes on, or stands still, for all that the words of the log say may have come to its end: its progress
+    tells, as `onbox progress` reads it.
+    """
+    if path == "-" or not may_be_done(verdict):
         return verdict
     outer = next(iter(counts_of(verdict.line or "")), None)
-    if outer is not None and outer.maximum is not None and not outer.at_end:
+    if settings == ProgressSettings() and outer is not None and outer.maximum is not None and not outer.at_end:
         return verdict  # its last line is in the middle of the loop
-    with suppress(OSError), open_plain(path) as file:
-        return with_progress(verdict, finished=bool(read_large(places_of(file), ProgressSettings()).progress.finished))
+    with suppress(OSError), regex_limit(settings), open_plain(path) as file:
+        return with_progress(verdict, finished=bool(read_large(places_of(file), settings).progress.finished))
+    return verdict
+
+
+def _beside_its_run(verdict: Diagnosis, log: str) -> Diagnosis:
+    """Where its run tells more than its log: what to do while nobody watches the live stage, and what was seen of an
+    end that was missed.
+    """
+    paths = run_of_log(log)
+    if paths is None or (verdict.rule != "end-missed" and verdict.failure_class != "success_healthy"):
+        return verdict
+    with suppress(ValueError):  # a damaged run.json
+        view = look_at_run(paths)
+        if view is None or isinstance(view.head.data.get("backend"), dict):
+            return verdict
+        if verdict.rule == "end-missed" and view.unseen_end is not None:
+            words = view.unseen_end.words
+            return verdict._replace(remedy=f"{words[:1].upper()}{words[1:]}. {verdict.remedy}")
+        stage, number = _attempt_of(log)
+        newest = next((one.attempts for one in view.stages if one.name == stage), None)
+        is_at_work = view.stage_alive == stage and newest == number
+        if is_at_work and view.watch_signs:
+            step = next_step(Standing(view.state, view.watch_signs))
+            why = "; ".join(sign.value for sign in sorted(view.watch_signs, key=lambda sign: sign.name))
+            line = step.act.line(view.head.run)
+            return verdict._replace(remedy=f"{why[:1].upper()}{why[1:]}. Next: {line}. Then: {step.then}.")
     return verdict
 
 
@@ -141,17 +172,23 @@ def recorded_end(log: str) -> Evidence:
     """How the attempt ended whose log this is, if it is a log of a run: by its marker, else by the journal. Nothing if
     it is another log, or if the attempt has not ended.
     """
-    path = os.path.realpath(log)
-    stage, _, number = os.path.basename(path).removesuffix(".log").rpartition(".")
-    paths = RunPaths(os.path.dirname(os.path.dirname(path)))
-    if log == "-" or not stage or paths.logs != os.path.dirname(path) or not os.path.isfile(paths.manifest):
+    paths = run_of_log(log)
+    stage, attempt = _attempt_of(log)
+    if paths is None or not stage:
         return Evidence()
+    number = str(attempt)
     for place in (paths.done(stage), paths.failed(stage)):
         marker = read_marker(place)
         if isinstance(marker, Marker) and str(marker.attempt) == number:
             return _evidence_of(marker)
     found, is_newest = _journaled_end(paths, stage, number)
     return _unrecorded_end(paths, stage, number) if is_newest and found == Evidence() else found
+
+
+def _attempt_of(log: str) -> tuple[str, int | None]:
+    """Stage and number, by the name of an attempt's log."""
+    stage, _, number = os.path.basename(os.path.realpath(log)).removesuffix(".log").rpartition(".")
+    return stage, int(number) if number.isdigit() else None
 
 
 def _journaled_end(paths: RunPaths, stage: str, number: str) -> tuple[Evidence, bool]:
@@ -191,8 +228,9 @@ def _unrecorded_end(paths: RunPaths, stage: str, number: str) -> Evidence:
     slot, _, _ = read_slot(paths.slot(stage))
     if slot is not None and str(slot.attempt) == number and slot.exit_code is not None:
         return Evidence(exit_code=slot.exit_code, process_alive=False)
-    cut_off = view.state is RunState.INTERRUPTED
-    return Evidence(cause="cut_off" if cut_off else None, process_alive=False)
+    if view.state is not RunState.INTERRUPTED:
+        return Evidence(process_alive=False)
+    return Evidence(cause="end_missed" if Sign.END_MISSED in view.stage_signs else "cut_off", process_alive=False)
 
 
 def _evidence_of(marker: Marker) -> Evidence:
@@ -203,7 +241,7 @@ def _evidence_of(marker: Marker) -> Evidence:
     found, rule = data.get("failure_class"), data.get("rule")
     return Evidence(
         inodes_free=0 if found == "inode_exhausted" else None,  # as it was then, which no look at the disk tells now
-        disk_free_bytes=0 if (found, rule) == ("disk_full", "no-room-left") else None,
+        disk_free_bytes=0 if found == "disk_full" and rule in NO_ROOM_RULES else None,
         exit_code=as_whole(data.get("exit_code")),
         signal=as_whole(data.get("signal")),
         cause=cause if isinstance(cause, str) else "exit",

@@ -20,8 +20,8 @@ class RunState(str, Enum):
 
 
 class StageState(str, Enum):
-    """What a stage is. `WAITING`: on `wait_for` or on a retry's back-off; nothing of it runs. `UNKNOWN`: its job's
-    engine could not be asked, or has lost it.
+    """What a stage is. `WAITING`: on `wait_for`, on a retry's back-off, or for its runner to judge its end; nothing of
+    it runs. `UNKNOWN`: its job's engine could not be asked, or has lost it.
     """
 
     PENDING = "pending"

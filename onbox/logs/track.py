@@ -172,6 +172,7 @@ class Track:
         self.heading = "" if seen.sights else text[:HEADING_LETTERS]
         self._measure(text)
         self._learn_head(text)
+        percent = seen.percent if percent is None else percent
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
             self.percent, self.percent_line = percent, self.line
 

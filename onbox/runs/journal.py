@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 KEPT_TRACKER_RUNS = 20
 NAME_LIMIT = 80
 STAGES_KEPT = 8
+WARNINGS_KEPT = 5
 
 
 class StageResult(NamedTuple):
     """How a stage was done: how far its counter came, its last loss, and how long its last attempt took. spent_seconds:
     all its attempts since it began; None: the end of one was not seen. metric: the last line of its log, where it is a
-    number with its name.
+    number with its name. warnings: what spoke against its DONE, and did not refuse it.
     """
 
     stage: str
@@ -42,6 +43,7 @@ class StageResult(NamedTuple):
     loss: float | str | None = None
     spent_seconds: float | None = None
     metric: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 class Series(NamedTuple):
@@ -87,13 +89,24 @@ def rechecked_words(stage: str) -> str:
 _BESIDE = ROLLBACKS | {Event.PATROL_SILENT, Event.PATROL_BACK, Event.DETECTED, Event.DETECTED_OVER}
 
 
+_OF_STAGE = {
+    Event.ATTEMPT_STARTED,
+    Event.STAGE_DONE,
+    Event.STAGE_FAILED,
+    Event.STAGE_INTERRUPTED,
+    Event.STAGE_RETRYING,
+    Event.STAGE_REDO,
+}
+
+
 class JournalFacts:
     """is_open: the chain was started and has not ended by its own word. launches: how many starts were seen; launch:
     the newest one's number, as its record or its end tells. end: the record of the newest end; None while it is open.
     began_at: of the first launch since the chain was last done. results: of the stages that are done, in that order.
     series: of the newest stages that are not done, by name.
 
-    stage, attempt, attempt_began_at: of the newest attempt; retries: of that stage since its last verdict.
+    stage, attempt, attempt_began_at, boot_id: of the newest attempt; retries: of that stage since its last verdict.
+    stage_event: the newest event that decides what a stage is; "" for none.
     notices_held: why its notices cannot be written; "" where they can. newest_event, newest_at: of the newest record.
     rolled_back_to: the step, while no attempt has followed.
     rechecked: the stage at which the chain ended, judged again since then, and DONE; "" for none.
@@ -112,7 +125,9 @@ class JournalFacts:
         self.stage: str | None = None
         self.attempt: int | None = None
         self.attempt_began_at: str | None = None
+        self.boot_id: str | None = None
         self.retries = 0
+        self.stage_event = ""
         self.notices_held = ""
         self.newest_event = ""
         self.newest_at = ""
@@ -153,6 +168,8 @@ class JournalFacts:
         event = record["event"]
         if event not in _BESIDE:
             self.newest_event, self.newest_at = event, str(record.get("at", ""))
+        if event in _OF_STAGE:
+            self.stage_event = event
         self.jobs.apply(record)
         self._repeats = repeats.take_in(self._repeats, record)
         step = _STEPS.get(event)
@@ -185,6 +202,8 @@ def _attempt_started(facts: JournalFacts, record: Record) -> None:
     facts.stage, facts.attempt = stage[:NAME_LIMIT], as_whole(record.get("attempt"))
     facts.rolled_back_to = None
     facts.attempt_began_at = at if isinstance(at, str) else None
+    boot = record.get("boot_id")
+    facts.boot_id = boot[:NAME_LIMIT] if isinstance(boot, str) else None
     command = str(record.get("fingerprint") or "")[:NAME_LIMIT]
     known = facts.series.pop(facts.stage, None)
     if known is None or known.fingerprint != command:
@@ -239,7 +258,7 @@ def result_of(record: Mapping[str, Any]) -> StageResult:
     """Of a `stage_done` record, or of a DONE marker."""
     told = record.get("progress")
     progress = told if isinstance(told, dict) else {}
-    loss, metric = progress.get("loss"), record.get("metric")
+    loss, metric, warnings = progress.get("loss"), record.get("metric"), record.get("warnings")
     return StageResult(
         str(record.get("stage"))[:NAME_LIMIT],
         as_number(record.get("duration_seconds")),
@@ -247,6 +266,9 @@ def result_of(record: Mapping[str, Any]) -> StageResult:
         as_whole(progress.get("exact_max")),
         safe_line(loss, 20) if isinstance(loss, str) else as_number(loss),
         metric=metric_in(safe_line(metric, METRIC_LIMIT + 1)) if metric else "",
+        warnings=tuple(safe_line(one, TEXT_LIMIT) for one in warnings[:WARNINGS_KEPT])
+        if isinstance(warnings, list)
+        else (),
     )
 
 
@@ -312,7 +334,9 @@ _PLAIN = (
     "stage",
     "attempt",
     "attempt_began_at",
+    "boot_id",
     "retries",
+    "stage_event",
     "notices_held",
     "newest_event",
     "newest_at",
@@ -323,7 +347,9 @@ _PLAIN = (
 
 _LATER: dict[str, Any] = {
     "began_at": None,
+    "boot_id": None,
     "notices_held": "",
+    "stage_event": "",
     "rolled_back_to": None,
     "failed_left": None,
     "rechecked": "",
@@ -353,7 +379,8 @@ def from_plain(data: Mapping[str, Any]) -> JournalFacts:
     for name in _PLAIN:
         setattr(facts, name, data.get(name, _LATER[name]) if name in _LATER else data[name])
     facts.end = None if data["end"] is None else dict(data["end"])
-    facts.results = {one[0]: StageResult(*one) for one in data.get("results", ())}
+    results = (StageResult(*one) for one in data.get("results", ()))
+    facts.results = {one.stage: one._replace(warnings=tuple(one.warnings)) for one in results}
     facts.series = {name: Series(*one) for name, *one in data.get("series", ())}
     facts.jobs.of = {job["stage"]: KnownJob(**job) for job in data["jobs"]}
     facts.jobs.submissions = int(data["submissions"])

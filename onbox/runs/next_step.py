@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
-from onbox.triage.classes import may_repeat
+from onbox.runs.signs import Sign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ class Act(Enum):
     SWEEP_RESUME = ("sweep", "resume", RUN)
     NOTICES = ("notify", "list", RUN)
     ROOM = ("df",)  # bytes and inodes of the project's disk, then which checkpoints may go
-    INODES = ("df", "-i", ".")  # what else is small and many only its owner knows
+    INODES = ("df", "-i")  # what else is small and many only its owner knows
     PULL = ("patrol", "pull", BOX_RUN)  # from here on words of `patrol`, on the machine that looks at the box
     VERIFY = ("patrol", "verify", BOX_RUN)
     TEARDOWN = ("patrol", "teardown-check", BOX)
@@ -45,23 +45,25 @@ class Act(Enum):
         """Whether it is typed on the machine that looks at the box."""
         return "patrol" in self.value
 
-    def commands(self, run: str, onbox: Sequence[str] = ("onbox",), *, box: str = BOX) -> tuple[tuple[str, ...], ...]:
+    def commands(
+        self, run: str, onbox: Sequence[str] = ("onbox",), *, box: str = BOX, place: str = "."
+    ) -> tuple[tuple[str, ...], ...]:
         """What is typed in the project's directory, on the box or here (`is_local`), one after the other. Not for LOOK,
-        which is the watcher's. onbox: how it is called there. box: its name here.
+        which is the watcher's. onbox: how it is called there. box: its name here. place: whose disk has no room.
         """
         if self is Act.ROOM:
-            look = (("df", "-h", "."), ("df", "-i", "."))
+            look = (("df", "-h", place), ("df", "-i", place))
             return (*look, (*onbox, "prune", "--dry-run", run)) if run else look
         if self is Act.INODES:
-            return (self.value,)
+            return (("df", "-i", place),)
         if self.is_local:
             names = {BOX: box, BOX_RUN: f"{box}/{run}"}
             return (tuple(names.get(word, word) for word in self.value),)
         return ((*onbox, *_with_run(self.value, run)),)
 
-    def line(self, run: str) -> str:
+    def line(self, run: str, *, place: str = ".") -> str:
         """The commands for a shell that stands there."""
-        return " && ".join(map(shlex.join, self.commands(run)))
+        return " && ".join(map(shlex.join, self.commands(run, place=place)))
 
 
 def _with_run(words: Sequence[str], run: str) -> tuple[str, ...]:
@@ -84,41 +86,6 @@ class WithWord(Enum):
     def words(self, run: str) -> tuple[str, ...]:
         """The words behind `onbox`; () where it is not a command of onbox."""
         return _with_run(self._words, run)
-
-
-class Sign(Enum):
-    """What was seen of a run beside its state. The watcher that saw it says so; absent means only "not seen"."""
-
-    NO_CONTACT = "the box did not answer, so nothing new is known of the run"
-    VANISHED = "its directory is gone"
-    NO_RUN = "no run was seen, only the box"
-    FOREIGN = "onbox did not start it"
-    RESULTS_MISSING = "files that a DONE marker vouches for are gone"
-    PULLED = "all its files are home"
-    VERIFIED = "all its files are home, and each was loaded once"
-    SEALED = "its record is sealed"
-    REPEATED = "an earlier attempt failed in the same way"
-    NO_ROOM = "its failure is a full disk or quota"
-    NO_INODES = "its failure is a disk without free inodes"
-    CELLS_FAILED = "it is a sweep, and cells of it have failed"
-    CELLS_SKIPPED = "it is a sweep, and each cell that failed was skipped afterwards"
-    RECHECKED = "the stage at which it ended was judged again since, and is DONE"
-    CAUSE_UNKNOWN = "its failure has no class"
-    BY_A_PERSON = "somebody ended it"
-    NOT_STARTED = "its stage never started, so there is no log of it"
-    NO_REPEAT = "its failure's class can only repeat under the same configuration"
-    LOSS_LOST = "its loss is not a number any more"
-    OTHER_LINEAGE = "a newer checkpoint is of another run"
-    GATE_REFUSED = "a gate refused, nothing was started"
-    WOULD_REFUSE = "earlier results do not fit: a resume refuses"
-    RUNNER_GONE = "its stage is alive, its runner is not"
-    RUNNER_FROZEN = "its runner was stopped by a signal (SIGSTOP)"
-    KEEPER_GONE = "nothing records how its live stage ends"
-    SEEN_ONCE = "one look found no process of it"
-    STOP_POINT = "it is at the stopping point that a person set"
-    NOTICES_STUCK = "its notifications cannot be delivered"
-    ILL = "the watcher warns of something, and says what to look at"
-    UNATTENDED = "nothing of it runs, and nothing will start it by itself"
 
 
 class Standing(NamedTuple):
@@ -145,6 +112,11 @@ class NextStep(NamedTuple):
     never: str
     with_word: tuple[WithWord, ...] = ()
     resume_now: bool = False
+
+    @property
+    def continues(self) -> bool:
+        """Whether its command goes on with the run."""
+        return self.act in (Act.RESUME, Act.SWEEP_RESUME)
 
     @property
     def do_not(self) -> str:
@@ -187,6 +159,12 @@ TABLE: tuple[StepRow, ...] = (
         NextStep("box-not-there", Act.LOOK, "when the box answers again, look again; nothing is known against the run",
              "start it elsewhere or call it dead: a link that is down says nothing of the run"),
         _has(Sign.NO_CONTACT), "its last known state still counts",
+    ),
+    StepRow(
+        NextStep("removed-alive", Act.LOOK,
+             "let its processes end, or end them yourself by their pids: without its records nothing continues the run",
+             "start it a second time while they are alive: nothing of the first one would refuse that"),
+        _has(Sign.REMOVED_ALIVE), "the state directory was removed under a run that lives",
     ),
     StepRow(
         NextStep("run-gone", Act.LOOK, "if that was not intended, look for the volume",
@@ -237,6 +215,19 @@ TABLE: tuple[StepRow, ...] = (
              "stop, release or delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
         _done(), "its own CHAIN_DONE is there, and no process of it",
+    ),
+    StepRow(
+        NextStep("disk-full-now", Act.ROOM,
+             "free some room: `onbox prune` lists the checkpoints that may go, `onbox stats --hogs` what else is big; then `onbox resume`",
+             "resume before there is room; delete the best or the newest whole checkpoint"),
+        lambda run: run.has(Sign.DISK_FULL_NOW) and _would_continue(run),
+        "nothing else holds the run back, but without room a resume fails at its first record",
+    ),
+    StepRow(
+        NextStep("inodes-gone-now", Act.INODES, "delete or pack small files (tar, shards), then `onbox resume`",
+             "resume before there are free inodes; delete the best or the newest whole checkpoint"),
+        lambda run: run.has(Sign.INODES_GONE_NOW) and _would_continue(run),
+        "nothing else holds the run back, but without a free inode a resume fails at its first record",
     ),
     StepRow(
         NextStep("cells-skipped", Act.SWEEP_RESUME, "the resume runs the cells that are open, if any, and records the end",
@@ -347,6 +338,27 @@ TABLE: tuple[StepRow, ...] = (
         _has(Sign.KEEPER_GONE), "the keeper that records the exit code was killed, its stage was not",
     ),
     StepRow(
+        NextStep("stage-not-judged", Act.RESUME,
+             "the resume judges how its stage ended, and goes on from there; look again in a minute",
+             "start its command by hand: only the resume refuses a second copy", resume_now=True),
+        lambda run: run.state is RunState.INTERRUPTED and run.has(Sign.STAGE_NOT_JUDGED),
+        "the command had ended, and no runner lived to say how",
+    ),
+    StepRow(
+        NextStep("stage-not-begun", Act.RESUME,
+             "its first open stage starts for the first time (after --redo: anew), without ONBOX_RESUME; look again in a minute",
+             "start its command by hand: only the resume refuses a second copy", resume_now=True),
+        lambda run: run.state is RunState.INTERRUPTED and run.has(Sign.STAGE_NOT_BEGUN),
+        "it was cut off before that stage began",
+    ),
+    StepRow(
+        NextStep("end-missed", Act.LOGS,
+             "look at its log's end and its results; if it has to run again, resume: the stage starts with ONBOX_RESUME=1",
+             "resume it before somebody has looked: its work may be done, and would be repeated", (WithWord.RESUME,)),
+        lambda run: run.state is RunState.INTERRUPTED and run.has(Sign.END_MISSED),
+        "its stage went on after its runner and its keeper were killed: nobody knows its exit code",
+    ),
+    StepRow(
         NextStep("interrupted", Act.RESUME, "the stage starts again with ONBOX_RESUME=1; look again in a minute",
              "start its command by hand: only the resume refuses a second copy", resume_now=True),
         _is(RunState.INTERRUPTED), "no process and no result: it was cut off",
@@ -391,6 +403,15 @@ def next_step(run: Standing) -> NextStep:
     return next(row.step for row in TABLE if row.holds(run))
 
 
+WITHOUT_ROOM = ("disk-full-now", "inodes-gone-now")
+
+
+def _would_continue(run: Standing) -> bool:
+    """Whether the table would continue it at once, if there were room."""
+    step = next(row.step for row in TABLE if row.step.name not in WITHOUT_ROOM and row.holds(run))
+    return step.continues
+
+
 # How a run stands right after an event that people are told of; an event that is not here asks for nothing.
 _AFTER: dict[str, Standing] = {
     "stage_failed": Standing(RunState.FAILED),
@@ -408,25 +429,3 @@ def step_after(event: str, signs: frozenset[Sign] = frozenset()) -> NextStep | N
     """The step that a notification names. event: a word of `onbox.contract.notices`; None: nothing is to be done."""
     standing = _AFTER.get(event)
     return None if standing is None else next_step(standing._replace(signs=standing.signs | signs))
-
-
-NO_ROOM = frozenset({"disk_full", "quota_exceeded"})
-NO_INODES_CLASS = "inode_exhausted"
-UNKNOWN_CLASS = "unknown"
-NOT_STARTED_CLASS = "not_started"
-BY_A_PERSON_CLASS = "user_interrupt"
-
-
-def signs_of_failure(failure_class: str, own_word: bool | None = None) -> frozenset[Sign]:  # noqa: FBT001 - a reading
-    """What a failure's class says; "" for no failure. own_word: as `may_repeat` takes it."""
-    if not failure_class:
-        return frozenset()
-    rows = (
-        (failure_class in NO_ROOM, Sign.NO_ROOM),
-        (failure_class == NO_INODES_CLASS, Sign.NO_INODES),
-        (failure_class == UNKNOWN_CLASS, Sign.CAUSE_UNKNOWN),
-        (failure_class == NOT_STARTED_CLASS, Sign.NOT_STARTED),
-        (failure_class == BY_A_PERSON_CLASS, Sign.BY_A_PERSON),
-        (not may_repeat(failure_class, own_word=own_word), Sign.NO_REPEAT),
-    )
-    return frozenset(sign for holds, sign in rows if holds)

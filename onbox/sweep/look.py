@@ -6,11 +6,13 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.lock.lock_owner import read_holder
+from onbox.chain.run_room import find_short_room, place_of
 from onbox.chain.state.read_status import read_status
 from onbox.contract.events import Event
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
-from onbox.runs.next_step import Act, Sign, Standing, next_step, signs_of_failure
+from onbox.runs.next_step import Act, Standing, next_step
+from onbox.runs.signs import Sign, signs_of_failure, signs_of_room
 from onbox.runs.state import state_of
 from onbox.sweep.cells.queue_file import read_queue
 from onbox.sweep.cells.template import wanted_by
@@ -70,6 +72,7 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
         "eta_seconds": eta,
         "running_cells": running,
         "failed_cells": failed,
+        "warnings": boards.warnings_of(board),
         "queue_problems": problems,
         "runner_alive": runner_alive,
         "runner": _runner_text(paths, runner_alive=runner_alive, cells_alive=len(running), known=known),
@@ -78,7 +81,12 @@ def look_at_sweep(paths: RunPaths) -> SweepView:
         "project": found.head.project,
     }
     signs = {Sign.CELLS_SKIPPED} if settled else _signs(state, known, runner_alive=runner_alive, lives=bool(running))
-    return SweepView({**data, **_step(found.head.run, state, signs, failed)})
+    standing = Standing(state, frozenset(signs))
+    room = find_short_room(paths, found.head, None) if next_step(standing).continues else None
+    standing = standing._replace(signs=standing.signs | signs_of_room(room))
+    data["disk"] = None if room is None else room.words
+    place = place_of(room, str(found.head.project))
+    return SweepView({**data, **_step(found.head.run, standing, failed, place)})
 
 
 def _running(paths: RunPaths, board: boards.Board) -> Iterator[dict[str, Any]]:
@@ -135,13 +143,15 @@ def _signs(state: RunState, known: KnownSweep, *, runner_alive: bool, lives: boo
     return signs
 
 
-def _step(run: str, state: RunState, signs: set[Sign], failed: list[dict[str, Any]]) -> dict[str, Any]:
+def _step(run: str, standing: Standing, failed: list[dict[str, Any]], place: str) -> dict[str, Any]:
     """What to do about it, by the same table as everywhere; of failed cells the first one's log says why, not the
-    sweep's.
+    sweep's. place: whose disk has no room.
     """
-    step = next_step(Standing(state, frozenset(signs)))
-    command, then = step.act.line(run), step.then
-    if Sign.CELLS_FAILED in signs:
+    step = next_step(standing)
+    command, then = step.act.line(run, place=place), step.then
+    if step.name == "interrupted":
+        then = "the resume runs the cells that are open; look again in a minute"
+    if standing.has(Sign.CELLS_FAILED):
         then = f"find out why cells failed, then: onbox sweep retry-failed {run}"
         if step.act is Act.LOGS and failed:
             command = shlex.join(("onbox", "logs", failed[0]["cell"], "--run", run))

@@ -20,7 +20,7 @@ _NO_END: tuple[None, dict[str, float]] = (None, {})
 
 
 class CellResult(NamedTuple):
-    """Of one cell. seconds and metrics: of its last end; none where it is to be run, or runs, once more."""
+    """Of one cell. seconds, metrics and warnings: of its last end; none where it is to be run, or runs, once more."""
 
     cell: str
     values: dict[str, str]
@@ -28,6 +28,7 @@ class CellResult(NamedTuple):
     failure_class: str
     seconds: float | None
     metrics: dict[str, float]
+    warnings: tuple[str, ...] = ()
 
 
 class ResultsTable(NamedTuple):
@@ -68,7 +69,9 @@ def _results(paths: RunPaths) -> list[CellResult]:
         has_ended = standing not in (SweepStanding.OPEN, SweepStanding.RUNNING)
         seconds, metrics = ends.get(cell.number, _NO_END) if has_ended else _NO_END
         failure_class = failure.failure_class if failure else ""
-        found.append(CellResult(cell.name, dict(cell.values), standing.name.lower(), failure_class, seconds, metrics))
+        warnings = board.warned.get(cell.number, ())
+        state = standing.name.lower()
+        found.append(CellResult(cell.name, dict(cell.values), state, failure_class, seconds, metrics, warnings))
     return found
 
 
@@ -79,7 +82,7 @@ def table_of(results: list[CellResult], sort: str) -> ResultsTable:
     ordered = _sorted(results, sort)
     rows = [
         (
-            one.state if not one.failure_class else f"failed: {one.failure_class}",
+            _state_of(one),
             *(one.values.get(name, "") for name in parameters),
             *(one.metrics.get(name) for name in metrics),
             one.seconds,
@@ -88,6 +91,12 @@ def table_of(results: list[CellResult], sort: str) -> ResultsTable:
         for one in ordered
     ]
     return ResultsTable(("state", *parameters, *metrics, "seconds", "cell"), rows, ordered)
+
+
+def _state_of(one: CellResult) -> str:
+    if one.failure_class:
+        return f"failed: {one.failure_class}"
+    return f"{one.state}: {one.warnings[0]}" if one.warnings else one.state
 
 
 def _sorted(results: list[CellResult], sort: str) -> list[CellResult]:

@@ -132,7 +132,9 @@ RULE_REMEDIES = {
     "size the workers by memory.max, not by the number of CPUs.",
     "keeper-lost": "Its keeper (the process that records the exit code) was killed; the stage went on, and how it "
     "ended is not known. Look at the end of its log and at its results; then resume: the stage runs again.",
-    "cut-off": "Its runner and its processes ended together, and nobody recorded how: a reboot, an eviction or a kill "
+    "end-missed": "Nobody recorded how it ended. Look at the end of its log and at its results; if it has to run "
+    "again, resume: the stage starts once more.",
+    "cut-off": "Its runner and its processes are gone, and nobody recorded how: a reboot, an eviction or a kill "
     "from outside. Resume it; if it ends again at the same step, look there first.",
     "bare-killed": "Killed without a traceback is most often the cgroup's OOM killer: look at oom_kill in "
     "memory.events. Size the workers by memory.max, not by the number of CPUs; then resume.",

@@ -18,7 +18,7 @@ from onbox.triage.classes import may_repeat
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
-from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, UserRow
+from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, VAGUE, UserRow
 from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
 from onbox.triage.weighing.confidence import confidence_in
@@ -34,6 +34,7 @@ STALE_CADENCES = 10
 LINE_LIMIT = 500
 SIGKILL, SIGINT = 9, 2
 NO_ROOM_BYTES = 1 << 16  # free: less than a buffer's worth of log
+NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
 NOTHING = Evidence()
 _SCHEDULER_STATES = {
     "TIMEOUT": "time_limit",
@@ -87,10 +88,25 @@ def classify(
 
 
 def with_progress(verdict: Diagnosis, *, finished: bool) -> Diagnosis:
-    """A verdict beside what `onbox progress` says of the same log: a healthy run whose loop is over is done."""
-    if finished and verdict.failure_class == "success_healthy" and verdict.state in ("running", "unknown"):
-        return verdict._replace(state="done", rule="progress-finished")
-    return verdict
+    """A verdict beside what `onbox progress` says of the same log: where its loop is over, a healthy run is done, and a
+    silent one has ended and does not hang.
+    """
+    if not finished or not may_be_done(verdict):
+        return verdict
+    name, rule = "success_healthy", "progress-finished"
+    confidence = "low" if verdict.rule == "silent-log" else verdict.confidence
+    remedy, retry = remedy_of(name, rule, verdict.line), may_repeat(name)
+    return verdict._replace(
+        failure_class=name, state="done", rule=rule, confidence=confidence, remedy=remedy, retry=retry,
+        signature=signature(name, None),
+    )  # fmt: skip
+
+
+def may_be_done(verdict: Diagnosis) -> bool:
+    """Whether the progress may tell more than the words did: nothing in them is wrong, and no end is told."""
+    if verdict.rule == "silent-log":
+        return True
+    return verdict.failure_class == "success_healthy" and verdict.state in ("running", "unknown")
 
 
 def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:
@@ -138,7 +154,7 @@ def _line_of(failure_class: str, decision: Decision) -> SeenLine | None:
 # -- 2. what the log says
 
 
-def _from_text(_: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
+def _from_text(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     cause = decision.cause
     if cause is None or (_ended_well(evidence) and not decision.lost and not _is_sure(cause)):
         return None
@@ -156,6 +172,10 @@ def _from_text(_: Record, decision: Decision, evidence: Evidence) -> SettledClas
         and cause.row.failure_class == "host_oom"
     ):
         return SettledClass("unknown", "killed-cause-unknown", "dead", "medium", SeenLine(cause.number, cause.text))
+    without_room = _from_room(record, evidence) if explains <= VAGUE + 1 and _is_of_a_write(cause) else None
+    if without_room is not None:
+        at = SeenLine(cause.number, cause.text)
+        return without_room._replace(rule="no-room-to-write", at=at, fault=cause)
     failure_class = _finer_class(cause, decision.attempt, evidence)
     goes_on = decision.lost and not _is_dead(evidence) and decision.attempt.success is None
     state = "dead"
@@ -165,6 +185,14 @@ def _from_text(_: Record, decision: Decision, evidence: Evidence) -> SettledClas
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes
     return SettledClass(failure_class, cause.row.id, state, confidence_in(cause, decision), at, cause)
+
+
+_WRITES = lazy(r"(?i)(?<![a-z])f?(?:writ(?:e|ing|able)|sav(?:e|ing)|flush|dump|export|serializ)")
+
+
+def _is_of_a_write(cause: Fault) -> bool:
+    """Whether what failed was about to write, by its own words or by the code that it stopped in."""
+    return bool(_WRITES.search(cause.text)) or (cause.trace is not None and cause.trace.mentions(_WRITES))
 
 
 def _is_sure(cause: Fault) -> bool:

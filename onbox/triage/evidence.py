@@ -31,7 +31,8 @@ class Evidence(NamedTuple):
     """What is known beside the log; None in every field means that nobody could look.
 
     exit_code: the shell's. signal: number of the signal that ended the process. cause: as `chain.checks.Ended.cause`,
-    or "cut_off": runner and stage ended together, and nobody recorded it.
+    or "cut_off": nothing of runner and stage is left, and nobody recorded how; or "end_missed": so, and the stage went
+    on without its runner or says that it is done.
     gates: names of the success gates that refused. oom_kill_delta: how many kills for memory the cgroup counted during
     the run. disk_free_bytes, inodes_free: where the run writes. scheduler_state: Slurm's word or that of another
     scheduler ("TIMEOUT", "PREEMPTED", "OUT_OF_MEMORY", "NODE_FAIL", "CANCELLED", "FAILED", "COMPLETED", "RUNNING").
@@ -82,7 +83,7 @@ NO_PROOF_RULES = frozenset(
             "usage",
         ),
         *("killed", "killed-cause-unknown", "asked-to-end", "interrupted", "bug-signal", "unproven", "no-room-left"),
-        *("keeper-lost", "cut-off"),
+        *("keeper-lost", "cut-off", "end-missed"),
     )
 )
 
@@ -95,6 +96,9 @@ EVIDENCE: tuple[EvidenceRow, ...] = (
     EvidenceRow("not-started", lambda e: e.cause == "not_started", "not_started", "execve(2) or posix_spawn(3) failed"),
     EvidenceRow(
         "cut-off", lambda e: e.cause == "cut_off", "preempted", "no end record, and no process: `onbox status`"
+    ),
+    EvidenceRow(
+        "end-missed", lambda e: e.cause == "end_missed", "unknown", "the log went on without its runner: `onbox status`"
     ),
     EvidenceRow("keeper-lost", lambda e: e.cause == "keeper_lost", "unknown", "the runner: its keeper died first"),
     EvidenceRow(

@@ -74,7 +74,8 @@ _OF_A_TOOL = lazy(
     r"|fail(?:ed|ure|s)|invalid|unknown|unterminated|unmatched|unexpected|missing|not found|denied|refused|no such|bad"
     r"|illegal|unsupported|unrecogni[sz]ed|too (?:many|long|large|few|small)|exceed\w{0,3}|duplicate|mismatch\w{0,2}"
     r"|undefined|undeclared|expected|corrupt\w{0,3}|truncated|not (?:an?|valid|allowed|supported|enough)|out of"
-    r"|singular|infeasible|syntax error)\b)",
+    r"|singular|infeasible|syntax error|broken pipe|timer expired|no child processes|owner died|is a directory"
+    r"|(?:file|already) exists|not empty|unavailable|is down|refused|timed out|unauthorized|rejected|busy)\b)",
     re.IGNORECASE,
 )
 # What a program trips over when it takes itself down.

@@ -34,7 +34,7 @@ _SLIP = lazy(
     r"|\w\.(?:c|cc|cpp|h|hpp):\d{1,6}: .{0,200}assertion|nonconformant|sanitizer|buffer overflow"
     r"|no registered .{0,60}opkernel|unsupported operations|not (?:currently |yet )?implemented"
     r"|parse error near line|near \".{1,40}\": syntax error|arithmetic|rangeerror|no such variable|too many open files"
-    r"|null ?pointer|segmentation|stack trace",
+    r"|in your sql syntax|no such column|column .{1,80} does not exist|null ?pointer|segmentation|stack trace",
     re.IGNORECASE,
 )
 # Names that tell nothing: any failure may be raised as one of them.
@@ -65,6 +65,7 @@ _GOES_BEFORE = (("checkpoint_corrupt", "data_error"),)
 _BLANKS = lazy(r"\s+")
 _ADDRESS = lazy(r"\b(https?|ftp|s3|gs)://[^\s'\")>]+")  # what it is made of tells nothing
 
+_UNIT = lazy(r"\b[\w@.-]{1,80}\.(?:service|timer|socket|scope|slice)\b")  # of systemd: its name tells nothing
 _DIRECTORIES = lazy(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-])")  # of a path: what they are called tells nothing either
 
 # What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
@@ -136,7 +137,7 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
         return None
     last = name.rsplit(".", 1)[-1]
     own_name = "" if last in ANY_NAME else _CAMEL.sub(" ", last)
-    sentence = _plain(_DIRECTORIES.sub("", _ADDRESS.sub(r"\1 url", without_none(sentence[:TEXT_LIMIT]))))
+    sentence = _plain(_DIRECTORIES.sub("", _UNIT.sub("", _ADDRESS.sub(r"\1 url", without_none(sentence[:TEXT_LIMIT])))))
     text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
     scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
     best = max(scores.values())

@@ -89,6 +89,8 @@ def plan_resume(
         return NotDone("a person has acknowledged or silenced it")
     if not (look.managed or look.can_resubmit):
         return NotDone("onbox did not start this run")
+    if look.room is not None:
+        return NotDone(look.room.words)
     own = [act for act in past if (act.box, act.run) == (verdict.box, verdict.run)]
     failure = observed(look.failure)
     signature = failure.signature if failure else ""

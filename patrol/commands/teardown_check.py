@@ -13,6 +13,7 @@ from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.errors import Trouble
+from onbox.model.screen import hanging
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from patrol.collect import look_at_all
@@ -107,15 +108,19 @@ def _lines(
         lines.append(f"  {safe_line(one.run)}")
         for condition in one.conditions:
             answer = {True: "yes", False: "no", None: "?"}[condition.holds]
-            lines.append(f"    {condition.name:<9} {answer:<4} {safe_line(condition.proof, 300)}")
+            head = f"    {condition.name:<9} {answer:<4} "
+            lines += hanging(head, safe_line(condition.proof, 300), indent=len(head))
         lines.append(f"    so        {one.ruling.says}" + (f": {one.next_command}" if _types(one) else ""))
     if not conditions:
         lines.append("  no run of it is known: what is there was not looked at, and belongs to nobody here")
     lines += ["  what the provider's words mean"]
     for known in (verb,) if verb is not None else profile.verbs:
         lines += _verb_lines(known)
-    lines += [f"  mind      {clock}" for clock in (*box.clocks, *profile.clocks)]
-    lines += [f"  storage   {one}" for one in profile.storage]
+    rows = [
+        *(("mind", clock) for clock in (*box.clocks, *profile.clocks)),
+        *(("storage", one) for one in profile.storage),
+    ]
+    lines += [line for name, text in rows for line in hanging(f"  {name:<9} ", text, indent=12)]
     return [*lines, _end(box, profile, conditions, verb)]
 
 
@@ -124,10 +129,11 @@ def _types(one: RunConditions) -> bool:
 
 
 def _verb_lines(verb: Verb) -> list[str]:
-    rows = (("how", verb.command), ("stops", verb.stops), ("goes on", verb.goes_on), ("survives", verb.survives))
+    rows = (("stops", verb.stops), ("goes on", verb.goes_on), ("survives", verb.survives), ("undo", verb.undo))
     return [
-        f"    {verb.name}: {verb.does}",
-        *(f"      {name:<9} {text}" for name, text in (*rows, ("undo", verb.undo))),
+        *hanging(f"    {verb.name}: ", verb.does),
+        f"      {'how':<9} {verb.command}",  # to be copied: never folded
+        *(line for name, text in rows for line in hanging(f"      {name:<9} ", text, indent=16)),
     ]
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from onbox.config.trust_keys import FOR_PATROL, SSH
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
-from onbox.project import Project, load_project
+from onbox.project import BrokenConfig, Project, load_project
 from patrol.config.settings import SSH_VARIABLE, Settings, state_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from onbox.cli.command import Options
     from onbox.model.boxes import BoxSettings
@@ -29,7 +30,19 @@ def load_settings(args: Options, environ: Mapping[str, str], *, looks: bool = Fa
             os.chdir(args.folder)
         except OSError as error:
             raise Trouble(Exit.USAGE, f"{args.folder}: {error.strerror}") from error
-    return settings_of(load_project(args.config, asks=uses_of_patrol(environ) if looks else ()), environ)
+    with unseen_meanwhile():
+        project = load_project(args.config, asks=uses_of_patrol(environ) if looks else ())
+    return settings_of(project, environ)
+
+
+@contextmanager
+def unseen_meanwhile() -> Iterator[None]:
+    """Of a file that cannot be used it is said what that means for whoever watches from here."""
+    try:
+        yield
+    except BrokenConfig as broken:
+        broken.also("until then nothing is looked at from here, and nobody is told of anything; what runs goes on")
+        raise
 
 
 def uses_of_patrol(environ: Mapping[str, str]) -> frozenset[str]:

@@ -133,7 +133,9 @@ class BoxScene:
 
 
 class LinkScene(NamedTuple):
-    """A run (or, with run "", a box) of which nothing could be seen at this tick."""
+    """A run (or, with run "", a box) of which nothing could be seen at this tick. pids: what lives of a run whose
+    directory is gone.
+    """
 
     box: str
     run: str
@@ -144,6 +146,7 @@ class LinkScene(NamedTuple):
     now: float
     limits: Thresholds = DEFAULTS
     way: Way = NO_WAY
+    pids: tuple[int, ...] = ()
 
     @property
     def failures(self) -> int:

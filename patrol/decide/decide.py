@@ -8,7 +8,8 @@ from onbox.contract.paths import SWEEP
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
-from onbox.runs.next_step import UNKNOWN_CLASS, next_step
+from onbox.runs.next_step import WITHOUT_ROOM, next_step
+from onbox.runs.signs import UNKNOWN_CLASS
 from patrol.decide.box_scene import BoxScene, LinkScene
 from patrol.decide.phrases import clean, last_known, quote
 from patrol.decide.policy import Policy
@@ -16,16 +17,16 @@ from patrol.decide.remote_command import Untypeable, Way
 from patrol.decide.rule import Rule, S, Tried, all_that_fire, first_that_fires
 from patrol.decide.run_scene import RunScene
 from patrol.decide.since import first_seen, since_of_link, since_of_run
-from patrol.decide.standing import Reported, Typist, standing_of
+from patrol.decide.standing import Reported, Typist, disk_to_look_at, standing_of
 from patrol.memory.history import Before, BoxBefore
 from patrol.memory.update_history import acknowledgement
-from patrol.snapshot import Unreachable
+from patrol.snapshot import BoxLook, Unreachable
 from patrol.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from patrol.snapshot import BoxLook, RunLook, Snapshot
+    from patrol.snapshot import RunLook, Snapshot
 
 SAY_LIMIT = 400
 DEFAULT_POLICY = Policy()
@@ -110,7 +111,7 @@ def _reported(verdict: Verdict, scene: RunScene | None) -> Reported:
     )
     if scene is not None:
         told = told._replace(repeated=scene.repeated.times >= scene.limits.repeat_count, home=scene.look.home)
-        told = told._replace(rechecked=scene.look.rechecked)
+        told = told._replace(rechecked=scene.look.rechecked, room=scene.look.room, stage_signs=scene.look.stage_signs)
         if isinstance(scene.look.failure, Unseen):
             return told._replace(failure_class=UNKNOWN_CLASS)
     failure = scene.failure if scene is not None else None
@@ -130,9 +131,13 @@ def _with_step(verdict: Verdict, told: Reported, way: Way, onbox: tuple[str, ...
     step = next_step(standing)
     if step.name == "ill" and not verdict.finding.remedy:  # what is to be done is told by the rule beside it
         verdict = verdict._replace(finding=verdict.finding._replace(remedy=_worst(verdict).remedy))
+    if told.room is not None and step.name in WITHOUT_ROOM:
+        remedy = f"Free some room, then resume: {clean(told.room.words, 200)}."
+        verdict = verdict._replace(finding=verdict.finding._replace(remedy=remedy))
     typist = Typist(verdict.box, verdict.run, way, onbox)
     try:
-        finding, asked = verdict.finding._replace(command=typist.line(step.act, told.look)), typist.asked(step)
+        command = typist.line(step.act, told.look, disk_to_look_at(told.room))
+        finding, asked = verdict.finding._replace(command=command), typist.asked(step)
     except Untypeable as shown:
         finding, asked = _without_command(verdict.finding, shown), ()
     return verdict._replace(
@@ -212,7 +217,8 @@ def _link_verdict(
     reason, detail = _why_unseen(snapshot)
     way = way or Way(snapshot.box, snapshot.box)
     limits = policy.limits(snapshot.box, run)
-    scene = LinkScene(snapshot.box, run, reason, detail, before, box_before, now, limits, way)
+    alive = [one.pids for one in snapshot.removed if one.run == run] if isinstance(snapshot, BoxLook) else []
+    scene = LinkScene(snapshot.box, run, reason, detail, before, box_before, now, limits, way, *alive[:1])
     rule, _ = first_that_fires(policy.link_rules, scene)
     memory: Before | BoxBefore = before if run else box_before
     verdict = Verdict(

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
-from onbox.runs.next_step import Act, NextStep, Sign, Standing, signs_of_failure
+from onbox.runs.next_step import Act, NextStep, Standing
+from onbox.runs.signs import Sign, signs_of_failure, signs_of_room
 from patrol.decide.remote_command import here
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from onbox.runs.room import RunRoom
     from patrol.decide.remote_command import Way
     from patrol.memory.transfers import Home
 
@@ -21,6 +23,7 @@ _OF_RULE: Mapping[str, Sign] = {
     "unreachable": Sign.NO_CONTACT,
     "runs-unseen": Sign.NO_CONTACT,
     "vanished": Sign.VANISHED,
+    "removed-alive": Sign.REMOVED_ALIVE,
     "repeated-failure": Sign.REPEATED,
     "gate-refused": Sign.GATE_REFUSED,
     "gone": Sign.SEEN_ONCE,
@@ -41,7 +44,8 @@ class Reported(NamedTuple):
     rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
     failure_class: "" where it has not failed. retry_allowed: the marker's own word; None: the class table decides.
     repeated: whether an earlier attempt ended in the same way. cells_failed, cells_skipped: of a sweep.
-    rechecked: the stage at which it ended was judged again. home: what a pull brought here of it.
+    rechecked: the stage at which it ended was judged again. home: what a pull brought here of it. room: where
+    it has none. stage_signs: names of what a resume finds of its stage.
     """
 
     run: str
@@ -58,6 +62,8 @@ class Reported(NamedTuple):
     cells_skipped: bool = False
     rechecked: bool = False
     home: Home | None = None
+    room: RunRoom | None = None
+    stage_signs: tuple[str, ...] = ()
 
 
 def standing_of(told: Reported) -> Standing:
@@ -69,7 +75,8 @@ def standing_of(told: Reported) -> Standing:
         signs.add(Sign.NO_RUN)
     elif not told.managed:
         signs.add(Sign.FOREIGN)
-    signs |= signs_of_failure(told.failure_class, told.retry_allowed)
+    signs |= signs_of_failure(told.failure_class, told.retry_allowed) | signs_of_room(told.room)
+    signs |= {Sign[name] for name in told.stage_signs if name in Sign.__members__}
     if told.repeated and told.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
     if told.rechecked:
@@ -85,6 +92,11 @@ def standing_of(told: Reported) -> Standing:
     return Standing(told.state, frozenset(signs))
 
 
+def disk_to_look_at(room: RunRoom | None) -> str:
+    """For a shell in the project: the place without room, where it may lie on another disk."""
+    return room.path if room is not None and room.path.startswith("/") else "."
+
+
 class Typist(NamedTuple):
     """Turns a step into complete command lines. onbox: the words of the program on the box."""
 
@@ -97,13 +109,13 @@ class Typist(NamedTuple):
         """A command of onbox in the project's directory on the box."""
         return self.way.there((*self.onbox, *words))
 
-    def line(self, act: Act, look: str) -> str:
-        """The command for an act; "" where nothing is to be typed. look: the watcher's own."""
+    def line(self, act: Act, look: str, place: str = ".") -> str:
+        """The command for an act; "" where nothing is to be typed. look: the watcher's own. place: that has no room."""
         if act is Act.LOOK:
             return look
         if act.is_local:
             return " && ".join(here(*words) for words in act.commands(self.run, box=self.box))
-        return self.way.there(*act.commands(self.run, self.onbox))
+        return self.way.there(*act.commands(self.run, self.onbox, place=place))
 
     def asked(self, step: NextStep) -> tuple[tuple[str, str], ...]:
         """What is done only with a person's word: what, and the command that does it."""

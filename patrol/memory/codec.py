@@ -14,6 +14,7 @@ from onbox.logs.cursor import Cursor
 from onbox.model.boxes import StopAt
 from onbox.model.tracker import TrackerIdentity
 from onbox.runs.journal import StageResult
+from onbox.runs.room import RunRoom
 from onbox.trackers.reading import TrackerRun
 from onbox.trackers.trackio_db import Alert
 from onbox.triage.repeats import AttemptEnd
@@ -117,6 +118,6 @@ def verdict_from_text(text: str) -> Verdict | None:
 @lru_cache(maxsize=1)
 def _kinds() -> dict[str, type[Any]]:
     """Every class that a look or a verdict holds, by name."""
-    found = (StageResult, StopAt, Progress, RunState, TrackerIdentity, Cursor, TrackerRun, Alert, AttemptEnd)
+    found = (StageResult, StopAt, Progress, RunState, RunRoom, TrackerIdentity, Cursor, TrackerRun, Alert, AttemptEnd)
     ours = (one for module in (snapshot, verdict) for one in vars(module).values() if isinstance(one, type))
     return {one.__name__: one for one in (*found, *ours)}

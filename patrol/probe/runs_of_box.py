@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.readings import Absent, Unseen
 from onbox.named_tuple import NamedTuple
+from onbox.runs.room import shortest
 from patrol.memory.run_memory import Memories, RunMemory
 from patrol.probe import scheduled, trackers, watched
 from patrol.probe.box import identity as box_identity
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
     from onbox.backends.base import Job
     from onbox.contract.readings import Maybe
     from onbox.model.boxes import BoxSettings, Watch
+    from onbox.runs.room import RunRoom
     from onbox.series.point import Point
     from patrol.memory.run_records import RecordText
     from patrol.probe.asked_sections import AskedSections
     from patrol.probe.frames import Frames
-    from patrol.snapshot import RunLook
+    from patrol.snapshot import RemovedRun, RunLook
 
 
 NOTHING = RunMemory()
@@ -33,13 +35,14 @@ NOTHING = RunMemory()
 
 class SeenRuns(NamedTuple):
     """The runs of a box; left_out: how many more managed ones there are. records, points: what they brought that is
-    kept apart from the look, by run.
+    kept apart from the look, by run. removed: those of which only processes are there.
     """
 
     looks: Maybe[tuple[RunLook, ...]]
     left_out: int
     records: tuple[tuple[str, RecordText], ...]
     points: tuple[tuple[str, tuple[Point, ...]], ...]
+    removed: tuple[RemovedRun, ...] = ()
 
 
 def runs_of_box(
@@ -56,7 +59,10 @@ def runs_of_box(
     raw = _raw_runs(sections) if box.project is not None else None
     looks: list[RunLook] = []
     if isinstance(raw, box_runs.RawRuns):
-        looks += _managed_looks(raw, managed.Box(who.identity, sections.asked.state_dir, who.onbox_on_path), fresh)
+        where = managed.Box(
+            who.identity, sections.asked.state_dir, who.onbox_on_path, _short_room(raw, box, sections.asked.state_dir)
+        )
+        looks += _managed_looks(raw, where, fresh)
     clock = who.identity.clock_seconds
     looks += [_watched_look(box, watch, at, sections, fresh, clock) for at, watch in enumerate(box.watches)]
     whole = _with_what_others_say(tuple(looks), sections, known, fresh)
@@ -66,7 +72,13 @@ def runs_of_box(
         return SeenRuns(whole, 0, (), ())
     records = tuple((one.name, one.record) for one in raw.runs if one.record is not None)
     points = tuple((one.name, new) for one in raw.runs if (new := managed.new_points(one)))
-    return SeenRuns(whole, raw.there_are - len(raw.runs), records, points)
+    return SeenRuns(whole, raw.there_are - len(raw.runs), records, points, raw.removed)
+
+
+def _short_room(raw: box_runs.RawRuns, box: BoxSettings, state_dir: str) -> RunRoom | None:
+    """The place where runs write that has no room; None: each has, or nothing was told."""
+    places = (state_dir, box.project or "")
+    return shortest([room._replace(path=path) for path, room in zip(places, raw.rooms, strict=False)])
 
 
 def _raw_runs(sections: AskedSections) -> box_runs.RawRuns | Unseen:
@@ -86,7 +98,7 @@ def _managed_looks(raw: box_runs.RawRuns, where: managed.Box, fresh: dict[str, R
         look, fresh[one.name] = managed.look_at(one, fresh.get(one.name, NOTHING), where)
         looks.append(look)
     if raw.there_are == len(raw.runs):  # of runs that are gone, nothing is kept
-        names = {one.name for one in raw.runs}
+        names = {one.name for one in raw.runs} | {one.run for one in raw.removed}  # of these it is asked again
         for name in [name for name, kept in fresh.items() if kept.manifest is not None and name not in names]:
             del fresh[name]
     return looks

@@ -94,6 +94,7 @@ def read(
         sections_unseen=tuple(sections.unseen.items()),
         onbox_on_path=who.onbox_on_path,
         runs_left_out=runs.left_out,
+        removed=runs.removed,
         records=runs.records,
         series=runs.points,
     ), Memories(about, fresh)

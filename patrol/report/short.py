@@ -185,7 +185,8 @@ def cause_in_short(worst: Finding, verdict: Verdict, look: RunLook | None) -> st
     if worst is verdict.finding and worst.rule in FAILED_RULES:
         return failure_in_short(failure, look.reason) if failure or look.reason else _clause(worst)
     if worst is verdict.finding and worst.rule in ("interrupted", "interrupted-again"):
-        return failure_in_short(failure, look.reason) if failure or look.reason else "gone without a word"
+        unexplained = "its end was not seen" if look.unseen_end else "gone without a word"
+        return failure_in_short(failure, look.reason) if failure or look.reason else unexplained
     return _OF_RULE[worst.rule](look) if worst.rule in _OF_RULE else _clause(worst)
 
 

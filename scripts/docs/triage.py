@@ -42,7 +42,8 @@ How it decides, in this order:
      with both beside it.
 3. How the process ended, where the log says nothing. A disk without room takes no last words: then the free bytes and
    inodes where the run works and logs say it.
-4. Silence: a log that just stops is a stall only if its age says so (30 minutes, or ten times its own pace).
+4. Silence: a log that just stops is a stall only if its age says so (30 minutes, or ten times its own pace), and its
+   progress (`onbox progress`) has not ended.
 5. Where nothing is wrong, the run is *done* if the log says so, or if its progress has ended (`onbox progress`).
 
 Rows of your own in onbox.toml come before all others:

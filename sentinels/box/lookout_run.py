@@ -24,6 +24,8 @@ JOURNAL_LIMIT = 1 << 16
 STATUS_SECONDS = 30.0  # the usual time between two samples
 PART_LIMIT = 1 << 15
 NEIGHBOURS = 20
+ORPHANS, ENVIRON_LIMIT = 20, 1 << 17
+SEEK_SECONDS = 5.0  # between two looks through all processes for those of a run that is not there
 FIRST_ASK_SECONDS = 0.5  # after its records changed an engine is asked soon, then at longer and longer intervals
 ASK_SECONDS = 30.0
 ASK_BOUND_SECONDS = 90.0  # its own commands are bounded: this is the end of a shell that hangs
@@ -104,6 +106,7 @@ class RunItem:
         self.folder, self.quick = os.path.join(self.root, "markers"), None
         self.status, self.status_at = os.path.join(self.root, "status.json"), 0.0  # and when it was told
         self.stamp = None  # type: str | None
+        self.sought_at, self.orphans = -SEEK_SECONDS, []  # type: float, list[int]
         self.key, self.alive, self.next_at, self.told = (), ("", ""), 0.0, ("", "")  # type: tuple[str | None, ...], tuple[str, str], float, tuple[str, str]
 
     def look(self, now):
@@ -168,9 +171,35 @@ class RunItem:
         self.status_at, self.stamp = now, self._stamp(self.status)
         parts += [("status", read_part(self.status, PART_LIMIT) or b"")]
         parts += [("lock", self._lock()), ("failed", self._failed())]
+        parts.append(("room", self._room()))
         if not head:
+            parts.append(("orphans", self._orphans(now)))
             parts.append(("runs", "\n".join(self._neighbours())))
         return "run %s %s" % (self.ident, " ".join("%s=%s" % (name, hex_of(text)) for name, text in parts))
+
+    def _orphans(self, now):
+        """Processes that were started in this directory, which is not there: their pids. They are sought for seldom."""
+        if not 0 <= now - self.sought_at < SEEK_SECONDS:
+            own, cells = (b"ONBOX_RUN_DIR=" + os.fsencode(self.root) + end for end in (b"", b"/"))
+            self.sought_at, found = now, []
+            for name in glob.glob("/proc/[0-9]*/environ"):
+                words = (read_part(name, ENVIRON_LIMIT) or b"").split(b"\0")
+                if any(word == own or word.startswith(cells) for word in words):
+                    found.append(int(name.split("/")[2]))
+            self.orphans = sorted(found)[:ORPHANS]
+        return " ".join(str(pid) for pid in self.orphans)
+
+    def _room(self):
+        """Bytes and inodes that are free where it writes; `-` where they are not counted, "" where that is not told."""
+        try:
+            seen = os.statvfs(self.root)
+        except OSError:
+            return ""
+        if not 0 < seen.f_blocks * seen.f_frsize < 1 << 63:
+            return ""
+        blocks = seen.f_bfree if os.geteuid() == 0 else seen.f_bavail  # what is kept for root is free to root
+        counted = 0 < seen.f_files < 1 << 63 and seen.f_favail <= seen.f_files
+        return "%d %s" % (blocks * seen.f_frsize, seen.f_favail if counted else "-")
 
     def _neighbours(self):
         """Names of the runs that lie where this one should."""

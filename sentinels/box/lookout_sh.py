@@ -304,19 +304,30 @@ look_run() { # NUMBER ID ROOT
     [ "$is" = "$was" ] || eval "ask$1=0 pause$1=1"
     eval "engine$1=1" ;;
   esac
-  runs=
+  room=$(stat -f -c '%f %a %S %d %c' "$3" 2>/dev/null | {
+    read -r free own size inodes all || exit
+    [ ! -O / ] || own=$free # what is kept for root is free to root
+    [ "$all" -gt 0 ] || inodes=-
+    echo "$((own * size)) $inodes"
+  })
+  more=" room=$(hex_of "$room")" names=
   if [ -z "$head" ]; then
     for file in "${3%/*}"/*/run.json; do
-      [ ! -f "$file" ] || { file=${file%/run.json}; runs="$runs${file##*/}
+      [ ! -f "$file" ] || { file=${file%/run.json}; names="$names${file##*/}
 "; }
     done
-    runs=" runs=$(printf %s "$runs" | head -n 20 | hex)"
-    [ "$runs" != " runs=" ] || runs=" runs=-"
+    orphans=
+    for file in $(grep -lF -e "ONBOX_RUN_DIR=$3" /proc/[0-9]*/environ 2>/dev/null | head -n 20); do
+      case $(tr '\0' '\n' <"$file" 2>/dev/null | grep '^ONBOX_RUN_DIR=') in
+        "ONBOX_RUN_DIR=$3" | "ONBOX_RUN_DIR=$3/"*) file=${file#/proc/} orphans="$orphans ${file%/environ}" ;;
+      esac
+    done
+    more="$more orphans=$(hex_of "${orphans# }") runs=$(hex_of "$(printf %s "$names" | head -n 20)")"
   fi
   say "run $2 runner=$(hex_of "$runner") stage=$(hex_of "$stage") boot=$(hex_of "$boot") now=$(hex_of "$(now)")" \
     "unseen=$(hex_of "$unseen") head=${head:--} journal=${journal:--}" \
     "done=$done ended=$ended" \
-    "status=$(part "$3/status.json" 32768) lock=$(part "$3/lock" 4096) failed=$(part "${failed:-/nothing}" 32768)$runs"
+    "status=$(part "$3/status.json" 32768) lock=$(part "$3/lock" 4096) failed=$(part "${failed:-/nothing}" 32768)$more"
 }
 
 # Its commands are bounded so that two that hang cost less than a beat may be late.

@@ -18,7 +18,7 @@ from onbox.model.units import format_duration
 from onbox.project import load_project
 from onbox.system.clock import wall
 from onbox.trust import require
-from patrol.config.configured import settings_of, uses_of_patrol
+from patrol.config.configured import settings_of, unseen_meanwhile, uses_of_patrol
 from patrol.timer.heartbeat import read_heartbeat, stand
 from sentinels.judge.conditions.base import Arming
 from sentinels.judge.conditions.program import ProgramCondition
@@ -127,7 +127,8 @@ def _wait(args: Options) -> int:
     targets = read_targets(args)
     plan, arming, pace = read_terms(args, targets)
     asks = uses_of_patrol(os.environ) - {ACT} if any(target.box for target in targets) or args.notify else ()
-    project = load_project(args.config, asks=asks)
+    with unseen_meanwhile():
+        project = load_project(args.config, asks=asks)
     settings = settings_of(project, os.environ)
     alone = unattended(plan, settings, wall())
     if alone and any(target.box for target in targets):

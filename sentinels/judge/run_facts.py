@@ -21,6 +21,8 @@ from onbox.outside import safe_line
 from onbox.runs.engine_word import is_overtaken
 from onbox.runs.journal import fold
 from onbox.runs.next_step import Act, Standing, next_step
+from onbox.runs.removed import REMOVED_UNDER_IT, way_on
+from onbox.runs.room import RunRoom
 from onbox.runs.state import state_after
 from onbox.system.clock import parse_utc
 from onbox.triage.classes import REMEDIES
@@ -47,7 +49,8 @@ class RunFold(NamedTuple):
     gone as well, or `cells`, of a sweep some go on; else "". rebooted: the runner signed under another boot.
     engine: the engine that the run was handed to, whose processes are elsewhere; "" for none. What is on record of an
     earlier launch is left out once the run was handed over again. word: what the engine said last; None: nothing yet.
-    neighbours: where there is no such run, the names of those that lie in its place.
+    neighbours: where there is no such run, the names of those that lie in its place. room: where it writes; None: not
+    known. orphans: where there is no such run, the pids of processes that were started in its place.
     """
 
     run_id: str | None
@@ -70,6 +73,8 @@ class RunFold(NamedTuple):
     word: EngineWord | None = None
     neighbours: tuple[str, ...] = ()
     left: str = ""
+    room: RunRoom | None = None
+    orphans: tuple[int, ...] = ()
 
 
 def facts_of(parts: Mapping[str, bytes]) -> RunFold:
@@ -106,8 +111,24 @@ def facts_of(parts: Mapping[str, bytes]) -> RunFold:
         trouble=trouble,
         engine=engine,
         left=left,
+        room=_room(parts.get("room", b"")),
+        orphans=tuple(int(pid) for pid in parts.get("orphans", b"").split() if pid.isdigit() and len(pid) < 10),
         neighbours=tuple(filter(None, parts.get("runs", b"").decode("utf-8", "replace").split("\n"))),
     )  # fmt: skip
+
+
+def _room(told: bytes) -> RunRoom | None:
+    """Of its directory, which its reader calls by the run's name."""
+    words = told.split()
+    if len(words) != 2 or not all(word.isdigit() or word == b"-" for word in words) or words[0] == b"-":
+        return None
+    return RunRoom("its directory", int(words[0][:19]), None if words[1] == b"-" else int(words[1][:19]))
+
+
+def _continued(facts: RunFold, command: str = "`onbox resume` continues it") -> str:
+    """How it goes on; where it cannot write, what comes first."""
+    room = facts.room
+    return command if room is None or not room.short_of else f"{room.words}: free some room, then {command}"
 
 
 def _engine(settings: object) -> str:
@@ -211,7 +232,7 @@ def _stopped(facts: RunFold) -> JudgedRun:
     word = "was interrupted" if last.get("event") == Event.CHAIN_INTERRUPTED else "was stopped"
     why = f" ({safe_line(last['reason'], 200)})" if last.get("reason") else ""
     step = next_step(Standing(state_after(last.get("event"))))
-    then = "`onbox resume` continues it" if step.act is Act.RESUME else step.then
+    then = _continued(facts) if step.act is Act.RESUME else step.then
     return JudgedRun(Outcome.STOPPED, f"the run {word}{why}; {then}", _since(last))
 
 
@@ -220,7 +241,7 @@ def _gone(facts: RunFold) -> JudgedRun:
     whole = "runner and cells have gone" if stage == SWEEP else "runner and stage have gone"
     why = "the box was rebooted" if facts.rebooted else whole
     where = f" during {_named(stage)}" if stage else ""
-    say = f"{why}{where}, no marker; `onbox resume` continues it"
+    say = f"{why}{where}, no marker; {_continued(facts)}"
     return JudgedRun(Outcome.GONE, say, _since(facts.status), PROOF_SECONDS)
 
 
@@ -239,7 +260,9 @@ def _adopted(facts: RunFold) -> JudgedRun:
     if facts.left == "alone":
         stage = str(facts.status.get("stage") or "")
         what = f"the runner is gone, and so is the keeper of {_named(stage) if stage else 'the stage'}, which goes on"
-        return JudgedRun(None, f"{what}: nobody continues the chain; `onbox resume` takes over", warn=True)
+        return JudgedRun(
+            None, f"{what}: nobody continues the chain; {_continued(facts, '`onbox resume` takes over')}", warn=True
+        )
     if facts.left == "cells":
         return JudgedRun(None, "the runner is gone, cells go on, and the first one that ends starts it again")
     return JudgedRun(None, "the runner is gone, the stage is alive and the chain will be continued")
@@ -303,7 +326,7 @@ def _ended_on_engine(facts: RunFold) -> JudgedRun:
     elif word.is_forgotten:
         outcome, say = Outcome.GONE, f"{stage}{word.says}; nothing is known of its end; look: onbox status"
     else:
-        outcome, say = Outcome.STOPPED, f"{stage}{word.says}; no marker; `onbox resume` continues it"
+        outcome, say = Outcome.STOPPED, f"{stage}{word.says}; no marker; {_continued(facts)}"
     return JudgedRun(outcome, say, "", proof, word.at, word.failure_class)
 
 
@@ -346,6 +369,9 @@ ROWS: tuple[RunRow, ...] = (
     RunRow("unseen", lambda f, t: bool(f.trouble),
         lambda f, t: JudgedRun(None, f"the run cannot be looked at: {safe_line(f.trouble)}", warn=True),
         "what could not be looked at proves nothing"),
+    RunRow("removed_alive", lambda f, t: f.run_id is None and bool(f.orphans),
+        lambda f, t: JudgedRun(None, f"{REMOVED_UNDER_IT}; {way_on(f.orphans)}", warn=True),
+        "what lives will still end; nobody must be told to start it"),
     RunRow("vanished", lambda f, t: f.run_id is None and t.bound is not None,
         lambda f, t: JudgedRun(None, f"there is no such run any more: {t.bound} was moved or deleted, or its disk is away", warn=True),
         "a folder that is not there is no proof: it may be a mount"),

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 
 class Question(NamedTuple):
-    """What is asked about: the proof that was seen, and since when no process is left."""
+    """What is asked about: the proof that was seen, and since when no process is left. claim None: no process was seen
+    either, and the question is whether there was one.
+    """
 
-    claim: WaitFinding
+    claim: WaitFinding | None
     gone_at: float | None
 
 
@@ -41,9 +43,11 @@ class WatchedCondition(Noted):
         self.target, self.proof, self.program, self.look = target, proof, program, look
 
     def wants(self) -> Question | None:
-        """What to ask for; None: no proof is there, or a process of the job lives, which the table calls running."""
+        """What to ask for; None: nothing is in doubt, or a process of the job lives, which the table calls running."""
         claim, program = self.proof.claim, self.program
-        if claim is None or (program is not None and program.lives):
+        if claim is None:
+            return Question(None, None) if program is not None and program.may_have_ended else None
+        if program is not None and program.lives:
             return None
         return Question(claim, None if program is None else program.gone_at)
 
@@ -51,11 +55,15 @@ class WatchedCondition(Noted):
         if not found.seen or found.verdict is None:
             self.tell("the patrol could not look at it", warn=True)
             return None
+        verdict = f"{found.verdict.state.value}: {found.verdict.finding.say}"
+        if question.claim is None:
+            if self.program is not None and found.has_begun and not found.lives:
+                self.program.take_as_begun(f"the patrol says {verdict}")
+            return None
         if found.is_done:
             return question.claim
         self.proof.is_refused = self.wants() == question and not found.lives
-        says = f"{found.verdict.state.value}: {found.verdict.finding.say}"
-        self.tell(safe_line(f"{question.claim.say}, and the patrol says {says}", 400), warn=True)
+        self.tell(safe_line(f"{question.claim.say}, and the patrol says {verdict}", 400), warn=True)
         return None
 
     def memory(self) -> dict[str, Any]:

@@ -109,7 +109,12 @@ def test_a_marker_lands_on_a_full_disk_and_nothing_is_repeated(small_box: Box, d
     assert "eval_DONE" not in small_box.markers
     assert "CHAIN_DONE" not in small_box.markers
     assert f"0 of {os.statvfs(disk.path).f_files} inodes free" in shown or kind == "bytes"
+    now = small_box.status()
+    assert now["step"] == {"bytes": "disk-full-now", "inodes": "inodes-gone-now"}[kind]
+    assert now["warnings"][-1].startswith(f"{small_box.state}: its disk has only ")
+    assert "NO ROOM" in small_box.onbox("resume", "--dry-run").stdout
     getattr(disk, f"give_{kind}")()
+    assert small_box.status()["step"] in ("stage-not-begun", "stage-not-judged")
     assert small_box.onbox("resume").returncode == 0
     assert told(small_box) == ["train", "eval"]
     assert small_box.markers == ["CHAIN_DONE", "eval_DONE", "train_DONE"]

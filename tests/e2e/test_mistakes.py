@@ -69,7 +69,8 @@ def test_a_file_that_is_no_toml_is_told_by_every_program(box: Box, program: str,
     assert "line 4, at env: Unclosed array; a ] is missing\n" in done.stderr
     assert str(config) in done.stderr
     assert "onbox check" in done.stderr
-    assert ("as frozen: onbox status, logs, stop, resume" in done.stderr) == (words[-1] != "status")  # no run here
+    assert "as frozen" not in done.stderr, "no run was started here"
+    assert ("until then nothing is looked at from here" in done.stderr) == (program != "onbox")
     assert "start one:" not in done.stderr
     assert "secret value" not in done.stderr
 
@@ -83,6 +84,8 @@ def test_a_run_is_looked_at_beside_a_broken_file(box: Box) -> None:
     assert (done.returncode, "DONE" in done.stdout) == (0, True), done.stdout
     assert "line 1" in done.stderr
     assert "what was frozen at its start; all errors: onbox check" in done.stderr
+    started = box.onbox("chain")
+    assert (started.returncode, "as frozen: onbox status, logs, stop, resume" in started.stderr) == (78, True)
 
 
 def test_a_file_in_another_encoding_is_noted_with_the_reason(box: Box) -> None:
@@ -155,6 +158,8 @@ def test_where_the_state_was_removed_nobody_is_told_to_start_a_second_copy(box: 
         assert done.returncode == 75, done.stderr
         (pids,) = re.findall(r"end them yourself: kill ([0-9 ]+)", done.stderr)
         assert "start one" not in done.stderr
+    told = box.run_program([sys.executable, "-m", "handbook", "resume"])
+    assert (told.returncode, "end them yourself: kill " in told.stderr) == (75, True), told.stderr
     subprocess.run(["kill", "-9", *pids.split()], check=False)
     wait_until(lambda: box.onbox("status").returncode == 64, "every process to be gone")
 

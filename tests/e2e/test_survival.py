@@ -171,7 +171,7 @@ def test_everything_killed_restarts_with_resume_set(box: Box) -> None:
     (box.project / "go").touch()
     assert box.onbox("chain", *stages).returncode == 0
     assert (box.project / "said").read_text().splitlines() == ["1 0", "2 1"]
-    assert box.events("stage_interrupted")[0]["reason"] == "runner and stage were ended together"
+    assert box.events("stage_interrupted")[0]["reason"] == "runner and stage were gone, and nobody recorded how"
 
 
 def test_triage_and_status_agree_on_a_run_that_was_cut_off(box: Box) -> None:

@@ -62,6 +62,34 @@ def test_a_loop_that_is_over_is_done_as_its_progress_says(box: Box) -> None:
         (box.project / name).write_text(log)
         assert json.loads(box.onbox("triage", name, "--json").stdout)["state"] == state
         assert json.loads(box.onbox("progress", name, "--json").stdout)["finished"] == (state == "done")
+        later = json.loads(box.onbox("triage", name, "--json", "--age", "2h").stdout)
+        assert (later["state"], later["class"]) == {
+            "done": ("done", "success_healthy"),
+            "running": ("stalled", "hang_stall"),
+        }[state]
+
+
+@pytest.mark.parametrize(
+    ("settings", "last", "finished"),
+    [
+        ("max = 20", "step 9/9 loss 0.9", False),
+        ("max = 9", "step 9/20 loss 0.9", True),
+        ("regex = 'doc (?P<current>[0-9]+) of (?P<max>[0-9]+)'", "step 9/9 doc 1 of 5", False),
+    ],
+)
+def test_both_read_the_progress_as_onbox_toml_says(box: Box, settings: str, last: str, finished: bool) -> None:  # noqa: FBT001 - a case
+    (box.project / "onbox.toml").write_text(f"[progress]\n{settings}\n")
+    (box.project / "x.log").write_text("".join(f"step {at}/20 loss 0.{at}\n" for at in range(1, 9)) + last + "\nbye\n")
+    assert json.loads(box.onbox("progress", "x.log", "--json").stdout)["finished"] is finished
+    assert json.loads(box.onbox("triage", "x.log", "--json").stdout)["state"] == ("done" if finished else "running")
+
+
+def test_a_runs_log_is_read_as_the_run_was_frozen(box: Box) -> None:
+    """Also where onbox.toml cannot be read any more: else `onbox status` would say another thing."""
+    (box.project / "onbox.toml").write_text("[progress]\nmax = 20\n")
+    assert box.onbox("chain", "a=echo step 9/9").returncode == 0
+    (box.project / "onbox.toml").write_text("[progress\n")
+    assert json.loads(box.onbox("progress", "--json").stdout)["exact_max"] == 20
 
 
 def test_of_a_stopped_run_it_says_what_status_says(box: Box) -> None:

@@ -40,6 +40,7 @@ REFUSES = ResumeFacts("refuse", "of another command", "train", "", None)
         ("stopped", "onbox resume --dry-run digits", {"state": "stopped"}),
         ("runner-gone", "onbox resume -d digits", {"state": "running", "signs": ("RUNNER_GONE",)}),
         ("interrupted", "onbox resume -d digits", {"state": "interrupted"}),
+        ("disk-full-now", "df -h /s && df -i /s", {"state": "interrupted", "signs": ("DISK_FULL_NOW",), "disk": "/s"}),
         ("seen-once", "onbox status digits", {"state": "unknown", "signs": ("SEEN_ONCE",)}),
         ("stalled", "onbox logs --run digits", {"state": "stalled"}),
         ("notices-stuck", "onbox notify list digits", {"signs": ("NOTICES_STUCK", "ILL")}),

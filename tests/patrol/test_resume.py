@@ -9,12 +9,15 @@ import pytest
 
 from onbox.contract.readings import Absent
 from onbox.contract.states import RunState
+from onbox.runs.room import RunRoom
 from patrol.act import resume as actions
 from patrol.act.resume import NotDone, PlannedResume, plan_resume, read_resume, resume_stdin, still_agrees
+from patrol.decide.decide import decide_run
 from patrol.memory.rows import PatrolAct
 from patrol.snapshot import Failure, RunLook
 from patrol.ssh.client import Answer, NoAnswer
 from patrol.verdict import Finding, Severity, Verdict
+from tests.patrol.makers import WAY, before, box, box_before, dead
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +46,25 @@ def act(age: float, subject: str = "", run: str = "digits") -> PatrolAct:
 
 def plan(of: Verdict, at: RunLook, *past: PatrolAct, per_day: int = 3) -> PlannedResume | NotDone:
     return plan_resume(of, at, past, NOW, per_day)
+
+
+def test_nothing_is_resumed_where_there_is_no_room() -> None:
+    refused = plan(verdict(), look(room=RunRoom("/p/.onbox", 0, 0)))
+    assert refused == NotDone("/p/.onbox: its disk has only 0 B free now")
+
+
+@pytest.mark.parametrize(
+    ("path", "step", "command"),
+    [("~/digits", "inodes-gone-now", "df -i ."), ("/scratch/s", "inodes-gone-now", "df -i /scratch/s")],
+)
+def test_a_dead_run_without_room_is_told_to_be_given_some_first(path: str, step: str, command: str) -> None:
+    gone = dead(room=RunRoom(path, 1 << 30, 0), stage_signs=("STAGE_NOT_BEGUN",))
+    told = decide_run(gone, box(), before(gone_ticks=1), box_before(), NOW, way=WAY)
+    assert (told.finding.rule, told.step) == ("interrupted", step)
+    assert command in told.finding.command
+    assert told.finding.remedy == f"Free some room, then resume: {path}: its disk has only 0 free inodes now."
+    told = decide_run(gone._replace(room=None), box(), before(gone_ticks=1), box_before(), NOW, way=WAY)
+    assert told.step == "stage-not-begun"
 
 
 def test_a_project_of_the_home_directory_is_resumed_there(tmp_path: Path) -> None:

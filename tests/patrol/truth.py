@@ -16,6 +16,7 @@ from patrol.memory.history import Before, BoxBefore
 from patrol.memory.transfers import Home
 from patrol.snapshot import (
     BoxIdentity,
+    Cells,
     Detected,
     FileCount,
     FinishedStage,
@@ -23,6 +24,7 @@ from patrol.snapshot import (
     KernelFault,
     MemoryLook,
     Pressure,
+    RemovedRun,
     RunLook,
 )
 from patrol.verdict import Severity
@@ -156,6 +158,8 @@ END_CASES: tuple[Case, ...] = (
     Case("its training was over in a second, and the evaluation behind it goes on", "healthy", OK, RunState.RUNNING, "each stage is looked at, also while the chain goes on", run(stage="eval", finished=(FinishedStage("train", 1.0, 50_400.0),)), flags=("fast-finish",)),
     Case("its training took its time, and the evaluation was quick as declared", "done", OK, RunState.DONE, "each stage by its own expectation", done(finished=(FinishedStage("train", 40_000.0, 50_400.0), FinishedStage("eval", 60.0, 60.0)))),
     Case("all of it was over after a tenth of the expected time", "done", OK, RunState.DONE, "also where no stage has a time of its own", done(stages_total=1, stage_results=(StageResult("train", 4000.0, spent_seconds=4000.0),), began_age_seconds=4600.0, whole_expected_seconds=40_000.0), flags=("fast-finish",)),
+    Case("done, and its last loss is nan", "done", OK, RunState.DONE, "done by its exit code, and nobody can use the model", done(stages_total=1, stage_results=(StageResult("train", 4000.0, loss="nan", warnings=("the last loss in its log is nan",)),)), flags=("done-with-warning",)),
+    Case("a sweep is done, the loss of two cells is nan", "done", OK, RunState.DONE, "a few cells are easily overlooked", done(cells=Cells("4/4", 4, 4, warnings=("2 cells: the last loss in its log is nan",))), flags=("done-with-warning",)),
     Case("only its evaluation was made again, in no time", "done", OK, RunState.DONE, "what was done before counts", done(stages_total=2, stage_results=(StageResult("train", 40_000.0, spent_seconds=40_000.0), StageResult("eval", 5.0, spent_seconds=5.0)), began_age_seconds=605.0, whole_expected_seconds=40_000.0)),
     Case("resumed at its last step, so its last attempt was quick", "done", OK, RunState.DONE, "all attempts of the stage count; one whose end nobody saw is not judged", done(stage_began_age_seconds=610.0, expected_seconds=50_000.0)),
     Case("watched: over after a tenth of the time that its watch expects", "done", OK, RunState.DONE, "a flag, not a verdict", watched(done="`Training completed`", stage_alive=False, ended_age_seconds=600.0, stage_began_age_seconds=1600.0, expected_seconds=10_000.0), before=before(gone_ticks=1), flags=("fast-finish",)),
@@ -174,6 +178,7 @@ END_CASES: tuple[Case, ...] = (
     Case("killed between two ticks: first look", "gone", WARNING, RunState.UNKNOWN, "one look can fall between end and marker", dead()),
     Case("killed between two ticks: second look", "interrupted", CRITICAL, RunState.INTERRUPTED, "no process and no marker, twice", dead(), before=before(gone_ticks=1, rule="gone"), resume=True),
     Case("died an hour ago, first look ever", "interrupted", CRITICAL, RunState.INTERRUPTED, "a heartbeat that ended long ago rules a race out", dead(heartbeat_age_seconds=3600.0), before=Before(), box_before=BoxBefore(), resume=True),
+    Case("it ended after its runner and its keeper were killed", "interrupted", CRITICAL, RunState.INTERRUPTED, "its work may be done: a person looks before it is repeated", dead(unseen_end="its log went on", stage_signs=("END_MISSED",)), before=before(gone_ticks=1, rule="gone")),
     Case("the box was rebooted, the run is gone", "interrupted", CRITICAL, RunState.INTERRUPTED, "no process survives a reboot", dead(), box(identity=BoxIdentity("gpu1", "boot-2", 900.0, NOW, 0.0)), flags=("rebooted",), resume=True),
     Case("rebooted, and the run was resumed by somebody", "healthy", OK, RunState.RUNNING, "a new process of this boot was seen", run(attempt=2, stage_began_age_seconds=400.0), box(identity=BoxIdentity("gpu1", "boot-2", 900.0, NOW, 0.0)), flags=("rebooted",)),
     Case("died of a full disk before it could say so", "interrupted", CRITICAL, RunState.INTERRUPTED, "class and proof from its log", dead(failure=failure(source="log")), before=before(gone_ticks=1)),
@@ -276,6 +281,9 @@ LINK_CASES: tuple[Case, ...] = (
     Case("a wedged ControlMaster", "unreachable", UNKNOWN, RunState.UNKNOWN, "late; the run is not judged by it", None, away("late_login")),
     Case("the project lies on a hung mount", "runs-unseen", UNKNOWN, RunState.UNKNOWN, "an unseen project is not an empty one", None, box(runs=HUNG)),
     Case("the run's directory was removed", "vanished", WARNING, RunState.UNKNOWN, "what became of it is not known", None, box()),
+    Case("the run's directory was removed, its processes live", "removed-alive", CRITICAL, RunState.UNKNOWN, "a second copy would be refused by nothing", None, box(removed=(RemovedRun("digits", (7, 8)),))),
+    Case("another run's directory was removed, its processes live", "vanished", WARNING, RunState.UNKNOWN, "that says nothing of this one", None, box(removed=(RemovedRun("other", (7,)),))),
+    Case("no run is there, processes of one live", "removed-alive", CRITICAL, RunState.DEGRADED, "not a fresh box", None, box(removed=(RemovedRun("digits", (7, 8)),)), name=""),
     Case("the box is away, no run known", "unreachable", UNKNOWN, RunState.UNKNOWN, "the box speaks for itself", None, away("dns"), name=""),
     Case("a fresh box without runs", "no-runs", OK, RunState.PENDING, "looked, there is none", None, box(), name=""),
     Case("a box with a run", "reached", OK, RunState.RUNNING, "the run has a verdict of its own", None, box(runs=(run(),)), name=""),

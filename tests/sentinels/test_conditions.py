@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from onbox.contract.states import RunState
+from patrol.look_now import RunNow
+from patrol.verdict import Finding, Severity, Verdict
 from sentinels.box.wire import (
     ArtifactSeen,
     CouldNotLook,
@@ -14,13 +17,16 @@ from sentinels.box.wire import (
     Message,
     NotThere,
     PidSeen,
+    ProcessesSeen,
     Quiet,
     Remember,
     RunSeen,
 )
 from sentinels.judge.conditions.base import Arming, WaitCondition
+from sentinels.judge.conditions.program import ProgramCondition, WatchedProgram
 from sentinels.judge.conditions.table import make_conditions, with_processes
 from sentinels.judge.outcome import Outcome, WaitFinding
+from sentinels.judge.watched import WatchedCondition
 from sentinels.report import warnings
 from sentinels.targets import parse_artifact, parse_fail_marker, parse_logs, parse_process, parse_target
 
@@ -156,6 +162,31 @@ def test_a_process_must_be_gone_for_a_while() -> None:
     found = condition.hear(PidSeen("0", None), 1003.6, ARMED)
     assert found is not None
     assert found.outcome is Outcome.GONE
+
+
+@pytest.mark.parametrize(
+    ("has_begun", "arming", "gone"), [(True, Arming(), True), (False, Arming(), False), (True, NEW_ONLY, False)]
+)
+def test_a_watched_job_that_the_patrol_knows_has_ended_is_not_waited_for(
+    *, has_begun: bool, arming: Arming, gone: bool
+) -> None:
+    """Its log was written just now, so that the wait alone cannot tell an end from a job that is yet to begin."""
+    (log,) = parse_logs(["a.log"], ["Training completed"], [])
+    conditions = make_conditions(log, "a.log", arming, WatchedProgram("train.py", "/p"))
+    proof, program = conditions
+    assert isinstance(program, ProgramCondition)
+    say = "no process, and its log shows an end of its own"
+    verdict = Verdict("gpu1", "job", RunState.UNKNOWN, Finding("ended-unproven", Severity.WARNING, say))
+    found = RunNow(seen=True, verdict=verdict, has_begun=has_begun)
+    watched = WatchedCondition(log, proof, program, lambda: found)
+    hear(proof, Remember("0", "1:0"), Quiet("0", 5.0))
+    none_there = ProcessesSeen("0", 0, b"")
+    assert program.hear(none_there, 1001.0, ARMED) is None
+    question = watched.wants()
+    if question is not None:
+        assert watched.hear(question, found) is None
+    ended = program.hear(none_there, 1010.0, ARMED)
+    assert (ended is not None and ended.outcome is Outcome.GONE and say in ended.say) is gone
 
 
 def test_a_run_has_gone_since_it_was_first_seen_so() -> None:

@@ -59,6 +59,8 @@ CASES: tuple[tuple[str, Outcome | None, dict[str, Any], RunTerms], ...] = (
     ("unseen", None, {"unseen": "Permission denied"}, RunTerms()),
     ("unseen", None, {"head": "garbage"}, RunTerms()),
     ("no_run", None, {"head": "", "runner": "gone", "stage": "gone"}, RunTerms()),
+    ("removed_alive", None, {"head": "", "runner": "gone", "stage": "gone", "orphans": "7 8"}, RunTerms()),
+    ("removed_alive", None, {"head": "", "runner": "gone", "stage": "gone", "orphans": "7 8"}, RunTerms(bound="R1")),
     ("vanished", None, {"head": "", "runner": "gone", "stage": "gone"}, RunTerms(bound="R1")),
     ("replaced", Outcome.SUPERSEDED, {}, RunTerms(bound="R0")),
     ("landed", Outcome.LANDED, {"done": MARKER}, RunTerms(bound="R1")),
@@ -216,3 +218,20 @@ def test_a_stall_that_nobody_set_a_limit_for_is_said_while_it_is_waited_on() -> 
     judged = judge_run(facts_of(told), RunTerms())
     assert (judged.outcome, judged.warn) == (None, True)
     assert judged.say == "train stalled: no sign of life (--stall-after would end this wait)"
+
+
+@pytest.mark.parametrize(
+    ("room", "then"),
+    [
+        ("1000000000 500", "no marker; `onbox resume` continues it"),
+        ("1000000000 -", "no marker; `onbox resume` continues it"),
+        ("", "no marker; `onbox resume` continues it"),
+        ("4096 500", "its disk has only 4.1 kB free now: free some room, then `onbox resume` continues it"),
+        ("1000000000 0", "its disk has only 0 free inodes now: free some room, then `onbox resume` continues it"),
+        ("junk -1", "no marker; `onbox resume` continues it"),
+    ],
+)
+def test_of_a_run_that_went_it_is_said_whether_it_can_go_on(room: str, then: str) -> None:
+    judged = judge_run(facts(runner="gone", stage="gone", room=room), RunTerms())
+    assert judged.row == "gone"
+    assert judged.say.endswith(then)

@@ -136,16 +136,35 @@ def test_the_program_runs_on_every_python(tmp_path: Path, version: str) -> None:
     assert done.stderr == ""
 
 
+def told_of_the_run(output: str, name: str) -> bytes:
+    """What the program on the box says of it, by the name of the part."""
+    words = next(line.split() for line in output.splitlines() if line.startswith("@s run"))
+    return bytes.fromhex(next(word.partition("=")[2] for word in words if word.startswith(f"{name}=")))
+
+
+def alive_in(folder: Path) -> subprocess.Popen[bytes]:
+    """A process as a stage of a run in this place is one."""
+    return subprocess.Popen(["sleep", "600"], env={**os.environ, "ONBOX_RUN_DIR": str(folder)})
+
+
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
 def test_the_script_runs_in_every_shell(tmp_path: Path, shell: str) -> None:
     (tmp_path / "DONE").write_text("hi")
     items = [("file", "0", str(tmp_path / "DONE")), ("pid", "1", str(os.getpid())), ("run", "2", str(tmp_path))]
     values = values_of(items, LinkPace(hold=0.0, deaf=0.0), engine="sh")
     words = [*shell.split(), "-c", script(), "sh", *values]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    orphan, other = alive_in(tmp_path), alive_in(tmp_path.with_name(f"{tmp_path.name}2"))
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    finally:
+        for process in (orphan, other):
+            process.kill()
+            process.wait()
     lines = [line.split()[1:4] for line in done.stdout.splitlines() if line.startswith("@s")]
     assert lines[0][:2] == ["hello", "sh"]
     assert ["file", "0", "present"] in lines
     assert ["pid", "1", "alive"] in lines
     assert ["end", "held"] in lines
+    assert len(told_of_the_run(done.stdout, "room").split()) == 2
+    assert told_of_the_run(done.stdout, "orphans") == str(orphan.pid).encode()
     assert done.stderr == ""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onbox.model.manifest import Stage
 
 FAST_SHARE = 0.5  # of the expected time
+OF_HASTE = "was expected: look at the results"
 
 
 FOUND = ("diverged", "detected")  # by on_detect = "stop": a person decides how it goes on
@@ -31,8 +32,9 @@ class Ended(NamedTuple):
     known. cause: why it ended: "exit" by itself, or what onbox did or found: "timeout", "stalled", "diverged" and
     "detected" (by on_detect = "stop"), "stopped",
     "keeper_lost" (the keeper was killed, the true exit code is unknown), "unobserved" (runner and keeper were killed
-    while the command lived on: it counts as interrupted), "not_started". duration_seconds: None when its start or end
-    was not seen. max_rss_bytes: resident memory of its biggest process (at least the runner's own, a quirk of vfork);
+    while the command lived on, and its log does not say that it is done: it counts as interrupted), "not_started".
+    duration_seconds: None when its start or end was not seen. max_rss_bytes: resident memory of its biggest process (at
+    least the runner's own, a quirk of vfork);
     cpu_seconds: of all its processes; both as the kernel told when it was reaped (getrusage(2)), None when this runner
     did not reap it.
     """
@@ -129,7 +131,7 @@ def haste_warning(what: str, took_seconds: float | None, expected_seconds: float
     if took_seconds is None or expected_seconds is None or took_seconds >= FAST_SHARE * expected_seconds:
         return ()
     took, expected = format_duration(took_seconds), format_duration(expected_seconds)
-    return (f"{what} took {took} where {expected} was expected: look at the results",)
+    return (f"{what} took {took} where {expected} {OF_HASTE}",)
 
 
 def _exit_text(ended: Ended) -> str:

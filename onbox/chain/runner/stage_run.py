@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from onbox.chain.state.replay import History, StageHistory
     from onbox.contract.runfile import FrozenStage
     from onbox.model.manifest import WaitFor
+    from onbox.runs.unseen_end import UnseenEnd
 
 TRACKED_SECONDS = 1.0  # no tracker is begun and told in less
 _NO_GATES = Gates()
@@ -143,18 +144,33 @@ class StageRun:
             return self._restart()
         if action is Action.RETRY:
             return self._back_off()
-        earlier_work = self.known.attempts > 0 and self.known.last not in (Event.STAGE_DONE, Event.STAGE_REDO)
-        return Again(self.known.attempts + 1, earlier_work)
+        return Again(self.known.attempts + 1, self.known.has_earlier_work)
 
     def _restart(self) -> StageLeaves | Again:
         if self.known.last == Event.ATTEMPT_STARTED:
+            why = self._how_it_was_cut_off()  # first: what waits shows itself in the status
             if not self._patience.outwait_survivors(self.known.attempts):
                 return StageLeaves.STOPPED
-            rebooted = (self.known.started or {}).get("boot_id") != self.ctx.boot_id
-            why = "the machine was rebooted" if rebooted else "runner and stage were ended together"
             self.ctx.progress.begin(self.ctx.paths.log(self.stage.name, self.known.attempts))
             self.ledger.note_interrupted(None, why)
         return Again(self.known.attempts + 1, resume=True)
+
+    def _look_at_unseen_end(self) -> UnseenEnd | None:
+        from onbox.chain.missed_end import look_at_unseen_end  # noqa: PLC0415 - only after such an end
+
+        return look_at_unseen_end(self.ctx.paths, self.ctx.head, self.history.facts)
+
+    def _came_to_its_end(self) -> bool:
+        """By its log: then a person decides whether its work is to be repeated."""
+        unseen = self._look_at_unseen_end()
+        return unseen is not None and unseen.says_done
+
+    def _how_it_was_cut_off(self) -> str:
+        unseen = self._look_at_unseen_end()
+        if unseen is not None and unseen.was_missed:
+            return unseen.words
+        rebooted = (self.known.started or {}).get("boot_id") != self.ctx.boot_id
+        return "the machine was rebooted" if rebooted else "runner and stage were gone, and nobody recorded how"
 
     def _end_leftovers(self) -> None:
         """End what the newest attempt's command left behind when it ended while no runner watched."""
@@ -293,6 +309,8 @@ class StageRun:
         if ended.cause == "stopped":
             self.ledger.note_interrupted(ended, ended.detail)
             return StageLeaves.STOPPED
+        if ended.cause == "unobserved" and self._came_to_its_end():
+            ended = ended._replace(cause="keeper_lost", detail=f"{ended.detail}; its log says that the work is done")
         if ended.cause == "unobserved":
             self.ledger.note_interrupted(None, ended.detail)
             return Again(number + 1, resume=True)

@@ -35,6 +35,11 @@ class StageHistory(NamedTuple):
     began_at: str = ""
     spent_seconds: float = 0.0
 
+    @property
+    def has_earlier_work(self) -> bool:
+        """Whether the next attempt goes on from what earlier ones left (ONBOX_RESUME=1)."""
+        return self.attempts > 0 and self.last not in (Event.STAGE_DONE, Event.STAGE_REDO)
+
     def continued_by(self, fingerprint: object) -> bool:
         """Whether an attempt of a command with this fingerprint belongs to the same series."""
         return self.before is not None and (self.started or {}).get("fingerprint") in (None, fingerprint)

@@ -9,6 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from onbox.chain.dry_run import as_data, checkpoint_words, foretell, in_words
+from onbox.chain.run_room import find_short_room
+from onbox.chain.run_status import NOT_JUDGED
 from onbox.chain.state.plan import Action
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.shared.typed_command import typed_command
@@ -34,6 +36,16 @@ if TYPE_CHECKING:
 INDENT = 15  # columns, behind a label
 SHOWN = 20
 _CODES = {"refuse": Exit.CONFIG}
+# What the plan's words are where a runner lives: the next step is its own.
+_WITH_A_RUNNER = {
+    Action.ADOPT: "is alive",
+    Action.JUDGE: NOT_JUDGED,
+    Action.RESTART: "was cut off; its runner has yet to see that",
+    Action.START_AGAIN: "is about to start",
+    Action.LAND: "succeeded; its runner has yet to put its marker in place",
+    Action.FINISH_FAILURE: "failed; its runner has yet to record the chain's end",
+    Action.RETRY: "failed; its runner is about to start it again",
+}
 
 
 def _config_changes(stages: Sequence[FrozenStage], configured: Sequence[Stage]) -> list[str]:
@@ -50,8 +62,8 @@ def _code_lines(code: Sequence[CodeChange]) -> list[str]:
 
 
 def _words(stage: StageForecast, would: str) -> str:
-    if would == "attach" and stage.action is Action.ADOPT:
-        return "is alive"
+    if would == "attach" and stage.action in _WITH_A_RUNNER:
+        return _WITH_A_RUNNER[stage.action]
     if stage.name == SWEEP and would != "nothing":
         return "goes on with the open cells"
     return "failed: start again with ONBOX_RESUME=1" if stage.row == "failed-before" else stage.action.value
@@ -71,6 +83,7 @@ def tell_forecast(
     """
     forecast = foretell(paths, head, stages, contract.origin)
     changed = _config_changes(stages, configured)
+    room = find_short_room(paths, head, forecast.stage) if forecast.would in ("start", "adopt") else None
     if args.json:
         print(
             json.dumps(
@@ -78,6 +91,7 @@ def tell_forecast(
                     **as_data(head.run, head.run_id, forecast),
                     "config_changed": changed,
                     "code_changed": _code_lines(code),
+                    "no_room": None if room is None else safe_line(room.words),
                 }
             )
         )
@@ -96,6 +110,8 @@ def tell_forecast(
         lines.append(f"  to make it again: {typed_command(args, paths).resume(*redo)}")
     lines += [f"  onbox.toml   differs from what a resume runs: {line}" for line in changed]
     lines += [f"  code         {line}" for line in _code_lines(code)]
+    if room is not None:
+        lines.append(f"  NO ROOM      {room.words}: before some is freed, a resume fails at its first record")
     lines.append("  nothing was changed by this look")
     for line in lines:
         print("\n".join(hanging("", safe_line(line), INDENT)))

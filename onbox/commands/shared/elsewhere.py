@@ -11,12 +11,11 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, RunPaths
 from onbox.errors import Trouble
 from onbox.outside import safe_line
+from onbox.runs.removed import way_on
 from onbox.system.process import carriers_below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-SHOWN_PIDS = 20
 
 
 def refuse_alive_elsewhere(paths: RunPaths, project: str) -> None:
@@ -56,7 +55,7 @@ def removed_under_it(root: str, pids: Sequence[int]) -> str:
     """What is said of a run whose state directory is gone, and of which processes are alive."""
     return (
         f"{root} is not there, but processes of a run in this place are alive: its state was removed under it\n"
-        f"  let them end, or end them yourself: kill {' '.join(map(str, pids[:SHOWN_PIDS]))}"
+        f"  {way_on(pids)}"
     )
 
 

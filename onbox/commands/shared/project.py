@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from typing import TYPE_CHECKING
 
 from onbox.chain.command.environment import run_dir_assignment
 from onbox.chain.lock.run_owner import refuse_foreign_run
@@ -15,8 +16,12 @@ from onbox.contract.names import run_name_from
 from onbox.contract.paths import CELLS_FOLDER, RunPaths
 from onbox.errors import Trouble
 from onbox.outside import safe_text
-from onbox.project import BrokenConfig, Project, find_config, load_project, read_toml
+from onbox.project import BrokenConfig, Project, find_config, read_toml
+from onbox.project import load_project as load_any_project
 from onbox.system.process import find_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 __all__ = [
     "Project",
@@ -29,13 +34,26 @@ __all__ = [
 ]
 
 
+STILL_WORKS = "a run that was started here before goes on as frozen: onbox status, logs, stop, resume"
+
+
+def load_project(config_option: str | None, *, asks: Collection[str] = (), given: Collection[str] = ()) -> Project:
+    """As `onbox.project.load_project`; where its file is broken and runs lie here, with what works for them."""
+    try:
+        return load_any_project(config_option, asks=asks, given=given)
+    except BrokenConfig as broken:
+        if run_names(project_despite(broken).state_dir):
+            broken.also(STILL_WORKS)
+        raise
+
+
 def load_project_to_read(config_option: str | None) -> Project:
     """As `load_project`, for commands that look at or end a run that exists: a broken file must not keep them from it.
 
     Then only the state directory is taken from the file, if it can be, and its errors are a note.
     """
     try:
-        return load_project(config_option)
+        return load_any_project(config_option)
     except BrokenConfig as broken:
         project = project_despite(broken)
         frozen = "a run goes by what was frozen at its start; " if run_names(project.state_dir) else ""

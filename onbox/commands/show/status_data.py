@@ -9,8 +9,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.presence import lost_results
+from onbox.chain.lock.runner_health import is_late
 from onbox.chain.observe.progress_now import ProgressNow
 from onbox.chain.resume_source import stage_records
+from onbox.chain.run_room import find_short_room, place_of
 from onbox.chain.run_status import RunView, StageView, log_look
 from onbox.chain.state.frozen_run import read_stages
 from onbox.chain.state.slots import read_marker
@@ -25,7 +27,8 @@ from onbox.model.units import format_duration
 from onbox.notify.queue.queue_status import summary, survey
 from onbox.outside import safe_line
 from onbox.runs.journal import rechecked_words, result_of
-from onbox.runs.next_step import Sign, Standing, next_step, signs_of_failure
+from onbox.runs.next_step import Standing, next_step
+from onbox.runs.signs import Sign, signs_of_failure, signs_of_room
 from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.triage.classes import about_stall, may_repeat
 
@@ -36,7 +39,6 @@ if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
     from onbox.runs.next_step import NextStep
 
-LATE_HEARTBEATS = 4
 REPEATED = 2  # ends in the same way: the next one only repeats it
 
 
@@ -57,14 +59,14 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "run_id": head.run_id,
         "state": view.state.value,
         "stage": view.current,
-        "reason": safe_line(reason) if reason else _why_stalled(view),
+        "reason": safe_line(reason) if reason else _why_stalled(view) or _how_it_went_on(view),
         "outcome": (view.end or {}).get("event"),
         "runner_alive": view.runner_alive,
         "runner_pid": view.holder.pid if view.holder else None,
         "stage_alive": view.stage_alive is not None,
         "waiting_for": view.status.get("waiting_for") if view.runner_alive else None,
         "heartbeat_age_seconds": view.heartbeat_age_seconds,
-        "heartbeat_late": is_late(view),
+        "heartbeat_late": runner_is_late(view),
         **_times(view),
         "stages": _stages_data(paths, view),
         "stages_done": sum(1 for stage in view.stages if stage.state is StageState.DONE),
@@ -87,7 +89,12 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
         "journal_damaged_lines": view.unreadable_lines,
         **({} if found is None else _engine_data(paths, view, found)),
     }
-    return {**data, **_step_data(_step(view, data["failure"], found, missing), head.run)}
+    standing = Standing(view.state, _signs(view, data["failure"], found, missing))
+    room = find_short_room(paths, head, view.current) if next_step(standing).continues else None
+    if room is not None:
+        data["warnings"].append(safe_line(room.words))
+        standing = standing._replace(signs=standing.signs | signs_of_room(room))
+    return {**data, **_step_data(next_step(standing), head.run, place_of(room, str(head.project)))}
 
 
 def _progress_now(now: ProgressNow, view: RunView, log: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -196,10 +203,9 @@ def _tracker_data(record: Mapping[str, Any], view: RunView) -> dict[str, Any]:
     return {**safe, "drift": [safe_line(text) for text in drift] if isinstance(drift, list) else []}
 
 
-def is_late(view: RunView) -> bool:
-    """Whether a live runner's heartbeat is overdue: the monitor's trouble, not the run's."""
-    age = view.heartbeat_age_seconds
-    return view.runner_alive and age is not None and age > LATE_HEARTBEATS * view.head.settings.sample_every_seconds
+def runner_is_late(view: RunView) -> bool:
+    """Whether its runner lives, and its heartbeat is overdue."""
+    return view.runner_alive and is_late(view.head, view.heartbeat_age_seconds)
 
 
 def _why_stalled(view: RunView) -> str | None:
@@ -213,6 +219,11 @@ def _why_stalled(view: RunView) -> str | None:
     beyond = f" for longer than stall_after ({format_duration(limit)})" if limit is not None else ""
     what = "log, artifacts, CPU and GPU" if view.status.get("stalls_by_default") is True else "log, artifacts and CPU"
     return f"stage {view.current}: {what} all quiet{beyond}{last}"
+
+
+def _how_it_went_on(view: RunView) -> str | None:
+    """What was seen of an end that nobody recorded; None where it was cut off."""
+    return view.unseen_end.words if view.unseen_end is not None and Sign.END_MISSED in view.stage_signs else None
 
 
 def _stall(paths: RunPaths, view: RunView) -> dict[str, str] | None:
@@ -280,11 +291,11 @@ def _missing_results(paths: RunPaths, view: RunView) -> list[str]:
     return lines
 
 
-def _step(
-    view: RunView, failure: Mapping[str, Any] | None, found: JobView | None, missing: Sequence[str] = ()
-) -> NextStep:
-    """What to do about the run, by the same table as everywhere."""
-    signs = {Sign.RESULTS_MISSING} if missing else set()
+def _signs(
+    view: RunView, failure: Mapping[str, Any] | None, found: JobView | None, missing: Sequence[str]
+) -> frozenset[Sign]:
+    """What was seen of the run beside its state, for the table that is the same everywhere."""
+    signs = {*view.stage_signs, *((Sign.RESULTS_MISSING,) if missing else ())}
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
         signs.add(Sign.GATE_REFUSED)
     if view.rechecked:
@@ -292,22 +303,17 @@ def _step(
     signs |= signs_of_failure(str((failure or {}).get("failure_class") or ""))
     if view.repeated.times >= REPEATED and view.state in (RunState.FAILED, RunState.INTERRUPTED):
         signs.add(Sign.REPEATED)
-    if found is None and not view.runner_alive and view.stage_alive is not None:
-        signs.add(Sign.RUNNER_GONE)
-    if view.runner_frozen:
-        signs.add(Sign.RUNNER_FROZEN)
-    if view.runner_alive and view.keeper_gone:
-        signs.add(Sign.KEEPER_GONE)
+    signs |= view.watch_signs - ({Sign.RUNNER_GONE} if found is not None else set())
     if view.state is RunState.PENDING and not (found is not None and found.is_live):
         signs.add(Sign.UNATTENDED)
-    return next_step(Standing(view.state, frozenset(signs)))
+    return frozenset(signs)
 
 
-def _step_data(step: NextStep, run: str) -> dict[str, Any]:
+def _step_data(step: NextStep, run: str, place: str) -> dict[str, Any]:
     """As the patrol's JSON names it. next_command: for a shell in the project's directory."""
     return {
         "step": step.name,
-        "next_command": step.act.line(run),
+        "next_command": step.act.line(run, place=place),
         "then": step.then,
         "never": step.never,
         "with_a_persons_word": [

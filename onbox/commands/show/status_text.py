@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from onbox.commands.show.status_data import is_late
+from onbox.commands.show.status_data import runner_is_late
 from onbox.contract.states import RunState, StageState
 from onbox.model.screen import WIDTH, clip, joined, labelled, whole
 from onbox.model.tracker import describe_identity, identity_from_record
@@ -135,7 +135,7 @@ def traceback_lines(lines: object, *, wide: bool) -> list[str]:
 def around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple[str, str]]:
     """What stands beside the stages: only what is not as it should be, and what moves."""
     said: list[tuple[str, str]] = [("job", str(line)) for line in data.get("job_lines", ())]
-    usual = view.runner_alive and not (is_late(view) or view.runner_frozen or view.keeper_gone or wide)
+    usual = view.runner_alive and not (runner_is_late(view) or view.runner_frozen or view.keeper_gone or wide)
     if not usual and (view.runner_alive or not data.get("jobs")) and (wide or not view.end):
         said.append(("runner", _runner_text(view)))
     if back := data["rollback"]:
@@ -271,7 +271,7 @@ def _runner_text(view: RunView) -> str:
         pid = f"pid {view.holder.pid} on {view.holder.host}" if view.holder else "pid not known"
         age = view.heartbeat_age_seconds
         beat = "no heartbeat yet" if age is None else f"heartbeat {format_duration(age)} ago"
-        late = " (LATE: the runner itself is stuck or stopped)" if is_late(view) else ""
+        late = " (LATE: the runner itself is stuck or stopped)" if runner_is_late(view) else ""
         lost = f"; the keeper of stage {view.stage_alive} was killed, its exit code will not be known"
         if view.runner_frozen and view.holder:
             return f"FROZEN by a signal (SIGSTOP), {pid}, {beat}; it goes on after: kill -CONT {view.holder.pid}"
@@ -279,5 +279,6 @@ def _runner_text(view: RunView) -> str:
     if view.stage_alive:
         if view.keeper_alive:
             return f"gone; stage {view.stage_alive} goes on and continues the chain when it ends"
-        return f"gone, and so is the keeper of stage {view.stage_alive}, which goes on; `onbox resume` takes over"
+        goes_on = "which goes on; `onbox resume` takes over, but nobody records how it ends"
+        return f"gone, and so is the keeper of stage {view.stage_alive}, {goes_on}"
     return "none" if view.end else "none, and the chain has not ended: interrupted"

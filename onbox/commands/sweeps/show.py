@@ -50,9 +50,8 @@ def _text(view: SweepView) -> str:
     lines = [joined([f"sweep {data['run']} ({data['run_id']}): {shown_state(data)}", *data["text"].split(SEPARATOR)])]
     for label, text in _prose(data):
         lines += labelled(label, safe_line(text)) if text else []
-    lines += (
-        whole("logs", f"onbox logs CELL --run {data['run']}") if data["running_cells"] or data["failed_cells"] else []
-    )
+    if any(data[key] for key in ("running_cells", "failed_cells", "warnings")):
+        lines += whole("logs", f"onbox logs CELL --run {data['run']}")
     lines += whole("markers", data["markers"]) + whole("next", data["next_command"])
     return "\n".join([*lines, *labelled("then", data["then"])])
 
@@ -60,6 +59,8 @@ def _text(view: SweepView) -> str:
 def _prose(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "reason", data["reason"] or ""
     yield "waiting", data["waiting_for"] or ""
+    yield "WARNING", data["disk"] or ""
+    yield from (("WARNING", one) for one in data["warnings"])
     yield from (("running", f"{one['cell']}{_gpus(one)}") for one in data["running_cells"])
     failed = data["failed_cells"]
     yield from (("FAILED", f"{one['cell']} · {one['failure_class']}") for one in failed[:SHOWN_FAILED])

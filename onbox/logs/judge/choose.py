@@ -21,6 +21,7 @@ PARTS_MAX = 2  # times that a bar with a name began again, until it is one of an
 AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
+NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving"})
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
 RAISED_MAX = 4  # times that a run may state a larger maximum
@@ -38,8 +39,9 @@ class Pick(NamedTuple):
 
 def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
     """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none."""
-    progress = _shown(track, configured_max, ending)
-    if not progress.finished and _may_be_over(progress) and _is_over(progress, ending):
+    pick = _pick(Scene(track, ending))
+    progress = _shown(track, pick, configured_max, ending)
+    if not progress.finished and _may_be_over(progress, pick, ending) and _is_over(progress, ending):
         progress = progress._replace(finished=True)
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
@@ -52,6 +54,10 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
 
 def _is_over(progress: Progress, ending: ClosingLines) -> bool:
     counted = progress.current is not None
+    if progress.rule == "table" and ending.is_framed:
+        return True
+    if not counted and ending.shows_all_moved:
+        return True
     return ending.sums_up(counted=counted) or ending.is_at_prompt or (counted and ending.loop_is_over)
 
 
@@ -61,8 +67,7 @@ def _is_one_of_several(counter: Counter) -> bool:
     return told and counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
 
 
-def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
-    pick = _pick(Scene(track, ending))
+def _shown(track: Track, pick: Pick | None, configured_max: int | None, ending: ClosingLines) -> Progress:
     if pick is None:
         fresh = track.percent_line >= track.started and track.percent is not None
         if not fresh:
@@ -93,14 +98,19 @@ def _shown(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
     )
 
 
-def _may_be_over(progress: Progress) -> bool:
-    """Whether no counter speaks against an end that the last lines tell of."""
+def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) -> bool:
+    """Whether no counter speaks against an end that the last lines tell of: nothing is left, or less than what lies
+    between two lines that tell it.
+    """
     complete = progress.exact_max is not None and (progress.current or 0) >= progress.exact_max
     if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max and not complete:
         return False
     if progress.current is None or progress.exact_max is None:
         return progress.percent is None or progress.percent >= MOST_PERCENT
-    return progress.current + 1 >= progress.exact_max
+    left = progress.exact_max - progress.current
+    if left <= 1 or pick is None or progress.current < NEAR_THE_END * progress.exact_max:
+        return left <= 1
+    return left < ending.stride(pick.counter.key)
 
 
 def _without_counter(track: Track, ending: ClosingLines) -> bool | None:
@@ -321,6 +331,12 @@ def _works_behind(other: Counter, counter: Counter, track: Track) -> bool:
     return is_under_way(other) or (other.maximum is None and other.advances >= MOVES)
 
 
+def _tells_its_share(track: Track, counter: Counter) -> bool:
+    """`4.98G/4.98G` of a bar, and a row of a table with a column of shares."""
+    of_row = counter.rule == "table" and counter.last == track.percent_line
+    return of_row or (counter.rounded and counter.rule == "tqdm")
+
+
 def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     counter, inner = pick.counter, pick.inner
     if track.crashed > max(track.ended, counter.changed):
@@ -338,8 +354,8 @@ def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
         return None  # an evaluation, perhaps, and nobody said that it is the last
     if complete:
         return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
-    if pick.maximum is None and counter.rounded and counter.rule == "tqdm" and track.percent == 100:
-        return True  # 4.98G/4.98G
+    if pick.maximum is None and track.percent == 100 and _tells_its_share(track, counter):
+        return True
     if pick.maximum is None and inner is not None and inner.maximum is not None:
         # Between two epochs, and nobody said how many there are.
         busy = any(

@@ -21,6 +21,7 @@ TAIL_BYTES = 8192
 LAST_LINES = 3  # are looked at where no line shows a counter
 LINES_AFTER = 30  # of what is still said behind the word of an end
 LOOPED = 5  # times that a form of line came: it is the loop's
+HEAD_LINES = 4  # of a table, with the rules over and under it
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 _BREAKS = lazy(rb"[\r\n]+")
 _DURATION = r"\d+(?:\.\d+)?\s?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|ms)\b|\d+:\d\d"
@@ -35,7 +36,7 @@ _CLOSING = lazy(
     r"|wrote|ran)|\b(?:took|elapsed|total time|wall[- ]?(?:clock )?time|runtime|run time|finished in|in total)\b"
     rf".{{0,20}}?(?:{_DURATION})|^real\s+\d+m[\d.]+s|\b(?:added|audited|changed) \d+ packages?\b|\brecords out$"
     r"|\bsaved \[\d+(?:/\d+)?\]|^total size is \d|^\W*test(?:ing)? (?:accuracy|loss|score|results?)\b"
-    r"|^\W*all\b.{0,40}\b(?:done|complete|written|\w{3,12}ed)\b|^\W*(?:best|final)\b.{0,40}\d"
+    r"|^\W*all\b.{0,40}\b(?:done|complete|written|\w{3,12}ed)\b|^\W*(?:best|final)(?![a-z]).{0,40}\d"
     r"|\b(?:best|final|overall|test|number of|mean|average)\b[\w ./-]{0,30}\s?[:=]\s?\S"
     r"|\b(?:final|overall) (?:\w+ ){0,2}(?:loss|accuracy|acc|score|reward|energy|error|perplexity|bleu|f1|auc|result)\b"
     r"|^\W*(?:performance|throughput):|\b\d+ (?:passed|failed|errors?|warnings?) in \d|^\W*(?:ok|success)\W*$"
@@ -48,11 +49,13 @@ _CLOSING = lazy(
     r"|\b(?:conclu[ií]d[oa]s?|finalizad[oa]|terminad[oa]|completad[oa]|terminée?|abgeschlossen|beendet|completat[oa]"
     r"|заверш\w{1,6}|закончен\w?)\b"
     r"|^\W*(?!.{0,40}\b(?:eval|valid|warm|load|init|setup|start|checkpoint|epoch|step|stage|phase))"
-    r"(?:[a-z]{3,20} ){1,3}(?:is |was )?(?:complete|completed|finished)\b|\boptimal (?:solution|value|objective)\b"
+    r"(?:[a-z][a-z-]{2,19} ){1,3}(?:is |was )?(?:complete|completed|finished)\b"
+    r"|\boptimal (?:solution|value|objective)\b"
     r"|\b(?:ended|finished|completed|stopped|terminated) (?:at|on)\b.{0,30}\d{1,4}[:/.-]\d\d"
     r"|\bdone (?:generat|writ|sav|process|plott|comput|evaluat|predict|export|convert)\w{1,8}\b"
     r"|\b(?:total|overall|whole|entire)\b (?:\w+ ){0,2}(?:time|duration|runtime)\b.{0,24}?\d"
     r"|^\W*final (?:performance|timing|statistics|summary|report|metrics)\b|^\W*best \w+ (?:is|was) (?:at|from|found)\b"
+    r"|^[\w.$]{1,60} - (?:all )?(?:done|finished|completed)\W*$|^attr\(,\"|^\$\w{1,40}(?:\$\w{1,40}){0,4}$"
     r"|\bmean\s{1,20}\(?(?:std|sd)\b|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
 )
 _FAILS = lazy(
@@ -79,6 +82,11 @@ _OF_THE_LOOP = lazy(
 )
 _OF_THE_BEST = lazy(r"(?i)^\W*(?:best|final|overall)\b")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal)\b(?! tests?\b)")
+_DONE = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed)\s?[.!](?:\s|$)")  # `Done! Best: 85/100 wins`
+_TALLY = lazy(r"(?i)\b\d+ passed\b.{0,40}\bin \d")  # of tests: that some failed is what came out
+_TIMES = lazy(r"(?:user|sys)\s+\d+m[\d.]+s$")  # behind `real`, which tells it all
+_ALL_MOVED = lazy(r"(?<![\d.])(\d[\d.]* ?[KMGT]?i?B) ?/ ?\1\b.{0,4}\b100 ?%")
+_RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
 _ALL_DONE = lazy(r"(?i)^\W*\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b")
 
 
@@ -92,7 +100,7 @@ class ClosingLines:
     def _lines(self) -> list[str]:
         parts = _BREAKS.split(self.tail)[len(self.tail) >= TAIL_BYTES :]  # the first one may be cut
         lines = [readable(part[:500]).rstrip() for part in parts]
-        return [line for line in lines if line.strip()]
+        return [line for line in lines if line.strip() and not _TIMES.match(line)]
 
     @property
     def rising(self) -> int | None:
@@ -147,11 +155,37 @@ class ClosingLines:
         """How many lines stand behind the last one that shows any counter."""
         return len(self._lines) - self._counted
 
+    def stride(self, key: str) -> float:
+        """How far the counter `key` went between the last two lines that show it; 0 if that cannot be told."""
+        lines = self._lines[max(0, self._counted - LINES_AFTER) : self._counted]
+        shown = [sight.current for line in lines for sight in read_line(line).sights if sight.key == key]
+        return shown[-1] - shown[-2] if len(shown) > 1 else 0
+
     @property
     def fails(self) -> bool:
         """Whether one of the last lines, behind the last counter, says that something failed."""
         last = self._lines[self._counted :][-LAST_LINES:]
-        return any(_FAILED.search(message(line).text) for line in last)
+        return not self._tallies and any(_FAILED.search(message(line).text) for line in last)
+
+    @property
+    def _tallies(self) -> bool:
+        return bool(self._lines and _TALLY.search(self._lines[-1]))
+
+    @property
+    def is_framed(self) -> bool:
+        """Whether a rule stands below the rows of a table, as one does below its head, and none between them."""
+        lines = self._lines
+        if len(lines) <= LOOPED or not _RULE.match(lines[-1]):
+            return False
+        rules = [at for at, line in enumerate(lines[:-1]) if _RULE.match(line)]
+        rows = lines[rules[-1] + 1 if rules else 0 : -1]
+        alike = len(rows) >= LOOPED and len({len(row.split()) for row in rows}) == 1
+        return alike and (not rules or rules[-1] - rules[0] < HEAD_LINES)
+
+    @property
+    def shows_all_moved(self) -> bool:
+        """Whether the last line shows all bytes moved: `11.4 MiB / 11.4 MiB, 100%`."""
+        return bool(self._lines and _ALL_MOVED.search(self._lines[-1]))
 
     def tells_all_done(self, maximum: int) -> bool:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
@@ -162,7 +196,7 @@ class ClosingLines:
         """Whether it ends with a summary. counted: the run has a counter, which what comes before it may show."""
         at = (self._counted or self._looped if counted else 0) or max(0, len(self._lines) - LAST_LINES)
         before, after = self._lines[:at], self._lines[at:]
-        if not before or any(CRASHED.search(line) or _FAILS.search(line) for line in after):
+        if not before or (not self._tallies and any(CRASHED.search(line) or _FAILS.search(line) for line in after)):
             return False
         closing = [line for line in after[-LINES_AFTER:] if _closes(line)]
         if not closing:
@@ -175,10 +209,10 @@ def _closes(line: str) -> bool:
     text = message(line).text
     part = _PART.search(text)
     return (
-        bool(_CLOSING.search(text) or _CLOSING.search(line))
+        bool(_CLOSING.search(text) or _CLOSING.search(line) or _DONE.match(text))
         and not _MIDWAY.search(text)
         and not _PREPARED.search(text)
-        and not (part and int(part[1]) < int(part[2]))
+        and not (part and int(part[1]) < int(part[2]) and not _DONE.match(text))
     )
 
 

@@ -57,6 +57,10 @@ _CONSTANTS = lazy(  # names in capitals, one after another: `LR=0.1, GAMMA=0.9, 
     r"(?:(?<![\w'\"])[A-Z][A-Z_]+=[^\s,=]{1,40},?\s+){3}|(?:['\"][A-Z][A-Z_]+['\"]: [^\s,]{1,40},\s+){3}"
 )
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
+_CALLED_SETTINGS = lazy(  # `config: {"steps": 60000, "loss": "mse"}`
+    r"(?i)(?<![a-z])(?:config(?:uration)?|cfg|arg(?:ument)?s|flags|h?params|(?:hyper[-_ ]?)?parameters|settings"
+    r"|options)[\"']?\s{0,4}[:=]\s{0,4}(?:dict\(|[{(])"
+)
 _PLURALS = frozenset({"epochs", "epoches", "iters", "rounds", "trials", "episodes"})
 _MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
@@ -227,7 +231,8 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
         if count.rounded:
             return []
         rule = "weak"
-    if kind == "setting" and text[match.start() - 1 : match.start()].lower() == "s" and _is_setting(text):
+    plural = text[match.start() - 1 : match.start()].lower() == "s"
+    if plural and (kind == "declared" or (kind == "setting" and _is_setting(text))):
         rule = "settings"  # `steps: 5000`
     sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule, measured=measured)]
     if unit == "epoch" and float(count.value).is_integer():
@@ -236,7 +241,9 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
 
 
 def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bounded: bool) -> str:
-    """`train`; of less sure ones, `bare`, `moving` and `setting`: a counter only if it goes on."""
+    """`train`; of less sure ones, `bare`, `moving` and `setting`: a counter only if it goes on. `declared`: none."""
+    if _CALLED_SETTINGS.search(text, 0, match.start()):
+        return "declared"
     if match["max"] is None and _is_remark(text, match, before):
         return "bare"
     if match["max"] is None and _OF_EARLIER.search(before):

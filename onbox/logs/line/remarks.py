@@ -73,6 +73,7 @@ STARTED = lazy(
     r"|rerun)"
     r"|\brestart(?:ed|ing)\b|\brelaunch|\battempt \d{1,9} start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training"
     r"|train|fit)"
+    r"|^\W*(?:train(?:ing)?|run|job|experiment) (?:was |has )?started (?:at|on)\b"
     r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
 )
 # `==> Start training, epoch 61`: a part of the loop begins, not the run
@@ -89,6 +90,9 @@ ENDED = lazy(
     r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
     r"|\bdone training\b"
     r"|\b(?:finish|finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
+    r"|\b(?:stopped|stopping) (?:the )?training\W{0,3}$"
+    r"|\bearly[ -]?stopp(?:ing|ed)\W{1,6}(?:(?:at|after|in) )?(?:(?:epoch|step|iteration|round)\W{1,2}\d|\d{1,9} (?:epoch|step"
+    r"|iteration|round))(?!.{0,40}\d ?/ ?\d)"
     r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))"
     r"|\d epochs completed in"
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop"
@@ -103,7 +107,8 @@ ENDED = lazy(
     r"|\bsolved (?:in|after|at) \d{1,18} (?:episodes|iterations|steps|epochs|generations|updates)\b"
     r"|\b(?:terminat(?:ed|ion)|ended) (?:successfully|normally)\b|\bnormal termination\b"
     r"|(?:训练|訓練|学習|トレーニング|훈련|학습|实验|任务|全部)\S{0,6}(?:完成|结束|結束|完了|완료|종료)(?!率)"
-    r"|^\d+ bytes .{0,60}copied, \d+\.\d+ s|^\W*termination on \W|\bterminated on \d|^\W*best (?:iteration|round)\W{1,3}\d+\W*$"
+    r"|^\d+ bytes .{0,60}copied, \d+\.\d+ s|^\W*termination on \W|\bterminated on \d|^\W*best[ _](?:iteration|round)\W{1,3}\d+"
+    r"(?:\W{1,4}best[ _]score\W{1,4}[\d.e-]{1,24})?\W*$"
     r"|\bprocess to finish\W{1,6}\(success\b|\bended up (?:at|with)|\bend of (?:training|run|script|program|simulation)\b"
     r"|\bmax(?:imum)? (?:number of )?(?:iterations|steps|epochs|generations|function evaluations) "
     r"(?:(?:has|have) been |was |were |is )?(?:exceeded|reached)\b|\.\.\.1(?:00)? - done\b"
@@ -120,6 +125,7 @@ OF_A_PART = lazy(  # `Epoch train finished, avg_loss=2.35`, `Fold 3: training co
 CRASHED = lazy(
     r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception):(?: |$)|(?i:\bout of memory\b"
     r"|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
+    r"|\b(?:received|caught|got) signal (?:2|6|9|11|15)\b"
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*killed\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
     r"|\baborted\b)"
 )

@@ -6,9 +6,12 @@ import math
 import re
 
 from onbox.logs.line.numbers import parse_clock
+from onbox.logs.line.remarks import read_loss
+from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
+PREFIX_LIMIT = 120  # characters
 _BOOST = lazy(
     r"^(?:\[[\d:. -]+\]\s*)?\[(\d{1,18})\]\s+"
     r"(?=[^\s:]{0,80}?(?:train|valid|eval|test|learn))[^\s:]{4,120}(?: [ \w@.-]{0,80})?:\s?\S"
@@ -23,12 +26,13 @@ _LEADING_LOSS = lazy(
     re.IGNORECASE,
 )
 _LEADING_NAMED = lazy(
-    r"^(?:\[\s{0,12}(\d{1,18})\]|<\s{0,12}(\d{1,18})>)\s{0,4}[|:,]?\s{1,4}"
+    r"^(?:\[\s{0,12}(\d{1,3}(?:,\d{3}){1,4}|\d{1,18})\]|<\s{0,12}(\d{1,18})>)\s{0,4}[|:,]?\s{1,4}"
     r"[A-Za-z][\w/.-]{1,60}(?:\s{1,4}|:\s?|\s?=\s?)-?\d{1,18}\.\d"
 )
 _LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
 _CHAINS = lazy(r"^\s*(\d{1,18}) -- (?:\* )?[\[(]-?\d.* -- (\d{1,9}:\d\d:\d\d)$")  # MrBayes
 _LOGGER = lazy(r"(?:DEBUG|INFO):[\w.]{1,40}:\s?")
+_BEHIND_A_PREFIX = lazy(r"(?:\]|: | - |INFO)\s{0,4}[\[<]\s{0,12}\d")
 _RSYNC = lazy(r"^\s*([\d,]{1,24})\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = lazy(r"remaining: (.+)$")
 _TRAIN_METRIC = lazy(r"train\S{0,40}?[a-z0-9]:\s?(-?[\d.]{1,24}(?:e-?\d{1,4})?|[-+]?(?:nan|inf)\b)")
@@ -64,9 +68,7 @@ def read_row(text: str) -> BareRow | None:
     share = _LEADING_SHARE.match(text) if "%)  " in text else None
     if share:
         return BareRow("step", "step", int(share[1]), "leading-share", None, None, bare=True)
-    prefix = _LOGGER.match(text)
-    if prefix:
-        text = text[prefix.end() :]
+    text = _said(text)
     chains = _CHAINS.match(text) if " -- " in text else None
     if chains:
         return BareRow("generation", "generation", int(chains[1]), "chains", None, parse_clock(chains[2]))
@@ -84,8 +86,18 @@ def read_row(text: str) -> BareRow | None:
         return BareRow("round", "round", int(found[1]), "boosting", _float(metric[1]) if metric else None, None)
     named = _LEADING_NAMED.match(text)
     if named:
-        return BareRow("step", "step", int(named[1] or named[2]), "leading", None, None, bare=True)
+        return BareRow(
+            "step", "step", int((named[1] or named[2]).replace(",", "")), "leading", read_loss(text), None, bare=True
+        )
     return None
+
+
+def _said(text: str) -> str:
+    """A line without what a logger writes before it, where a row may stand behind that."""
+    prefix = _LOGGER.match(text)
+    if prefix:
+        return text[prefix.end() :]
+    return message(text).text if _BEHIND_A_PREFIX.search(text[:PREFIX_LIMIT]) else text
 
 
 def _float(text: str | None) -> float | str | None:

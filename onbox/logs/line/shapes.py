@@ -54,7 +54,7 @@ SHAPES: tuple[Shape, ...] = (
             "[",
             ",",
         ),
-        rf"{_FREE}(?P<current>{COUNT})(?P<word>it|[a-z]{{1,20}})?\s{{1,20}}"
+        rf"{_FREE}(?P<current>{COUNT})(?:\s?(?P<word>[a-z]{{1,20}}))?\s{{1,20}}"
         r"\[(?P<elapsed>\d{1,9}:\d\d(?::\d\d)?)(?:<\?)?,(?P<rate>\s{0,8}(?:[\d.]{1,20}"
         r"|\?)\s{0,8}(?:[a-z]{1,20}\s{0,8}){0,2}/[a-z]+[^\]]*)",
         "counter without a maximum",

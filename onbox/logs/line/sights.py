@@ -6,10 +6,10 @@ from onbox.named_tuple import NamedTuple
 
 
 class CounterSight(NamedTuple):
-    """A counter on one line. kind: `train`, `val`, `aux`, or `done`: how many things are done, without a maximum.
-    maximum: None if not shown, or shown rounded. beside_epoch: an epoch stands on the same line. made: a display
-    made for progress (a bar), not words of a log line. eta, elapsed: seconds, of this counter, None if not shown.
-    measured: a loss or another number with a name stands beside it.
+    """A counter on one line. kind: `train`, `val`, `aux`, `done`: how many things are done, without a maximum, or
+    `declared`: of a configuration, never a count. maximum: None if not shown, or shown rounded. beside_epoch: an epoch
+    stands on the same line. made: a display made for progress (a bar), not words of a log line. eta, elapsed: seconds,
+    of this counter, None if not shown. measured: a loss or another number with a name stands beside it.
     """
 
     key: str

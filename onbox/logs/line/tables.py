@@ -114,7 +114,8 @@ def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
                 sights.append(CounterSight(str(unit), str(unit), "train", int(value), most, False, "table"))
     if not sights:
         return None
-    return SeenOnLine(tuple(sights), loss=_loss(table, cells), eta=_eta(table, cells))
+    percent = float(cells[0]) if table.columns[0] == "%" else None
+    return SeenOnLine(tuple(sights), loss=_loss(table, cells), eta=_eta(table, cells), percent=percent)
 
 
 def _loss(table: TableHead, cells: list[str]) -> float | None:

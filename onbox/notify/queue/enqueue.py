@@ -20,7 +20,8 @@ from onbox.contract.paths import SWEEP
 from onbox.notify.mask import without_secrets
 from onbox.notify.queue.outbox import Message, Name, Outbox
 from onbox.notify.targets import next_due
-from onbox.runs.next_step import signs_of_failure, step_after
+from onbox.runs.next_step import step_after
+from onbox.runs.signs import signs_of_failure
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import StateNotWritten, lines_of, open_plain
 from onbox.system.lock import LockUnsupported, is_locked

@@ -69,7 +69,7 @@ class CellBusy(NamedTuple):
 
 class End(NamedTuple):
     """How a cell's chain stands once its runner has gone. outcome: done, failed, refused (by a gate of its own) or
-    unfinished; seconds: how long it took, all its launches together; the rest is of a failure.
+    unfinished; seconds: how long it took, all its launches together; warnings: beside its DONE; the rest: of a failure.
     """
 
     outcome: str
@@ -80,6 +80,7 @@ class End(NamedTuple):
     proof: str = ""
     remedy: str = ""
     seconds: float | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def cell_paths(sweep: RunPaths, name: str) -> RunPaths:
@@ -220,7 +221,9 @@ def end_of(paths: RunPaths, run_id: str, fingerprint: str) -> End:
     """What its markers say."""
     done = read_marker(paths.done(CHAIN))
     if isinstance(done, Marker) and _is_of(done, run_id, fingerprint):
-        return End("done", seconds=as_number(done.data.get("duration_seconds")))
+        told = done.data.get("warnings")
+        warnings = tuple(map(str, told)) if isinstance(told, list) else ()
+        return End("done", seconds=as_number(done.data.get("duration_seconds")), warnings=warnings)
     failed = read_marker(paths.failed(CHAIN))
     if not isinstance(failed, Marker) or not _is_of(failed, run_id, fingerprint):
         return End("unfinished")

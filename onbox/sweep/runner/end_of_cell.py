@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onbox.sweep.runner.opened_sweep import OpenedSweep
     from onbox.sweep.runner.sweep_records import SweepRecords
 
+WARNINGS_KEPT, WARNING_LIMIT = 3, 200
 RESTARTS = 3  # of a cell whose runner was ended by somebody else, in one launch
 
 
@@ -26,11 +27,19 @@ def note_end(sweep: OpenedSweep, records: SweepRecords, number: int, end: cell_r
             sweep.frozen, sweep.head.run, sweep.cell(number), sweep.head.project, sweep.paths_of(number)
         )
         about |= {"metrics": metrics} if metrics else {}
+        about |= {"warnings": _warnings(sweep, end)} if end.warnings else {}
     else:
         told = {"failure_class": end.failure_class, "signature": end.signature, "stage_failed": end.stage}
         told |= {"reason": end.reason, "proof": end.proof, "remedy": end.remedy}
         about |= {key: value[:500] for key, value in told.items() if value}
     records.note_cell(Event.CELL_ENDED, number, **about)
+
+
+def _warnings(sweep: OpenedSweep, end: cell_run.End) -> list[str]:
+    """Of a cell with one stage it is needless to say which."""
+    template = sweep.frozen.template
+    only = f"{template[0].name}: " if len(template) == 1 else ""
+    return [text.removeprefix(only)[:WARNING_LIMIT] for text in end.warnings[:WARNINGS_KEPT]]
 
 
 class CellEnds:

@@ -12,7 +12,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import CHAIN, SWEEP
 from onbox.contract.states import RunState
 from onbox.sweep.runner.plan import CellAction
-from onbox.sweep.state.board import SweepStanding, summary
+from onbox.sweep.state.board import SweepStanding, summary, warnings_of
 from onbox.sweep.state.progress import progress_of
 from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.files import remove_file
@@ -100,6 +100,8 @@ class SweepEnd:
             "reason": "; ".join(words),
             "cells": {name.name.lower(): board.counts[name] for name in SweepStanding},
         }
+        warnings = warnings_of(board)
+        data |= {"warnings": warnings} if warnings else {}
         return {**data, **(_failure_data(board) if board.failures else {})}
 
 

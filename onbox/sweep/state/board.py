@@ -18,6 +18,7 @@ from onbox.contract.json_text import as_number, as_whole, parse_object
 from onbox.contract.paths import CELLS_FOLDER
 from onbox.model.sweep import Cell, cell_from_dict
 from onbox.named_tuple import NamedTuple
+from onbox.outside import safe_line
 from onbox.system.files import LINE_LIMIT_BYTES, lines_of, open_plain
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ CELLS_FILE = "cells.jsonl"
 UNKNOWN = "unknown"
 TOP = 10
 PROOF_LIMIT = 200
+WARNINGS_KEPT, WARNINGS_SHOWN, CELLS_NAMED = 3, 5, 3
 
 
 class SweepStanding(IntEnum):
@@ -76,7 +78,7 @@ def cells_folder(paths: RunPaths) -> str:
 
 class Board:
     """The cells of one sweep, numbered from 1. streak: of this launch. cards: those that running cells were given.
-    sort: the metric that orders the table, as in the settings.
+    sort: the metric that orders the table, as in the settings. warned: what spoke against cells that are done.
     """
 
     def __init__(self) -> None:
@@ -86,6 +88,7 @@ class Board:
         self.priorities = array("q")
         self.offsets = array("q")
         self.failures: dict[int, CellFailure] = {}
+        self.warned: dict[int, tuple[str, ...]] = {}
         self.counts = [0] * len(SweepStanding)
         self.streak = Streak()
         self.cards: dict[int, tuple[int, ...]] = {}
@@ -122,6 +125,8 @@ class Board:
         self.counts[standing] += 1
         if standing is not SweepStanding.FAILED:
             self.failures.pop(number, None)
+        if standing is not SweepStanding.DONE:
+            self.warned.pop(number, None)
         if standing is not SweepStanding.DONE and self._values.pop(number, None) is not None:
             self._top = None
         if standing is not SweepStanding.RUNNING:
@@ -208,6 +213,8 @@ def _ended(board: Board, number: int | None, record: Record) -> None:
         board.seconds_total += as_number(record.get("seconds")) or 0.0
         board.ended_count += 1
         board.weigh(number, known_metrics(record.get("metrics")))
+        if warnings := _known_warnings(record.get("warnings")):
+            board.warned[number] = warnings
     elif outcome == "failed":
         words = [str(record.get(key) or "") for key in ("failure_class", "signature", "proof")]
         failure = CellFailure(words[0][:80] or UNKNOWN, sys.intern(words[1][:300]), words[2][:PROOF_LIMIT])
@@ -215,6 +222,12 @@ def _ended(board: Board, number: int | None, record: Record) -> None:
         board.streak = board.streak.after(failure)
     else:
         board.set(number, SweepStanding.OPEN)
+
+
+def _known_warnings(data: Any) -> tuple[str, ...]:
+    """The same texts come of many cells: each is kept once."""
+    told = [one for one in data if isinstance(one, str)] if isinstance(data, list) else []
+    return tuple(sys.intern(safe_line(one, PROOF_LIMIT)) for one in told[:WARNINGS_KEPT])
 
 
 def _skipped(board: Board, number: int | None, _: Record) -> None:
@@ -293,6 +306,22 @@ def classes_of(board: Board) -> dict[str, int]:
     for failure in board.failures.values():
         found[failure.failure_class] = found.get(failure.failure_class, 0) + 1
     return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+
+def warnings_of(board: Board) -> list[str]:
+    """What speaks against cells that are done, each text once: `2 cells: the last loss in its log is nan (a, b)`."""
+    cells: dict[str, list[int]] = {}
+    for number in sorted(board.warned):
+        for text in board.warned[number]:
+            cells.setdefault(text, []).append(number)
+    return [_warning_words(board, text, numbers) for text, numbers in list(cells.items())[:WARNINGS_SHOWN]]
+
+
+def _warning_words(board: Board, text: str, numbers: list[int]) -> str:
+    if len(numbers) == 1:
+        return f"cell {board.name(numbers[0])}: {text}"
+    names = [board.name(one) for one in numbers[:CELLS_NAMED]]
+    return f"{len(numbers)} cells: {text} ({'; '.join([*names, *(['…'] if len(numbers) > CELLS_NAMED else [])])})"
 
 
 def summary(board: Board) -> str:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from onbox.model.units import format_duration
-from onbox.sweep.state.board import SweepStanding, classes_of, counts_of
+from onbox.sweep.state.board import SweepStanding, classes_of, counts_of, warnings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +39,7 @@ def progress_of(board: Board, running: int, settings: SweepSettings, held: str |
             "best": best or None,
             "text": text_of(board, running, None),  # the time left is told once, by the progress
             "rows": list(_rows(board)),
+            "warnings": warnings_of(board),
         },
         "waiting_for": held,
     }

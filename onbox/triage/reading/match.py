@@ -14,6 +14,7 @@ from onbox.triage.rules.demands import MEANT, MEANT_IN_LINE, shows_code, speaks_
 from onbox.triage.rules.names import class_of_name
 from onbox.triage.rules.rows import ASKED, BUG, DEATH, REASON, SUMMARY, RuleRow, compiled
 from onbox.triage.rules.table import ROWS
+from onbox.triage.rules.vocabularies.exceptions import class_of_certain, class_of_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,6 +36,13 @@ PROGRESS_MAY_SAY = (
 )  # words of progress lines too
 # Rows that say only that something failed: what the sentence names says more.
 VAGUE_ROWS = ("exception", "said-error", "error-line", MEANT_IN_LINE.id, "fatal-level", "solver-failed")
+_NAMED_BY = {"ray_node_died": "ray-worker", "cuda_assert": "cuda-vague"}  # classes of which no sentence speaks
+_OF_RUNTIMES = ("other-languages", "exception", "launcher")
+_HEADED = lazy(  # the JVM and .NET name the exception behind words of their own
+    r"^(?:Exception in thread \"[^\"]{1,80}\" |Unhandled [Ee]xception[.:] |Caused by: )"
+    r"((?:[A-Za-z_]\w{0,60}\.){1,10}[A-Z]\w{1,80})(?:: (.*))?$"
+)
+_ASKS_THE_NAME = (*VAGUE_ROWS, "defect", "bad-setting", "no-such-file")
 OWN_WORDS = ("exception", "defect", "bad-setting", "error-line", "said-error", "fatal-level")  # a program's own
 _OF_THE_BOX = ("cuda_env", "checkpoint_corrupt")  # what a setting that is refused may be no fault of
 _OF_READERS = ("IndexError", "AssertionError")  # defects that a reader of a broken file ends with
@@ -221,7 +229,8 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return LOGGED if signs.EXHAUSTED.search(text) else WEAK
     if PYTHON_WARNING.search(text) or _is_quoted(row, text):
         return WEAK
-    return LOGGED if row.explains >= DEATH or row.explains <= SUMMARY else WEAK
+    ends = row.explains >= DEATH or row.explains <= SUMMARY or _HEADED.match(text)
+    return LOGGED if ends else WEAK
 
 
 def _is_none_of_its(row: RuleRow, text: str, named: tuple[str, str] | None, trace: Trace | None) -> bool:
@@ -264,6 +273,14 @@ def _is_quoted(row: RuleRow, text: str) -> bool:
 
 def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
     """The class of which a sentence speaks, where the row itself says only that something failed."""
+    headed = _HEADED.match(said) if named is None and row.id in _OF_RUNTIMES else None
+    if headed is not None:
+        row, named = BY_ID["exception"], (headed[1], headed[2] or "")
+    certain = class_of_certain(named[0]) if named and row.id in _ASKS_THE_NAME else None
+    return _row_of_name(certain, row) if certain else _by_sentence(row, said, named)
+
+
+def _by_sentence(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
     name = named[0].rsplit(".", 1)[-1] if named else ""
     sentence = named[1] if named else said
     if row.id in _DAMAGED and row.failure_class == "data_error" and _SAVED_FILE.search(sentence):
@@ -288,6 +305,7 @@ def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRo
         return MEANT_IN_LINE
     if found is None and row.id == "exception":
         told = None if name in meaning.ANY_NAME else class_of_name(name)
+        told = told or (class_of_module(named[0]) if named else None)
         return meaning.ROWS[told] if told else row
     if found is None or (row.id == "bad-setting" and found.failure_class not in _OF_THE_BOX):
         return row
@@ -296,6 +314,13 @@ def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRo
     if is_peer and (found.rivals or found.failure_class not in _BELOW_PEERS):
         return row
     return meaning.row_of(found)
+
+
+def _row_of_name(failure_class: str, row: RuleRow) -> RuleRow:
+    """The row of what a name says."""
+    if row.failure_class == failure_class:
+        return row
+    return meaning.ROWS.get(failure_class) or BY_ID[_NAMED_BY.get(failure_class, "defect")]
 
 
 def by_words(said: str) -> RuleRow | None:

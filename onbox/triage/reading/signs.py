@@ -172,7 +172,8 @@ def is_of_another(text: str) -> bool:
 # A record of what was said or done (a chat, an answer, a row of data), without a field for a program's own trouble.
 _RECORD = lazy(r"\s{0,8}\{\s{0,8}[\"']\w")
 _TELLS_TROUBLE = lazy(
-    r"[\"'](?:err(?:or)?s?|exception|exc(?:_info|_text)?|stack(?:_?trace)?|traceback|failure|reason|fatal|msg|message|log"
+    r"[\"'](?:err(?:or)?s?|exception|exc(?:_info|_text)?|stack(?:_?trace)?|traceback|failure|reason|fatal|msg"
+    r"|message|log"
     r"|level|levelname|severity|lvl)[\"']\s{0,4}:\s{0,4}(?:[\"']|\{\s?[\"'](?:err|message|msg))",
     re.IGNORECASE,
 )

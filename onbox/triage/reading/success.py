@@ -9,6 +9,7 @@ import re
 
 from onbox.regex import lazy
 from onbox.triage.reading import languages, signs
+from onbox.triage.rules.python import FAILED_CASE
 
 FETCHED = lazy(r"\b(?:loading|downloading|fetching)\b.{0,60}\b100%", re.IGNORECASE)  # a part, never the work
 
@@ -46,7 +47,7 @@ _WAYS = {
         rf"(?:status|state|result|outcome)\W{{1,4}}{_WELL}\W*$|^\W*finished: success\W*$|\bstate[ :=]+COMPLETED\b"
         r"|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b|\bbuild (?:succeeded|success(?:ful)?)\b"
         r"|(?<!\b(?:child|other) process )\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b"
-        r"|^\W*(?:success|passed|all good|export (?:ok|success)|job done)\W*$"
+        r"|^\W*(?:success|passed|all good|export success)\W*$"
         r"|^\W*(?:found )?(?:0|no) errors?(?:\(s\))?(?:(?: were| was)? found)?(?:, (?:0|no) warnings?(?:\(s\))?)?\W*$"
         r"|\bexport ok\b|^\W{0,4}job done\b|^\W{0,4}configuring done\b"
     ),
@@ -103,7 +104,7 @@ _TEST_CASE = lazy(
     r"|^test\w{0,200} \(\S{1,200}\).{0,200} \.\.\. (?:ok|skipped|expected failure)\b"
     r"|^\S{1,200}::\S{1,200} (?:PASSED|SKIPPED|XFAIL)\b"
 )
-_FAILED_CASE = lazy(r"not ok \d{1,6}\b(?!.{0,200}# (?:TODO|SKIP))", re.IGNORECASE)
+_FAILED_CASE = lazy(FAILED_CASE, re.IGNORECASE)
 # The one line that a test suite which provoked every error on its way ends with.
 TESTS_OK = lazy(
     r"^All tests successful\.|^OK(?: \([\w=, ]{1,80}\))?$|^100% tests passed\b"
@@ -138,7 +139,7 @@ def is_test_report(text: str) -> bool:
 
 def _tallies_all_good(text: str) -> bool:
     """Whether a line counts what went well, and that nothing went badly or is still to come."""
-    if not _TALLY.search(text) or _OF_A_LOOP.search(text):
+    if _OF_A_LOOP.search(text):
         return False
     counts = [(hit["what"] or hit["label"], int(hit["count"] or hit["value"])) for hit in _TALLY.finditer(text)]
     good = sum(count for word, count in counts if _GOOD.fullmatch(word))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.triage.rules.rows import CAUSE, DEATH, RuleRow
+from onbox.triage.rules.rows import CAUSE, VAGUE, RuleRow
 
 HARDWARE: tuple[RuleRow, ...] = (
     RuleRow(
@@ -10,8 +10,9 @@ HARDWARE: tuple[RuleRow, ...] = (
         "gpu_hardware",
         CAUSE,
         "xid",
-        r"\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:48|61|62|63|64|74|79|92|94|95|109|119|120|122|123|124|13[6-9]"
-        r"|14\d)\b"
+        r"\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:32|38|48|5[4-8]|6[1-58]|7[149]|8[0-9]|9[0-57-9]|109|11\d|12\d"
+        r"|13[0-9]"
+        r"|1[4-9]\d)\b"
         r"|\bxid\b.{0,80}(?:fallen off|double bit|uncorrectable|gsp|row remap|nvlink)",
         "NVIDIA driver, kernel log",
         "NVRM: Xid (PCI:0000:41:00): 79, pid=31, GPU has fallen off the bus.",
@@ -67,13 +68,14 @@ KERNEL_FAULT: tuple[RuleRow, ...] = (
         CAUSE,
         "assert|illegal|misaligned|launch failure|illegaladdress|xid|invalid program counter"
         "|segmentation fault by gpu|memory access fault|hsa_status_error",
-        r"device-side assert|illegal memory access|misaligned address"
+        r"(?<!enable )device-side assert|illegal memory access|misaligned address"
         r"|CUDA_ERROR_(?:ILLEGAL_\w{1,40}|MISALIGNED_ADDRESS|LAUNCH_FAILED|ASSERT)|unspecified launch failure"
         r"|illegal instruction was encountered"
         r"|HSA_STATUS_ERROR_(?:EXCEPTION|MEMORY_APERTURE_VIOLATION|MEMORY_FAULT|ILLEGAL_INSTRUCTION)"
         r"|cudaError(?:Assert|IllegalAddress|LaunchFailure|MisalignedAddress)|memory access fault by gpu"
         r"|invalid program counter|\.cu:\d+:.{0,160}assertion"
-        r"|\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:13|31|43)\b|warp illegal|invalid device ordinal.{0,20}assert",
+        r"|\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:8|13|31|43|45|69)\b|warp illegal"
+        r"|invalid device ordinal.{0,20}assert",
         "CUDA, HIP, PyTorch kernels",
         "RuntimeError: CUDA error: device-side assert triggered",
     ),
@@ -195,15 +197,16 @@ ENVIRONMENT: tuple[RuleRow, ...] = (
         r"|(?:setup|hardware|gpu|device) (?:does not|doesn't) support "
         r"|CUDNN_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|ARCH_MISMATCH)",
         "CUDA, PyTorch extensions, bitsandbytes, Triton",
-        "RuntimeError: CUDA error: no kernel image is available for execution on the device",
+        "ptxas fatal: Value 'x' is not defined for option 'gpu-name'",
     ),
     RuleRow(
         "cuda-vague",
         "cuda_assert",
-        DEATH,
-        "cuda error|cudnn|cublas|cuda failure|cudnn_status|cublas_status|hip error|cuda_error_|cudaerror|hiperror",
+        VAGUE + 2,
+        "cuda error|cudnn|cublas|cuda failure|_status_|hip error|cuda_error_|cudaerror|hiperror|cufft_|miopenstatus",
         r"(?:cuda|hip) error:|\bCUDA_ERROR_[A-Z]\w{1,40}|\b(?:cuda|hip)Error[A-Z]\w{1,40}"
-        r"|CUDNN_STATUS_\w{1,40}|CUBLAS_STATUS_\w{1,40}|cuda failure",
+        r"|\b(?-i:CUDNN|CUBLAS|HIPBLAS|ROCBLAS|CUSPARSE|CUSOLVER|CURAND|NVJPEG|CUTENSOR)_STATUS_\w{1,40}"
+        r"|\bCUFFT_[A-Z]\w{1,40}|\bmiopenStatus\w{1,40}|cuda failure",
         "CUDA libraries without a reason",
         "RuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
     ),

@@ -186,13 +186,14 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         DEATH,
         "segmentation fault|sigsegv|segfault|signal|core dumped|sigabrt|sigfpe|floating point exception"
         "|fatal python error|double free|corrupted size|stack smashing|free():|malloc"
-        "|exitcode|return code|exit|bus error|illegal instruction|terminate called|corruption|assertion"
+        "|exitcode|return code|exit|*** [|bus error|illegal instruction|terminate called|corruption|assertion"
         "|stack overflow|munmap|access violation|xc",
         r"segmentation fault|\bSIGSEGV\b|\bsegfault\b|fatal python error|double free or corruption"
         r"|corrupted (?:size|double-linked|top)|stack smashing|free\(\): invalid|malloc\(\): "
         r"|malloc_consolidate|munmap_chunk"
         r"|floating point exception|illegal instruction|\bSIG(?:FPE|ILL)\b|(?:exit(?:ed|s)?(?: ?code)?"
-        r"|return code|status)\b[^\d-]{0,20}(?:-11|139|-8|136|-4|132)(?![\d.])|signal[ :=]{1,3}(?:11|8|4)\b"
+        r"|return code|status)\b[^\d-]{0,20}(?:-11|139|-8|136|-4|132)(?![\d.])"
+        r"|\*{3} .{1,160} error (?:139|136|132)$|signal[ :=]{1,3}(?:11|8|4)\b"
         r"|stack overflow|\b0xC0000005\b|exit code (?:-1073741819|3221225477)\b|windows fatal exception"
         "|access violation",
         "glibc, kernel, faulthandler",
@@ -203,10 +204,11 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "aborted",
         "code_error",
         DEATH - 5,
-        "abort|terminate called|sigabrt|core dumped|exit|signal",
+        "abort|terminate called|sigabrt|core dumped|dumped core|exit|signal|*** [",
         r"^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?(?:aborted\b|abort trap: \d)|terminate called|\bSIGABRT\b"
-        r"|core dumped|(?:exit(?:ed"
-        r"|s)?(?: ?code)?|return code|status)\b[^\d-]{0,20}(?:-6|134)(?![\d.])|signal[ :=]{1,3}6\b",
+        r"|core dumped|\bcommand dumped core\b|\bsignal: aborted \(6\)|(?:exit(?:ed"
+        r"|s)?(?: ?code)?|return code|status)\b[^\d-]{0,20}(?:-6|134)(?![\d.])"
+        r"|\*{3} .{1,160} error 134$|signal[ :=]{1,3}6\b",
         "glibc, C++, shells",
         "terminate called after throwing an instance of 'std::runtime_error'",
         True,

@@ -34,6 +34,7 @@ SHARED: tuple[RuleRow, ...] = (
         "bus error|out of shm|sigbus",
         r"dataloader worker.{0,80}bus error|killed by signal: bus error|might be caused by insufficient shared memory"
         r"|possible out of shm|^.{0,80}\bbus error(?: \(core dumped\))?\s{0,8}$|received signal 7\b"
+        r"|: line \d{1,9}:\s{1,8}\d{1,20} bus error\b"
         r"|(?<!or )\bsigbus\b(?! or\b)",
         "PyTorch DataLoader, bash",
         "RuntimeError: DataLoader worker (pid 91) is killed by signal: Bus error.",
@@ -195,7 +196,7 @@ HOST: tuple[RuleRow, ...] = (
         r"|exceed\w{0,3} .{0,12}\bmemory budget"
         r"|(?:container|pod|worker|process|function|task|job)\b.{0,30} ran out of memory.{0,30}\b(?:killed|terminated)",
         "LSF, PBS, Slurm, YARN",
-        "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
+        "Container 7 is running beyond physical memory limits",
         True,
     ),
     RuleRow(
@@ -251,7 +252,7 @@ HOST: tuple[RuleRow, ...] = (
         r"^(?:.{0,160}: line \d+:)?\s{0,8}(?:\[\d{1,20}\]\s{0,8}[+-]?\s{0,8})?(?:\d+\s{1,8})?killed\s{0,8}"
         r"(?:$|\(core dumped\)"
         r"|\s{2,}\S)|: \d+ killed\b"
-        r"|^killed(?:: 9)?\W{0,8}$|^(?:zsh|bash|fish|sh|dash): killed\b"
+        r"|^killed(?:: 9)?\W{0,8}$|\bsignal: killed$|^(?:zsh|bash|fish|sh|dash): killed\b"
         r"|\bkilled\s{0,8}(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
         r"|(?<!will be )killed by kernel|\bkilled signal terminated program\b",
         "bash, zsh, dash",
@@ -262,10 +263,11 @@ HOST: tuple[RuleRow, ...] = (
         "exit-137",
         "host_oom",
         DEATH,
-        "exit|returned|return code|rc=|rc:|rc |signal|sigkill|status|returncode|terminated|died",
+        "exit|returned|return code|rc=|rc:|rc |*** [|signal|sigkill|status|returncode|terminated|died",
         r"(?:exit(?:ed|s|ing|[ _]?code|[ _]?status)?|return(?:ed)?[ _]?(?:code|status|value)?|returncode|\brc"
         r"|status|died)\b[^\d-]{0,30}"
-        r"(?:137|-9)(?![\d.])|(?:signal|sig)[ :=(]{1,3}9\b|\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
+        r"(?:137|-9)(?![\d.])|\*{3} .{1,160} error 137$"
+        r"|(?:signal|sig)[ :=(]{1,3}9\b|\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
         "shells, torchrun, docker, DeepSpeed",
         "worker 3 (pid 311) died: return code -9",
         True,

@@ -64,10 +64,11 @@ AUTH: tuple[RuleRow, ...] = (
         r"|sufficient )?permissions?|does not have \S{1,80} access|401 client error"
         r"|fail\w{0,3} to (?:refresh|renew|obtain|acquire) .{0,30}(?:token|credentials)\b|authorization (?:failed"
         r"|required)|not authorized|403 client error|LocalTokenNotFoundError"
-        r"|UsageError: api_key|RefreshError|requires authentication|\w{0,24}Unauthorized\w{0,24}(?:Error|Exception)"
+        r"|UsageError: api_key|RefreshError|requires authentication"
+        r"|(?!UnauthorizedAccess)\w{0,24}Unauthorized\w{0,24}(?:Error|Exception)"
         r"|access token.{0,30}required|(?:not|cannot|unable to) find .{0,40}(?:kaggle\.json|\.netrc|credentials)\b",
         "Hugging Face, wandb, S3, GCS, ssh",
-        "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://h/api",
+        "huggingface_hub.errors.GatedRepoError: You must be logged in",
     ),
 )
 
@@ -76,7 +77,7 @@ NETWORK: tuple[RuleRow, ...] = (
         "unreachable",
         "network_blip",
         CAUSE,
-        "max retries|dial |inactiverpc|statuscode|temporary failure|unable to resolve|name resolution"
+        "max retries|dial |too many clients|temporary failure|unable to resolve|name resolution"
         "|name or service|getaddrinfo"
         "|timed out|timeout|connection|gateway"
         "|unavailable|network|couldn't connect|unreachable|server error|too many requests"
@@ -85,8 +86,8 @@ NETWORK: tuple[RuleRow, ...] = (
         "|endpoint|service|download|fetch-pack|deadline exceeded|remote end|internetopenerror|transfer closed|too slow"
         "|code econn|code etimedout|code enotfound|code eai_again|code ehostunreach|code enetunreach|'econn"
         "|'enotfound|'eai_again",
-        r"max retries exceeded|\bdial (?:tcp|udp|unix)\b.{0,80}(?:refused|time|no route|unreachable|no such host)"
-        r"|_InactiveRpcError|StatusCode\.(?:UNAVAILABLE|DEADLINE)"
+        r"max retries exceeded|\btoo many (?:connections|clients already)\b|\bdial (?:tcp|udp"
+        r"|unix)\b.{0,80}(?:refused|time|no route|unreachable|no such host)"
         r"|temporary failure (?:in name resolution|resolving)|unable to resolve host"
         r"|name or service not known"
         r"|getaddrinfo failed|nodename nor servname|could not resolve (?:host|proxy)|failed to resolve '"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from onbox.triage.rules.rows import BUG, CAUSE, CONFIG, DIVERGED, VAGUE, RuleRow
 
+# Of the Test Anything Protocol: a case that failed, and was not known to.
+FAILED_CASE = r"^not ok \d{1,6}\b(?!.{0,200}# (?:TODO|SKIP))"
+
 NUMBERS: tuple[RuleRow, ...] = (
     RuleRow(
         "not-finite",
@@ -256,7 +259,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|^(?:\w{1,40}: )?\S{1,200}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: "
         r"|^\S{1,200}\(\d{1,7}, \d{1,5}\) (?:fatal )?error: "  # Nim
         r"|^\S{1,200}\.rb:\d{1,7}:in .{1,400} \((?:[A-Z]\w{0,40}::){0,4}[A-Z]\w{1,60}\)$"
-        r"|^unhandled [\w-]{1,60} in thread\b"  # Lisp
+        r"|^unhandled [\w-]{1,60} in thread\b|^unhandled exception[.:] \S"  # Lisp
         r"|^\S{1,200}\(\d{1,7}(?:,\d{1,5})?\) ?: (?:fatal )?error [A-Z]{1,6}\d{1,6}: ",  # TypeScript, C#, MSVC
         "R, Java, Julia, Rust, Go, compilers",
         "Error in fit(x) : object 'y' not found",
@@ -300,7 +303,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         "code_error",
         VAGUE,
         "fail|errors|not ok ",
-        r"^not ok \d{1,6}\b(?!.{0,200}# (?:TODO|SKIP|todo|skip))"
+        rf"{FAILED_CASE}"
         r"|^FAIL(?:\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s)?\s{0,4}$|^FAILED \((?:[\w ]{1,20}=\d{1,9}(?:, )?){1,5}\)"
         r"|^test result: FAILED\b|^\[\s{0,4}FAILED\s{0,4}\] \d{1,9} tests?\b"
         r"|^=+ (?:\d+ \w{1,40}, ){0,6}[1-9]\d{0,8} (?:failed|errors?)\b.{0,80} in [\d.]+s"

@@ -25,7 +25,8 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|exceed.{0,44}max\w{0,8} (?:allowed )?(?:execution|run) ?time|exceed.{0,34}(?:wall ?time"
         r"|wall-?clock|time limit|run ?time limit|allotted time)|(?:job|step|task|run|allocation)\b.{0,60}"
         r"(?:reached|hit|exceeded|over|past)\b.{0,20}(?:its |the )?(?:time|wall|run|runtime) ?-?(?:limit|time"
-        r"|clock)|state[ :=]+TIMEOUT\b|DeadlineExceeded|active(?:[ _])?deadline|TimeLimit\b.{0,20}(?:reached"
+        r"|clock)|state[ :=]+TIMEOUT\b|(?<!exceptions\.)(?<!errors_impl\.)(?<!code = )DeadlineExceeded"
+        r"|active(?:[ _])?deadline|TimeLimit\b.{0,20}(?:reached"
         r"|exceeded)|reached (?:slurm )?time limit"
         r"|\bPBS: job killed: walltime|(?:job|task|pipeline|execution).{0,30}(?:timed out"
         r"|took too long) after.{0,30}(?:hour|min|sec|\d[hms]\b)|maximum (?:allowed )?(?:run ?time"
@@ -90,7 +91,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"KeyboardInterrupt\b(?!.{0,30}to stop)|(?:received|got|caught|sending|signal|by"
         r"|on)\b.{0,30}\bSIGINT\b|\^C\s{0,8}(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)"
         r"|(?:pressed|received"
-        r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|signal 2\b"
+        r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|(?<!defined )signal 2\b"
         r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?"
         r"|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$"
         r"|^make.{0,60}\b(?:interrupt|error 130)$|ctrl ?\+ ?c (?:was )?(?:pressed|received|detected|caught)"
@@ -114,7 +115,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         "unknown",
         ASKED - 5,
         "terminated",
-        r"^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated(?:\s{2,}\S.{0,400})?\s{0,8}$",
+        r"^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} |zsh: |.{0,200}\bsignal: )?terminated(?:\s{2,}\S.{0,400})?\s{0,8}$",
         "shells, of a process that somebody sent SIGTERM: a scheduler, a person, a tool that counts the time",
         "run.sh: line 7: 3191 Terminated              python train.py",
         rivals=("preempted", "user_interrupt", "time_limit"),
@@ -123,11 +124,11 @@ PEOPLE: tuple[RuleRow, ...] = (
         "terminated",
         "preempted",
         ASKED - 5,
-        "sigterm|terminated|signal|sigusr|exit|sigxcpu",
+        "sigterm|terminated|signal|sigusr|exit|sigxcpu|*** [",
         r"(?:received|got|caught|handling|by|trapped|on|with|signal)\b(?<!closing signal).{0,30}\bSIG(?:TERM"
         r"|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b"
         r"|^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated\b(?!\w| at \w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
-        r"|status)\D{0,4}(?:143|-15)\b"
+        r"|status)\D{0,4}(?:143|-15)\b|\*{3} .{1,160} error 143$"
         r"|SIGTERM(?: signal)? (?:received|caught)|^\s*SystemExit: (?:15|143)",
         "whoever sends SIGTERM",
         "Received SIGTERM: 15, shutting down",

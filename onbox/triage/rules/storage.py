@@ -46,8 +46,9 @@ SPACE: tuple[RuleRow, ...] = (
         "no space left|enospc|errno|not enough disk|disk full|disk is full|not enough space|not enough free|out of disk"
         "|insufficient disk|insufficient space|filesystem full|file system full|ran out of space"
         "|device is full|out of space"
-        "|insufficient free|disk space|storage full|volume is full|no free space|low on disk",
-        r"no space left on|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b|not enough (?:free )?(?:disk )?space\b"
+        "|insufficient free|' is full|disk space|storage full|volume is full|no free space|low on disk",
+        r"no space left on|\bthe table '.{1,80}' is full\b|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b"
+        r"|not enough (?:free )?(?:disk )?space\b"
         r"(?! .{0,16}\b(?:buffer|arena|pool|context|queue|stack|heap|table|workspace|allocate)\b)"
         r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b|out of space)"
         r"|(?<!maybe you are )(?<!perhaps you are )out of disk(?: space)?\b(?!.{0,20}\?)"
@@ -76,13 +77,14 @@ SPACE: tuple[RuleRow, ...] = (
         CAUSE - 1,  # a line that states the reason goes before it
         "write error|requested and|failed to write|failed writing|unable to write|can't write|errno"
         "|could not write|cannot write|write failed|fwrite"
-        "|short write|unable to flush|driver write|wrote only|instead of ",
+        "|short write|unable to flush|driver write|wrote only|instead of |incomplete|write(",
         r"(?:errno 5\b|input/output error).{0,120}(?:\.pt|\.ckpt|\.bin|\.safetensors|checkpoint|sav)"
         r"|unable to flush file"
         r"|short write|\bwrite -?\d{1,20} instead of \d|driver write request failed|wrote only \d+ of \d+"
         r"|\d{1,20} requested and \d+ written"
         r"|unable to synchronously (?:flush|extend)"
-        r"|file write failed|(?:error|failed|failure) (?:while )?(?:writing|saving).{0,60}(?:errno 5\b|i/o error)",
+        r"|file write failed|(?:error|failed|failure) (?:while )?(?:writing|saving).{0,60}(?:errno 5\b|i/o error)"
+        r"|\bf?write\b.{0,20}\bincomplete\b|\bincomplete f?write\b|\bcheck failed:.{0,40}\bf?write\(",
         "HDF5, NumPy, C library",
         "OSError: 4194304 requested and 1048576 written",
     ),
@@ -99,7 +101,7 @@ ACCESS: tuple[RuleRow, ...] = (
         r"PermissionError\b|errno 13\b|errno 1\b(?=.{0,30}not permitted)|(?<!\()\bEACCES\b|\bEPERM\b"
         r"|(?<![\w(])permission denied(?! \((?:publickey|<response))(?!.{0,20}(?:entity|\bproject|publickey"
         r"|\b40[13]\b))"
-        r"|operation not permitted|read-only file system|errno 30\b"
+        r"|exception: \S{1,400} \(permission denied\)$|operation not permitted|read-only file system|errno 30\b"
         r"|^sudo: .{0,40}password is required|access is denied|is not writable|\breadonly database\b",
         "Linux EACCES, EPERM, EROFS",
         "PermissionError: [Errno 13] Permission denied: '/data/out'",
@@ -126,7 +128,8 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "checkpoint_corrupt",
         CAUSE,
         "safetensor|deserializing header|metadataincomplete|headertoolarge|invalidheader",
-        r"SafetensorError|error while deserializing header|MetadataIncompleteBuffer|HeaderTooLarge|InvalidHeader"
+        r"SafetensorError|error while deserializing header|MetadataIncompleteBuffer|HeaderTooLarge"
+        r"|(?<!exceptions\.)InvalidHeader(?!Error)"
         r"|safetensors?.{0,60}(?:corrupt|incomplete|truncated|invalid)",
         "safetensors",
         "safetensors_rust.SafetensorError: Error while deserializing header: MetadataIncompleteBuffer",
@@ -258,8 +261,9 @@ DATA: tuple[RuleRow, ...] = (
         "input-output-error",
         "data_error",
         CAUSE,
-        "input/output error|stale file handle|errno|remote i/o|transport endpoint|stale nfs",
-        r"input/output error(?!:)|errno 5\b|stale (?:nfs )?file handle|errno 116\b|remote i/o error|errno 121\b"
+        "input/output error|disk i/o error|stale file handle|errno|remote i/o|transport endpoint|stale nfs",
+        r"input/output error(?!:)|\bdisk i/o error\b|errno 5\b|stale (?:nfs )?file handle|errno 116\b"
+        r"|remote i/o error|errno 121\b"
         r"|transport endpoint (?:is not connected|shutdown)|errno 10[78]\b.{0,80}['\"]/",
         "Linux EIO, ESTALE",
         "OSError: [Errno 5] Input/output error: '/mnt/nfs/shard-1.tar'",

@@ -83,6 +83,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
 
 
+SAYS = "says-"  # what begins the names of rows that are read from a sentence
 GOES_ON_FOR = 3  # lines: so far does the message of an exception reach
 _SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level", "torch-writer", "short-write")
 
@@ -91,12 +92,13 @@ def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault |
     """What says more than a bare death, or than an exception whose message goes on there."""
     if cause.row.explains <= DEATH and cause.trace is None:
         return said if said is not None and said.row.explains > DEATH else None
-    if cause.row.id not in _SAYS_LITTLE:
+    is_guess = cause.row.id.startswith(SAYS)
+    if cause.row.id not in _SAYS_LITTLE and not is_guess:
         return None
-    if said is not None and said.row.explains >= CONFIG and cause.trace is None:
+    if not is_guess and said is not None and said.row.explains >= CONFIG and cause.trace is None:
         return said
     near = (fault for fault in live if 0 < fault.number - cause.number <= GOES_ON_FOR)
-    return next((fault for fault in near if fault.row.explains >= CONFIG), None)
+    return next((one for one in near if one.row.explains >= CONFIG and not one.row.id.startswith(SAYS)), None)
 
 
 def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:

@@ -8,6 +8,7 @@ from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.model.units import format_size
 from onbox.runs.next_step import Act
+from onbox.runs.removed import REMOVED_UNDER_IT, SHOWN_PIDS, way_on
 from patrol.cost import cost_words
 from patrol.decide.box_scene import BoxScene, LinkScene
 from patrol.decide.phrases import ago, percent_text, quote, word
@@ -17,6 +18,7 @@ from patrol.ssh.unreachable_reasons import BY_KEY, UnreachableReason
 from patrol.verdict import Severity
 
 if TYPE_CHECKING:
+    from patrol.decide.remote_command import Way
     from patrol.snapshot import FileCount
 
 Flag = Rule[BoxScene]
@@ -49,6 +51,15 @@ def _remedy(scene: LinkScene) -> str:
     return remedy[:1].upper() + remedy[1:] + "."
 
 
+def _way_on(pids: tuple[int, ...]) -> str:
+    told = way_on(pids)
+    return f"{told[:1].upper()}{told[1:]}."
+
+
+def _list_them(way: Way, pids: tuple[int, ...]) -> str:
+    return way.there(("ps", "-o", "pid,etime,args", "-p", ",".join(map(str, pids[:SHOWN_PIDS]))))
+
+
 LINK_RULES: tuple[LinkRow, ...] = (
     LinkRow(
         "runs-unseen", Severity.UNKNOWN, RunState.UNKNOWN,
@@ -57,6 +68,13 @@ LINK_RULES: tuple[LinkRow, ...] = (
         "a project on a hung mount is not an empty project",
         remedy=lambda s: "Look at the project's directory on the box: a hung mount, a changed path, missing rights.",
         command=lambda s: here("patrol", "check", s.box),
+    ),
+    LinkRow(
+        "removed-alive", Severity.CRITICAL, RunState.UNKNOWN,
+        (IfLink("the box answered, no longer has this run, and processes of it live", lambda s: s.reason == "run-absent" and bool(s.pids)),),
+        lambda s: REMOVED_UNDER_IT,
+        "nothing records what they do, and nothing would refuse a second copy",
+        remedy=lambda s: _way_on(s.pids), command=lambda s: _list_them(s.way, s.pids),
     ),
     LinkRow(
         "vanished", Severity.WARNING, RunState.UNKNOWN,
@@ -340,6 +358,13 @@ BOX_FLAGS: tuple[Flag, ...] = (
 )  # fmt: skip
 
 BOX_RULES: tuple[Flag, ...] = (
+    Flag(
+        "removed-alive", Severity.CRITICAL, RunState.DEGRADED,
+        (If("the project holds no run, and processes of one live", lambda s: observed(s.box.runs) == () and bool(s.box.removed)),),
+        lambda s: f"of run {word(s.box.removed[0].run, 60)}: {REMOVED_UNDER_IT}",
+        "nothing records what they do, and nothing would refuse a second copy",
+        remedy=lambda s: _way_on(s.box.removed[0].pids), command=lambda s: _list_them(s.way, s.box.removed[0].pids),
+    ),
     Flag(
         "no-runs", Severity.OK, RunState.PENDING, (If("the project holds no run", lambda s: observed(s.box.runs) == ()),),
         lambda s: "reached; its project holds no run yet",

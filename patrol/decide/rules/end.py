@@ -6,7 +6,7 @@ from onbox.contract.events import Event
 from onbox.contract.paths import SWEEP
 from onbox.contract.readings import Unseen, observed
 from onbox.contract.states import RunState
-from onbox.triage.classes import REMEDIES, may_repeat
+from onbox.triage.classes import REMEDIES, RULE_REMEDIES, may_repeat
 from patrol.decide.phrases import (
     NO_PROGRESS,
     ago,
@@ -31,9 +31,11 @@ If = Condition[RunScene]
 
 
 def _may_resume(scene: RunScene) -> bool:
-    """Nothing speaks against the same configuration once more: no class that forbids it, no repeated failure."""
+    """Nothing speaks against the same configuration once more: no class that forbids it, no repeated failure, no end
+    that was missed and may be a good one.
+    """
     known = scene.look.managed or scene.look.can_resubmit
-    if isinstance(scene.look.failure, Unseen) or not known or scene.stop_reached:
+    if isinstance(scene.look.failure, Unseen) or not known or scene.stop_reached or scene.look.unseen_end:
         return False
     if scene.repeated.times >= scene.limits.repeat_count:
         return False
@@ -207,6 +209,8 @@ def _engine_may_resume(scene: RunScene) -> bool:
 
 def _resume_remedy(scene: RunScene) -> str:
     """What a resume would go on from is promised only where the stage says what it writes."""
+    if scene.look.unseen_end:
+        return RULE_REMEDIES["end-missed"]
     if not scene.look.managed:
         return "Find out what ended it, then start it again yourself."
     if observed(scene.look.keeps_checkpoints):
@@ -219,6 +223,7 @@ def _say_dead(scene: RunScene) -> str:
     if not scene.rebooted and scene.gone_looks < scene.limits.gone_looks:
         why = f"its heartbeat ended {ago(scene.heartbeat_age)} ago"
     cause = failure_words(scene) if scene.failure or scene.look.reason else "no reason in its log"
+    cause = quote(scene.look.unseen_end, 200) or cause
     return f"no process and no marker ({why}); {cause}; {how_far(scene)}"
 
 

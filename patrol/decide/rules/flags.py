@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.chain.gates.success_gate import OF_HASTE
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.series.detectors.table import DETECTORS
 from patrol.decide.phrases import ago, clean, how_far, log_command, notices_command, quote, status_command, word
@@ -81,6 +82,15 @@ def _say_fast(scene: RunScene) -> str:
     return f"{clean(one.what, 48)} took {ago(one.seconds)} where {ago(one.expected)} was expected" if one else ""
 
 
+def _warnings(scene: RunScene) -> list[str]:
+    """What the box itself says against what is done. That it was done too soon has a rule of its own."""
+    cells = observed(scene.look.cells)
+    if cells is not None:
+        return list(cells.warnings)
+    told = ((one.stage, text) for one in scene.look.stage_results for text in one.warnings)
+    return [f"{stage}: {text}" for stage, text in told if not text.endswith(OF_HASTE)]
+
+
 def _say_overdue(scene: RunScene) -> str:
     one = scene.overdue
     return f"{clean(one.what, 48)} has taken {ago(one.seconds)}, expected were {ago(one.expected)}" if one else ""
@@ -144,6 +154,13 @@ RUN_FLAGS: tuple[Row, ...] = (
         _say_fast,
         "in less than half the expected time it probably failed; a flag, never a verdict",
         remedy=lambda s: "Check its results and its log before believing them.", command=log_command,
+    ),
+    Row(
+        "done-with-warning", Severity.WARNING, None,
+        (If("what is done of it has a warning beside its DONE", lambda s: bool(_warnings(s))),),
+        lambda s: "; ".join(quote(text, 120) for text in _warnings(s)[:3]),
+        "a stage or a cell is done by its exit code and its files; a loss that is not a number makes its results worthless",
+        remedy=lambda s: "Look at its log and its results before they are used.", command=log_command,
     ),
     Row(
         "overdue", Severity.WARNING, None,

@@ -13,7 +13,9 @@ from onbox.contract.names import name_problem
 from onbox.contract.readings import Unseen
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
+from onbox.runs.room import RunRoom
 from patrol.memory.run_records import MARKERS_LIMIT, RecordText, record_of
+from patrol.snapshot import RemovedRun
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
@@ -27,13 +29,24 @@ if TYPE_CHECKING:
 # MANIFEST: what stat(1) said of run.json, a colon, and the count of markers: where either is another now, the run's
 # records come along, for whoever takes over. SERIES: inode and size of series.jsonl as it was read, with a dot between;
 # of a file that was thinned since (another inode), or was never read, the end is sent.
+# Where there is no run, or one that is known is not there, processes that were started in its place are sought.
+# At last the room where their records and the project lie: to root that is free, too, which is kept for root.
 SHELL = r"""
 p_runs() {
   p_at "$1"
   cd "$p_path" || return 20
+  p_home=$PWD
   p_at "$2"
-  [ -e "$p_path" ] || return 0
+  case $2 in
+    /*|'~'|'~/'*) p_run=$p_path;;
+    *) p_run=$PWD/$2;;
+  esac
+  if [ ! -e "$p_path" ]; then
+    p_orphans "$p_run" "$(pwd -P)/$2"
+    return 0
+  fi
   cd "$p_path" || return 21
+  p_state=$p_run
   p_cap=$3 p_locks= p_count=0
   shift 3
   while read -r p_line; do
@@ -55,6 +68,29 @@ p_runs() {
     done
   fi
   p_mark "count $p_count"
+  p_dead=$p_count
+  while [ $# -gt 0 ]; do
+    [ -e "./$1/run.json" ] || p_dead=0
+    shift 10
+  done
+  [ "$p_dead" != 0 ] || p_orphans "$p_state" "$(pwd -P)"
+  p_run=0
+  [ -O / ] && p_run=1
+  p_mark "room $p_run"
+  stat -f -c '%f %a %S %d %c' . "$p_home" || :
+}
+p_orphans() {
+  p_mark orphans
+  for p_file in $(grep -lF -e "ONBOX_RUN_DIR=$1/" -e "ONBOX_RUN_DIR=$2/" /proc/[0-9]*/environ | head -n 64); do
+    p_line=$(tr '\0' '\n' <$p_file | grep '^ONBOX_RUN_DIR=' | head -n 1)
+    case $p_line in
+      "ONBOX_RUN_DIR=$1/"*) p_line=${p_line#"ONBOX_RUN_DIR=$1/"};;
+      "ONBOX_RUN_DIR=$2/"*) p_line=${p_line#"ONBOX_RUN_DIR=$2/"};;
+      *) continue;;
+    esac
+    p_line=${p_line%%/*} p_file=${p_file#/proc/}
+    [ -e "$1/$p_line/run.json" ] || echo ${p_file%/environ} "$p_line"
+  done
 }
 p_enter() {
   p_run=${p_run%/*}
@@ -249,14 +285,18 @@ class RawRun(NamedTuple):
 
 class RawRuns(NamedTuple):
     """runs: at most 32, of more the newest; there_are: how many there are. left_out: what came and was not looked at,
-    in words; "": nothing.
+    in words; "": nothing. rooms: where their records and the project lie, both without a path; () where that was not
+    told. removed: runs that are not there and of which processes live.
     """
 
     runs: tuple[RawRun, ...]
     there_are: int
     left_out: str = ""
+    rooms: tuple[RunRoom, ...] = ()
+    removed: tuple[RemovedRun, ...] = ()
 
 
+NO_NUMBER = 1 << 63  # -1 as an unsigned number, and what is near it
 RUNS_LIMIT = 32  # as many as the script sends
 FILES_LIMIT = 16  # of a run
 FILE_LIMIT_BYTES = 16384  # of each file, as the script cuts them
@@ -281,7 +321,34 @@ def parse(part: SectionPart) -> Maybe[RawRuns]:
     there_are = part.number("count")
     left_out = _left_out(refused, len(starts))
     runs = tuple(named.values())
-    return RawRuns(runs, len(runs) if there_are is None else there_are - len(refused), left_out)
+    return RawRuns(
+        runs, len(runs) if there_are is None else there_are - len(refused), left_out, _rooms(part), _removed(part)
+    )
+
+
+def _removed(part: SectionPart) -> tuple[RemovedRun, ...]:
+    found: dict[str, list[int]] = {}
+    for line in (part.block("orphans") or b"").decode("ascii", "replace").splitlines():
+        pid, _, name = line.partition(" ")
+        if count(pid) is not None and name_problem(name) is None:
+            found.setdefault(name, []).append(count(pid) or 0)
+    return tuple(RemovedRun(name, tuple(sorted(pids))) for name, pids in sorted(found.items()))
+
+
+def _rooms(part: SectionPart) -> tuple[RunRoom, ...]:
+    """A file system that tells no size, or counts no inodes (0 of 0), says nothing of what is missing."""
+    block = next((block for block in part.blocks if block.words[0] == "room"), None)
+    lines = [] if block is None else [line.split() for line in block.data.decode("ascii", "replace").splitlines()]
+    rooms = []
+    for words in filter(None, lines):
+        numbers = [count(one) for one in words]
+        if len(numbers) != 5 or None in numbers:
+            return ()
+        free, available, size, inodes_free, inodes = (number or 0 for number in numbers)
+        blocks = free if block is not None and block.words[-1] == "1" else available
+        is_sized, is_counted = size and blocks < NO_NUMBER, 0 < inodes < NO_NUMBER and inodes_free <= inodes
+        rooms.append(RunRoom("", blocks * size if is_sized else NO_NUMBER, inodes_free if is_counted else None))
+    return tuple(rooms) if len(rooms) == 2 else ()
 
 
 def _left_out(refused: list[bytes], came: int) -> str:

@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
 FRESH_HEARTBEATS = 3
 DETECTED_LIMIT = 20
-CELLS_LIMIT, CELL_LIMIT = 50, 120
+CELLS_LIMIT, CELL_LIMIT, WARNINGS_LIMIT = 50, 120, 5
 OWN_RULE, SWEEP_RULE = "own", "sweep"
 
 
 class ManagedTold(NamedTuple):
-    """The runner's own reading. is_fresh: its heartbeat is young, and its runner was not seen to be gone."""
+    """The runner's own reading. holds: its heartbeat is young and its runner was not seen to be gone, or its stage was
+    seen to be gone: then nothing moves on.
+    """
 
     progress: Progress
     pace: Maybe[float]
-    is_fresh: bool
+    holds: bool
 
 
 def _is_fresh(look: RunLook) -> bool:
@@ -67,7 +69,9 @@ def cells_of(data: object) -> Cells | None:
     told = [row for row in rows[:CELLS_LIMIT] if isinstance(row, list)] if isinstance(rows, list) else []
     counts = [as_whole(data.get(key)) or 0 for key in ("done", "total")]
     words = tuple(tuple(safe_line(one, CELL_LIMIT) for one in row[:3] if isinstance(one, str)) for row in told)
-    return Cells(safe_line(data["text"], TEXT_LIMIT), max(0, counts[0]), max(0, counts[1]), words)
+    said = data.get("warnings")
+    warnings = tuple(safe_line(one, TEXT_LIMIT) for one in said[:WARNINGS_LIMIT]) if isinstance(said, list) else ()
+    return Cells(safe_line(data["text"], TEXT_LIMIT), max(0, counts[0]), max(0, counts[1]), words, warnings)
 
 
 def told_by_status(look: RunLook, fields: dict[str, Any]) -> ManagedTold | None:
@@ -83,7 +87,7 @@ def told_by_status(look: RunLook, fields: dict[str, Any]) -> ManagedTold | None:
     ):
         return None
     pace, fresh = as_number(data.get("steps_per_second")), _is_fresh(look)
-    return ManagedTold(progress, pace if fresh and pace else Absent("no pace told"), fresh)
+    return ManagedTold(progress, pace if fresh and pace else Absent("no pace told"), fresh or look.stage_alive is False)
 
 
 def progress_of(
@@ -96,7 +100,7 @@ def progress_of(
         return told.progress
     shown = log_memory.progress(place)
     is_shown = shown.current is not None or shown.percent is not None
-    own_way = told is not None and told.is_fresh and told.progress.rule == OWN_RULE
+    own_way = told is not None and told.holds and told.progress.rule == OWN_RULE
     if is_shown and not own_way and isinstance(log, LogLook):
         return shown if told is None or shown.exact_max is not None else _with_maximum(shown, told.progress)
     if told is not None:

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onbox.contract.events import Event
 from onbox.contract.json_text import as_number
-from onbox.contract.readings import Absent, Unseen
+from onbox.contract.markers import Slot
+from onbox.contract.readings import Absent, Unseen, observed
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.runs.onbox_call import onbox_call
+from onbox.runs.signs import signs_of_stage
+from onbox.runs.unseen_end import UnseenEnd, says_done
 from onbox.series.point import parse_points
+from onbox.system.clock import parse_utc
 from patrol.memory import run_journal as journal
 from patrol.memory.run_manifest import NOT_READ, DeclaredStage, Manifest, parse
 from patrol.memory.run_memory import LogPlace, RunMemory, SeriesPlace
@@ -26,6 +31,7 @@ from patrol.snapshot import NOT_ASKED, LogLook, RunLook
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
+    from onbox.runs.room import RunRoom
     from onbox.series.point import Point
     from patrol.memory.run_journal import JournalPlace
     from patrol.probe.box.runs import RawRun
@@ -35,11 +41,12 @@ POINTS_LIMIT = 200
 
 
 class Box(NamedTuple):
-    """Who sent it, as far as ages and liveness need it."""
+    """Who sent it, as far as ages and liveness need it. short_room: where its runs write, and there is no room."""
 
     identity: BoxIdentity
     state_dir: str
     onbox_on_path: bool = True
+    short_room: RunRoom | None = None
 
 
 class ReadRun(NamedTuple):
@@ -73,6 +80,7 @@ def look_at(raw: RawRun, known: RunMemory, box: Box) -> tuple[RunLook, RunMemory
         results_of=known.results_of,
     )
     look = _with_times(_with_state(read, box), read, box.identity.clock_seconds)
+    look = _with_missed_end(look, read, box.identity)
     by_runner = told_by_status(look, read.fields)
     return look._replace(
         progress=progress_of(by_runner, read.status, place, log),
@@ -125,7 +133,42 @@ def _with_state(read: ReadRun, box: Box) -> RunLook:
         notify_trouble=safe_line(fields.get("notify_trouble") or facts.notices_held, TEXT_LIMIT),
         cells=cells or Absent("it is not a sweep"),
         failed_were_skipped=facts.failed_left == 0,
+        room=box.short_room,
     )
+
+
+def _with_missed_end(look: RunLook, read: ReadRun, identity: BoxIdentity) -> RunLook:
+    """With what a resume finds of its stage, and what was seen of an end that nobody recorded."""
+    if observed(look.cells) is not None:
+        return look
+    unseen = None if look.runner_alive is not False or look.stage_alive is not False else _unseen_end(read, identity)
+    was_missed = unseen is not None and unseen.was_missed
+    return look._replace(
+        stage_signs=_stage_signs(read, unseen), unseen_end=unseen.words if unseen is not None and was_missed else ""
+    )
+
+
+def _unseen_end(read: ReadRun, identity: BoxIdentity) -> UnseenEnd | None:
+    facts, log = read.journal.facts, observed(read.log)
+    if not facts.is_open or facts.stage_event != Event.ATTEMPT_STARTED or log is None:
+        return None
+    boot = observed(identity.boot_id)
+    finished = log_memory.progress(read.place).finished
+    return UnseenEnd(
+        parse_utc(str(read.fields.get("at") or "")[:40]),
+        identity.clock_seconds - log.written_age_seconds,
+        read.manifest.every_seconds,
+        says_done(log_memory.whole_text(read.place), loop_is_over=finished),
+        None not in (facts.boot_id, boot) and facts.boot_id != boot,
+    )
+
+
+def _stage_signs(read: ReadRun, unseen: UnseenEnd | None) -> tuple[str, ...]:
+    raw = read.raw
+    slot = None
+    if raw.stage and raw.attempt is not None:
+        slot = Slot(read.manifest.run_id or "", raw.stage, raw.attempt, raw.keeper_pid, raw.exit_code)
+    return tuple(sorted(sign.name for sign in signs_of_stage(read.journal.facts, slot, unseen)))
 
 
 def _with_times(look: RunLook, read: ReadRun, clock: float) -> RunLook:

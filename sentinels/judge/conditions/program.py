@@ -37,7 +37,8 @@ class WatchedProgram(NamedTuple):
 class ProgramCondition(WaitCondition):
     """It only speaks against the proof that is waited for: no process of the job is left.
 
-    That counts once one was seen to live; or if its log has been silent for long, for then it has begun, and is over.
+    That counts once one was seen to live, by this wait or by the patrol; or if its log has been silent for long, for
+    then it has begun, and is over.
     """
 
     kind = "procs"
@@ -49,6 +50,16 @@ class ProgramCondition(WaitCondition):
         self.program, self.proof = program, proof
         self.lived, self.at_home = False, False
         self.gone_at: float | None = None
+        self._known = ""
+
+    @property
+    def may_have_ended(self) -> bool:
+        """Whether there is no process of it, and this wait has seen none: the patrol may know more."""
+        return self.gone_at is not None and not self.lived and not self.arming.new_only
+
+    def take_as_begun(self, how: str) -> None:
+        """It had begun before this wait did. how: that is known, in words."""
+        self.lived, self._known = True, how
 
     @property
     def lives(self) -> bool:
@@ -81,7 +92,7 @@ class ProgramCondition(WaitCondition):
 
     def _judge(self, own: tuple[FoundProcess, ...], clock: float) -> WaitFinding | None:
         if own:
-            self.lived, self.gone_at, self.proof.is_refused = True, None, False
+            self.lived, self.gone_at, self.proof.is_refused, self._known = True, None, False, ""
             self.tell("")
             return None
         pattern = safe_line(self.program.pattern, 100)
@@ -94,6 +105,7 @@ class ProgramCondition(WaitCondition):
         if self.proof.claim is not None and not self.proof.is_refused:
             return None  # the table is being asked whether it is done
         say = f"no process matches /{pattern}/ any more, and {self._missing()}"
+        say = f"{say}; {self._known}" if self._known else say
         return self._found(Outcome.GONE, say, self.gone_at)
 
     def _is_over(self) -> bool:

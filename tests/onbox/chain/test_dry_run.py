@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import os
+import platform
+import signal
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from onbox.chain import run_room
 from onbox.chain.dry_run import Forecast, as_data, foretell, in_words
-from onbox.chain.run_status import look_at_run
+from onbox.chain.lock.lock_owner import Holder, write_holder
+from onbox.chain.run_status import NOT_JUDGED, look_at_run
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.slots import reserve_slot
+from onbox.collectors.disk import Disk, Room
 from onbox.commands.show.status_data import as_data as status_of
 from onbox.contract.events import Event, render_event
 from onbox.contract.exits import Exit
-from onbox.contract.readings import Absent
+from onbox.contract.readings import Absent, Unseen
 from onbox.model.manifest import Artifact, Stage
 from onbox.system.lock import is_locked, try_lock
+from onbox.system.process import look_up
+from tests.box import wait_until
 from tests.chain_here import ChainHere
 
 if TYPE_CHECKING:
@@ -78,6 +86,48 @@ def test_a_run_that_never_began_starts_for_the_first_time(here: OnDisk) -> None:
     assert (here.status()["state"], here.status()["step"]) == ("pending", "unattended")
 
 
+@pytest.mark.parametrize(
+    ("events", "foretold", "then"),
+    [
+        ((), "for the first time", "its first open stage starts for the first time"),
+        (
+            (STARTED, (Event.STAGE_REDO, {})),
+            "anew, without ONBOX_RESUME",
+            "its first open stage starts for the first time",
+        ),
+        ((STARTED, (Event.ATTEMPT_ENDED, {"exit_code": 0})), "judges how", "the resume judges how its stage ended"),
+    ],
+    ids=("not begun", "to be redone", "ended"),
+)
+def test_status_foretells_the_same_as_the_dry_run(
+    here: OnDisk, events: tuple[tuple[str, dict[str, Any]], ...], foretold: str, then: str
+) -> None:
+    here.journaled(BEGUN, *events)
+    assert foretold in in_words(here.forecast())
+    status = here.status()
+    assert (status["state"], status["next_command"]) == ("interrupted", "onbox resume -d digits")
+    assert status["then"].startswith(then)
+    assert "ONBOX_RESUME=1" not in status["then"]
+
+
+@pytest.mark.parametrize(
+    ("bytes_free", "inodes_free", "command"), [(0, 99, "df -h . && df -i ."), (1 << 30, 3, "df -i .")]
+)
+def test_no_resume_is_advised_while_the_disk_is_full(
+    here: OnDisk, monkeypatch: pytest.MonkeyPatch, bytes_free: int, inodes_free: int, command: str
+) -> None:
+    here.journaled(BEGUN, STARTED)
+    room = Room(bytes_free, 1 << 30, (1 << 30) - bytes_free, inodes_free, 100)
+    disk = Disk("/", "ext4", "/dev/vda", read_only=False, paths=(here.paths.root,), room=room)
+    monkeypatch.setattr(run_room, "read_disks", lambda *_, **__: (disk,))
+    status = here.status()
+    assert status["next_command"].startswith(command)
+    assert "resume" in status["then"]
+    assert status["warnings"][-1].startswith(f"{here.paths.root}: its disk has only ")
+    disk = disk._replace(room=Unseen("a hung mount"))
+    assert here.status()["next_command"] == "onbox resume -d digits", "what could not be looked at holds nobody back"
+
+
 def test_what_was_cut_off_is_started_again_as_a_resume(here: OnDisk) -> None:
     here.journaled(BEGUN, STARTED)
     assert words(here.forecast()) == ("start", "a", True)
@@ -91,6 +141,47 @@ def test_a_live_runner_is_attached_to(here: OnDisk) -> None:
     lock = try_lock(here.paths.lock)
     assert lock is not None
     assert (here.forecast().would, here.status()["runner_alive"]) == ("attach", True)
+    os.close(lock)
+
+
+def test_a_frozen_runner_is_not_said_to_be_at_work(here: OnDisk) -> None:
+    """Its stage has ended meanwhile: it is for that runner to judge how, and nobody says that none lives."""
+    here.journaled(BEGUN, STARTED)
+    slot = reserve_slot(here.paths, here.run_id, "a", 1)
+    os.write(slot, b"keeper 4711\nexit 0\n")
+    os.close(slot)
+    lock = try_lock(here.paths.lock)
+    assert lock is not None
+    runner = subprocess.Popen(["sleep", "600"])
+    try:
+        os.kill(runner.pid, signal.SIGSTOP)
+        wait_until(lambda: (entry := look_up(runner.pid)) is not None and entry.state == "T", "it to be stopped")
+        entry = look_up(runner.pid)
+        assert entry is not None
+        write_holder(lock, Holder(*entry.identity, None, platform.node(), here.run_id, ""))
+        said = in_words(here.forecast())
+        assert said.startswith(f"its runner (pid {runner.pid}) is frozen by a signal (SIGSTOP): ")
+        assert f"kill -CONT {runner.pid}" in said
+        dried = here.box.onbox("resume", "--dry-run")
+        assert "no runner lived" not in dried.stdout
+        assert [line.split(None, 1) for line in dried.stdout.splitlines() if line.startswith("  a ")] == [
+            ["a", NOT_JUDGED]
+        ]
+        stage = here.status()["stages"][0]
+        assert (stage["state"], stage["note"]) == ("waiting", NOT_JUDGED)
+    finally:
+        runner.kill()
+        runner.wait()
+        os.close(lock)
+
+
+def test_a_runner_whose_heartbeat_is_late_is_not_said_to_be_at_work(here: OnDisk) -> None:
+    here.journaled(BEGUN, STARTED)
+    (here.box.state / "status.json").write_text('{"state": "running", "stage": "a", "at": "2026-11-22T10:00:00.000Z"}')
+    lock = try_lock(here.paths.lock)
+    assert lock is not None
+    assert here.status()["heartbeat_late"] is True
+    assert in_words(here.forecast()).startswith("its runner is stuck or stopped, its heartbeat is late")
     os.close(lock)
 
 

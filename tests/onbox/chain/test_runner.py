@@ -170,7 +170,7 @@ def test_what_was_cut_off_with_its_runner_is_started_again_as_a_resume(here: Cha
     assert here.run(stage) == Exit.DONE
     assert here.box.ran == ["0", "1"]
     (told,) = here.box.events(Event.STAGE_INTERRUPTED)
-    assert told["reason"] == "runner and stage were ended together"
+    assert told["reason"] == "runner and stage were gone, and nobody recorded how"
 
 
 def test_an_attempt_whose_command_never_began_is_not_counted(here: ChainHere) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING, Any
 
 from onbox.commands.show.status_text import _tracker_lines, resource_text
 from onbox.commands.triage import recorded_end
 from onbox.notify.queue.queue_status import summary
-from tests.box import Box
+from tests.box import Box, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +58,43 @@ def test_triage_of_a_run_that_lost_its_runner_does_not_say_that_it_runs(box: Box
             one.end_everything()
         said = one.onbox("triage", "--run", run).stdout
         assert said.startswith(says), said
+
+
+def test_an_end_without_runner_and_keeper_is_not_called_a_cut_off(box: Box) -> None:
+    """It ended well by its log: what was seen is told, and its work is not repeated before somebody has looked."""
+    waits = "train=echo step 1/2 loss 1; until test -e go; do sleep 0.05; done; echo Training completed."
+    assert box.onbox("chain", "-d", "--launch-check", "0", waits).returncode == 0
+    box.wait_for_log("step 1/2")
+    _kill_runner_and_keeper(box)
+    assert "Next: onbox resume -d digits" in box.onbox("triage").stdout, "as status says"
+    (box.project / "go").touch()
+    wait_until(lambda: box.status()["state"] == "interrupted", "the stage to end")
+    assert box.status()["step"] == "end-missed"
+    said = box.onbox("triage").stdout
+    assert "ended together" not in said
+    assert said.startswith("unknown: dead"), said
+    assert "and says that the work is done; its exit code is not known" in said
+    assert "says that the work is done" in box.onbox("resume").stdout, "it says so before it runs it again"
+
+
+def test_a_stage_that_was_taken_over_without_its_keeper_is_not_repeated_where_its_log_says_done(box: Box) -> None:
+    waits = (
+        "train=echo ran >>ran; echo step 1/2 loss 1; until test -e go; do sleep 0.05; done; echo Training completed."
+    )
+    assert box.onbox("chain", "-d", "--launch-check", "0", waits).returncode == 0
+    box.wait_for_log("step 1/2")
+    _kill_runner_and_keeper(box)
+    resumed = box.start("resume")
+    box.wait_for_event("attempt_adopted")
+    (box.project / "go").touch()
+    assert resumed.wait(60) == 1
+    assert (box.ran, box.status()["failure"]["rule"]) == (["ran"], "keeper-lost")
+
+
+def _kill_runner_and_keeper(box: Box) -> None:
+    slot = (box.state / "markers" / ".train.slot").read_text()
+    box.kill_runner()
+    os.kill(int(slot.split("keeper ")[1].split()[0]), signal.SIGKILL)
 
 
 def test_a_log_of_no_run_has_no_recorded_end(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ Epoch train finished, loss=2.3
 step=2/19 loss=2.3
 step=3/19 loss=2.3
 """
+EPOCHS = "".join(f"Epoch {at}/50 | loss=0.{at}\n" for at in (1, 2, 3))
 SHARDS = "Loading checkpoint shards: 100%|##########| 2/2 [00:00<00:00,  4.90it/s]\n"
 JOBS = "Next job: a\nSuccessfully completed job: a\n" * 3
 
@@ -226,6 +227,8 @@ def test_which_ends_are_ends(log: str, finished: object) -> None:
         ("INFO:root:[1,   100/ 2562] - [Autoencoder Training] [Loss: 0.9994] [lr: 1.08e-04]\n" * 2, 1, None),
         ("LR=0.000169, GAMMA=0.935, TAU=0.008, PLANNING_STEPS=10, N_STEP=3\n" * 2, None, None),
         (YOLO, 47, 100),
+        ("".join(f"TRAIN started at {day} 27\nlr: 0.1\n{EPOCHS}" for day in "abcdefg"), 3, 50),
+        ("reading rows: 434 lines [00:00, 866.83 lines/s]\rreading rows: 868 lines [00:01, 865.99 lines/s]", 868, None),
     ],
 )
 def test_which_numbers_are_the_runs(log: str, current: int | None, exact_max: int | None) -> None:
@@ -369,6 +372,18 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
     assert read_progress(log.encode())[:2] == (current, exact_max)
 
 
+PASSED = "".join(f"t.py::t[{at}] PASSED    [ {at}%]\n" for at in range(80, 100))
+TABLE = (
+    "|  iter  |  target  |  x  |\n"
+    + "-" * 30
+    + "\n"
+    + "".join(f"| {at}  | {value}  | 3.2  |\n" for at, value in enumerate(MEASURES, start=1))
+)
+SHARES = '#"Progress (%)"\t"Step"\t"Energy"\t"Speed"\n' + "".join(
+    f"{at}.5%\t{at}00\t-5.5\t7.1\n" for at in (50, 70, 90)
+)
+
+
 @pytest.mark.parametrize(
     ("log", "finished"),
     [
@@ -381,6 +396,25 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
         ("epoch 4\nepoch 5\n\n      Fold 1  Fold 2  Mean  Std\nRMSE  1.45  1.46  1.46  0.0\n", True),
         ("Epoch 4 loss 0.3\nEpoch 5 loss 0.3\nTraining selesai.\n", True),
         ("iter 5 loss 0.3\nRuntimeError: bad\nme@box:~/lab$ \n", False),
+        # The shell around it tells how long the failed command took.
+        ("RuntimeError: bad\n\nreal\t0m56.895s\nuser\t0m11.272s\nsys\t0m6.233s\ndone\n", False),
+        ("frame= 1268 fps=11\nframe= 1304 fps=10\nmuxing overhead: 3\nExiting normally, received signal 15.\n", False),
+        ("iter 5 loss 0.3\n10:54:48.3 [main] INFO net.Sets - Clearing\n10:54:48.4 [main] INFO net.Sets - Done\n", True),
+        ("Gen: 98, best: 84/100 wins\nGen: 99, best: 85/100 wins\nDone! Best score: 85/100 wins!\n", True),
+        ("10:20:01 INFO: Epoch 28: Loss 0.96\n10:20:06 INFO: [EARLY STOP] No improvement, stopping training.\n", True),
+        ("Epoch: 72 | loss 0.4\nEarly Stopping....@ 72 epoch for patience @ 10.0\nBest Loss: 0.5\n", True),
+        ("early stopping patience: 10 epochs, 3/10\nEpoch: 72 | loss 0.4\n", False),
+        (PASSED + "FAILED t.py::t[2] - assert 22 != 22\n========= 1 failed, 36 passed in 0.88s =========\n", True),
+        (PASSED + "FAILED t.py::t[2] - assert 22 != 22\n", False),
+        # A table with a rule below its rows; one whose rows are still coming.
+        (TABLE + "=" * 30 + "\n", True),
+        (TABLE, False),
+        (SHARES, False),
+        (SHARES + "100.0%\t9000\t-5.5\t7.1\n", True),
+        ("INFO :  10.040 MiB / 11.444 MiB, 88%, 1.0 MiB/s\nINFO :  11.444 MiB / 11.444 MiB, 100%, 1.0 MiB/s\n", True),
+        # It tells each thousandth, and the next one would be behind the end.
+        ("".join(f"iteration {at}001 of 9800\n" for at in range(10)) + "\nMean (SD) of each: 3.5 0.2\n", True),
+        ("".join(f"iteration {at}001 of 9800\n" for at in range(8)) + "\nMean (SD) of each: 3.5 0.2\n", False),
         ("epoch 1 loss 0.3\nAll done\n" + "".join(f"prediction of {c}\n" * 2 for c in "abcdefghijklmnopq"), None),
         ("Iters: 100/100 loss 0.1\n" + "".join(f"Sample: {at}, pixAcc: 0.6\n" for at in range(1, 99)), None),
         ("root context: initialization completed in 386 ms\n" + OTHER_LINES * 3, None),
@@ -400,3 +434,25 @@ def test_source_code_in_a_traceback_is_no_progress() -> None:
     log = f"Traceback (most recent call last):\n{frames}ValueError: cannot open nosuch.bin\n"
     assert read_progress(log.encode()).current is None
     assert read_progress(b"epoch 3/9 loss 0.5\n" + log.encode()).current == 3
+
+
+@pytest.mark.parametrize("name", ["steps", "num_train_steps", "max_steps"])
+def test_a_dumped_configuration_declares_and_does_not_count(name: str) -> None:
+    stamp = "I1123 07:29:00.123456 140 train.py:23]"
+    dump = f'{stamp} config: {{"{name}": 60000, "lr": 0.01, "batch": 128, "loss": "mse"}}\n'
+    rows = "".join(f"{stamp} [{at}] learning_rate=0.01, loss=0.{900 - at}\n" for at in (50, 100, 150, 200))
+    progress = read_progress((dump + rows).encode())
+    assert (progress.current, progress.exact_max, progress.loss) == (200, 60000, 0.7)
+    assert read_progress(dump.encode()).current is None
+
+
+def test_a_leading_count_may_be_written_with_separators() -> None:
+    rows = "".join(f"[{at:,d}] ROCAUC: 95.07% - 4.15 KiB\n" for at in range(200, 1400, 200))
+    assert read_progress(rows.encode()).current == 1200
+
+
+def test_the_best_round_ends_a_run_that_stopped_early() -> None:
+    rows = "".join(f"[{at}]\ttrain-rmse:0.8\tvalid-rmse:1.06\n" for at in range(0, 180, 10))
+    log = f"args: Namespace(rounds=500, data=None)\n{rows}best iteration 128 best score 1.0598\n"
+    progress = read_progress(log.encode())
+    assert (progress.current, progress.exact_max, progress.finished) == (170, 500, True)

@@ -6,8 +6,13 @@ from itertools import combinations, product
 
 import pytest
 
+from onbox.contract.markers import Slot
 from onbox.contract.states import RunState
-from onbox.runs.next_step import TABLE, Act, Sign, Standing, WithWord, next_step, signs_of_failure, step_after
+from onbox.runs.journal import fold, from_plain, to_plain
+from onbox.runs.next_step import TABLE, Act, Standing, WithWord, next_step, step_after
+from onbox.runs.room import LEAST_BYTES, LEAST_INODES, RunRoom
+from onbox.runs.signs import Sign, signs_of_failure, signs_of_room, signs_of_stage
+from onbox.runs.unseen_end import UnseenEnd
 
 ALL = [
     Standing(state, frozenset(signs))
@@ -67,6 +72,75 @@ def test_the_class_of_a_failure_decides_what_is_next(failure_class: str, name: s
     after = step_after("stage_failed", signs)
     assert after is not None
     assert after.name == name
+
+
+@pytest.mark.parametrize(
+    ("room", "name"),
+    [
+        (RunRoom("/p", LEAST_BYTES - 1, None), "disk-full-now"),
+        (RunRoom("/p", 0, 0), "disk-full-now"),
+        (RunRoom("/p", 1 << 30, LEAST_INODES - 1), "inodes-gone-now"),
+        (RunRoom("/p", LEAST_BYTES, LEAST_INODES), ""),
+        (RunRoom("/p", 1 << 40, None), ""),
+        (None, ""),
+    ],
+)
+def test_what_would_be_continued_needs_room_first(room: RunRoom | None, name: str) -> None:
+    for standing in ALL:
+        if standing.has(Sign.DISK_FULL_NOW, Sign.INODES_GONE_NOW):
+            continue
+        before, step = next_step(standing), next_step(standing._replace(signs=standing.signs | signs_of_room(room)))
+        assert step.name == (name if name and before.continues else before.name), standing
+        assert not (name and step.continues)
+
+
+def test_a_disk_other_than_the_projects_is_the_one_to_look_at() -> None:
+    assert Act.INODES.line("digits", place="/state dir") == "df -i '/state dir'"
+    assert Act.ROOM.line("digits", place="/s") == "df -h /s && df -i /s && onbox prune --dry-run digits"
+
+
+NOTHING_BEGUN = frozenset({Sign.STAGE_NOT_BEGUN})
+NOT_JUDGED = frozenset({Sign.STAGE_NOT_JUDGED})
+
+
+def _event(name: str, stage: str, **fields: object) -> dict[str, object]:
+    return {"schema": 1, "at": "2026-11-22T10:00:00.000Z", "event": name, "stage": stage, "attempt": 1, **fields}
+
+
+@pytest.mark.parametrize(
+    ("events", "slot", "signs"),
+    [
+        ((), None, NOTHING_BEGUN),
+        ((("attempt_started", "a"),), Slot("r", "a", 1, 7, None), frozenset()),
+        ((("attempt_started", "a"),), Slot("r", "a", 1, 7, 0), NOT_JUDGED),
+        ((("attempt_started", "a"), ("attempt_ended", "a")), None, NOT_JUDGED),
+        ((("attempt_started", "a"),), Slot("r", "a", 1, None, None), NOTHING_BEGUN),
+        ((("attempt_started", "a"), ("stage_interrupted", "a")), Slot("r", "a", 1, 7, 143), frozenset()),
+        ((("attempt_started", "a"), ("stage_failed", "a")), Slot("r", "a", 1, 7, 1), frozenset()),
+        ((("attempt_started", "a"), ("stage_done", "a")), None, NOTHING_BEGUN),
+        (
+            (("attempt_started", "b"), ("stage_redo", "a"), ("attempt_started", "a"), ("stage_done", "a")),
+            None,
+            frozenset(),
+        ),
+    ],
+    ids=str,
+)
+def test_what_a_resume_finds_of_its_stage(
+    events: tuple[tuple[str, str], ...], slot: Slot | None, signs: frozenset[Sign]
+) -> None:
+    facts = fold([_event("chain_started", "", launch=1), *(_event(*one) for one in events)])
+    assert signs_of_stage(facts, slot) == signs
+    kept = from_plain(to_plain(facts))
+    assert signs_of_stage(kept, slot) == signs, "also by who has read the journal before"
+
+
+def test_an_end_that_was_missed_is_not_resumed_before_somebody_has_looked() -> None:
+    facts = fold([_event("chain_started", "", launch=1), _event("attempt_started", "a")])
+    missed = UnseenEnd(says_done=True)
+    signs = signs_of_stage(facts, Slot("r", "a", 1, 7, None), missed)
+    assert next_step(Standing(RunState.INTERRUPTED, signs)).name == "end-missed"
+    assert signs_of_stage(facts, Slot("r", "a", 1, 7, 0), missed) == NOT_JUDGED, "its exit code is on record"
 
 
 def test_an_event_that_asks_for_nothing_has_no_next_step() -> None:

@@ -8,7 +8,7 @@ from onbox.contract.events import Event
 from onbox.model.sweep import Cell, SweepSettings
 from onbox.sweep.results import CellResult, table_of
 from onbox.sweep.runner.cell_metrics import from_json, from_log
-from onbox.sweep.state.board import Board, SweepStanding, summary
+from onbox.sweep.state.board import Board, SweepStanding, summary, warnings_of
 from onbox.sweep.state.event_text import narrate
 from onbox.sweep.state.progress import progress_of, text_of
 
@@ -66,6 +66,15 @@ def test_how_far_it_is_in_one_line() -> None:
     assert shown["sweep"]["rows"] == [["n=1", "done", "0.9"], ["n=2", "failed", "cuda_oom"], ["n=3", "running", ""]]
     assert "eta" not in shown["sweep"]["text"], "the time left is told once"
     assert summary(board) == "1 of 4 done, 2 not run, 1 failed: cuda_oom 1"
+
+
+def test_a_warning_is_told_once_for_all_its_cells_and_goes_with_a_cell_that_runs_again() -> None:
+    nan = ["the loss is nan"]
+    board = board_of(*(ended(number, "done", warnings=nan) for number in range(1, 5)))
+    assert warnings_of(board) == ["4 cells: the loss is nan (n=1; n=2; n=3; …)"]
+    for number in (1, 2, 3):
+        board.apply({"event": Event.CELL_REOPENED, "n": number})
+    assert warnings_of(board) == ["cell n=4: the loss is nan"]
 
 
 def test_the_best_is_by_the_sign() -> None:

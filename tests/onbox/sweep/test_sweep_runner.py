@@ -20,9 +20,11 @@ from onbox.contract.fingerprint import stage_fingerprint
 from onbox.contract.paths import RunPaths
 from onbox.model.manifest import Artifact, RunSettings, Stage
 from onbox.model.sweep import Frozen, SweepSettings
-from onbox.sweep import launch
+from onbox.runs.room import RunRoom
+from onbox.sweep import launch, look
 from onbox.sweep.cells.drafts import Draft
 from onbox.sweep.look import look_at_sweep
+from onbox.sweep.results import read_table
 from onbox.sweep.runner import cell_run
 from onbox.sweep.runner.intake import Intake
 from onbox.sweep.runner.runner_process import run_sweep
@@ -120,11 +122,35 @@ def test_every_cell_runs_once_and_the_sweep_is_done(here: SweepHere) -> None:
     assert here.box.events() == before
 
 
+def test_a_sweep_that_was_cut_off_goes_on_with_its_open_cells_once_there_is_room(
+    here: SweepHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.prepare(RUNS)
+    launch.journal_now(here.paths, [{"event": Event.CHAIN_STARTED, "launch": 1}])
+    data = look_at_sweep(here.paths).data
+    assert (data["state"], data["next_command"], data["disk"]) == ("interrupted", "onbox resume -d grid", None)
+    assert data["then"].startswith("the resume runs the cells that are open")
+    monkeypatch.setattr(look, "find_short_room", lambda *_: RunRoom(here.paths.root, 1 << 30, 0))
+    data = look_at_sweep(here.paths).data
+    assert (data["step"], data["next_command"]) == ("inodes-gone-now", "df -i .")
+    assert data["disk"] == f"{here.paths.root}: its disk has only 0 free inodes now"
+
+
 def test_the_others_go_on_after_a_failure_and_the_sweep_has_failed(here: SweepHere) -> None:
     assert here.run(RUNS._replace(cmd="echo {n} >>ran; test {n} != 2")) == Exit.FAILED
     assert here.box.ran == list(THREE)
     end = here.box.marker("CHAIN_FAILED")
     assert (end["failed_cells"], end["cells"]["done"], end["cells"]["failed"]) == (["n=2"], 2, 1)
+
+
+def test_a_warning_of_a_cell_that_is_done_is_told_of_the_sweep(here: SweepHere) -> None:
+    echo = RUNS._replace(cmd="echo step 1/2 loss 1; echo step 2/2 loss $(test {n} = 2 && echo 0.5 || echo nan)")
+    assert here.run(echo) == Exit.DONE
+    says = "2 cells: the last loss in its log is nan (n=1; n=3)"
+    assert here.box.marker("SWEEP_DONE")["warnings"] == [says]
+    assert look_at_sweep(here.paths).data["warnings"] == [says]
+    states = [row[0] for row in read_table(here.paths).rows]
+    assert states == ["done: the last loss in its log is nan", "done", "done: the last loss in its log is nan"]
 
 
 def test_too_many_failures_end_it_before_the_rest(here: SweepHere) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from onbox.contract.states import RunState
-from onbox.runs.next_step import Standing, next_step, signs_of_failure
+from onbox.runs.next_step import Standing, next_step
+from onbox.runs.signs import signs_of_failure
 from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import REMEDIES
 from onbox.triage.classify import classify

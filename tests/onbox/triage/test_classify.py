@@ -91,6 +91,28 @@ def test_a_disk_without_room_explains_a_log_without_last_words(evidence: Evidenc
     assert classify(RUNNING, evidence).failure_class == failure_class
 
 
+@pytest.mark.parametrize(
+    ("evidence", "failure_class"),
+    [
+        (Evidence(exit_code=1, disk_free_bytes=0), "disk_full"),
+        (Evidence(exit_code=1, inodes_free=0), "inode_exhausted"),
+        (Evidence(exit_code=1, disk_free_bytes=10**9), "code_error"),
+        (Evidence(exit_code=1), "code_error"),
+    ],
+)
+def test_a_vague_exception_in_a_write_is_of_the_disk_that_had_no_room(evidence: Evidence, failure_class: str) -> None:
+    frame = '  File "/app/train.py", line 12, in main\n    booster.save_model(path)\n'
+    log = (
+        RUNNING
+        + b"Traceback (most recent call last):\n"
+        + frame.encode()
+        + b"lib.core.LibError: Check failed: n == 8\n"
+    )
+    assert classify(log, evidence).failure_class == failure_class
+    elsewhere = classify(log.replace(b"save_model(path)", b"fit(data)"), evidence)
+    assert elsewhere.failure_class == "code_error"
+
+
 def test_a_bare_terminated_names_nobody() -> None:
     log = RUNNING + b"run.sh: line 7: 3191 Terminated              python train.py\n"
     verdict = classify(log, Evidence(log_age_seconds=30.0))

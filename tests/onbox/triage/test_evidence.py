@@ -55,6 +55,7 @@ CASES = [
     ("unproven", "unknown", exited(255)),
     ("unproven", "unknown", exited(None)),
     ("cut-off", "preempted", EvidenceEnd(None, None, "cut_off")),
+    ("end-missed", "unknown", EvidenceEnd(None, None, "end_missed")),
     ("keeper-lost", "unknown", EvidenceEnd(None, None, "keeper_lost")),
 ]
 

@@ -6,16 +6,23 @@ import fcntl
 import json
 import os
 import signal
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from onbox.contract.progress import Progress
 from onbox.contract.readings import Absent, Unseen
+from onbox.logs.cursor import Cursor
+from onbox.logs.progress import ProgressReader
 from onbox.model.boxes import BoxSettings
+from onbox.runs import room
 from onbox.series.point import Point
+from onbox.system.files import read_file
+from patrol.memory.run_memory import LogPlace
 from patrol.probe.box import runs as box_runs
-from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Failure, LogLook, RunLook
+from patrol.probe.managed.progress import progress_of, told_by_status
+from patrol.snapshot import NOT_ASKED, Artifacts, Cells, Failure, LogLook, RemovedRun, RunLook
 from tests.box import Box, is_running, wait_until
 
 if TYPE_CHECKING:
@@ -25,7 +32,7 @@ if TYPE_CHECKING:
     from tests.patrol.probe.local_sh import LocalBox
 from tests.series_line import series_line
 
-GO_ON = "n=0; while [ ! -e go ]; do n=$((n+1)); echo step $n/1000 loss 0.5; sleep 0.05; done"
+GO_ON = "n=0; while [ ! -e go ]; do n=$((n+1)); echo step $n/1000 loss 0.5; sleep 0.05; done; echo Training completed."
 
 
 @pytest.fixture
@@ -48,7 +55,9 @@ def look(box: LocalBox, project: Box) -> RunLook:
 def test_a_running_run_is_seen_alive_and_its_quiet_look_is_small(box: LocalBox, project: Box) -> None:
     project.onbox("chain", "-d", "prep=echo hi", f"train={GO_ON}")
     wait_until(lambda: "step" in project.log("train"), "the second stage to speak")
-    wait_until((project.state / "status.json").exists, "a heartbeat")
+    wait_until(
+        lambda: b'"stage": "train"' in (read_file(str(project.state / "status.json"), 4096) or b""), "a heartbeat"
+    )
     first = look(box, project)
     assert (first.run, first.managed, first.stage, first.attempt) == ("my-project", True, "train", 1)
     assert (first.runner_alive, first.stage_alive, first.stages_done, first.stages_total) == (True, True, 1, 2)
@@ -62,6 +71,61 @@ def test_a_running_run_is_seen_alive_and_its_quiet_look_is_small(box: LocalBox, 
     kept = [field for field in RunLook._fields if field not in (*moving, "log", "progress")]
     assert [getattr(again, field) for field in kept] == [getattr(first, field) for field in kept]
     assert box.traffic.down_bytes < 6000
+
+
+@pytest.mark.parametrize(
+    ("runner", "stage", "current"), [(True, True, 3.0), (False, False, 3.0), (False, True, 7.0)], ids=str
+)
+def test_what_a_pattern_of_the_users_own_has_told_last_counts_while_nothing_moves_on(
+    *, runner: bool, stage: bool, current: float
+) -> None:
+    """Of a run that has ended it is what `onbox status` says, too; a stage that outlives its runner has moved on."""
+    fields = {"stage": "train", "attempt": 1, "progress": {"current": 3, "exact_max": 5, "unit": "step", "rule": "own"}}
+    look = RunLook("r", managed=True, place="", stage="train", attempt=1, runner_alive=runner, stage_alive=stage)
+    look = look._replace(heartbeat_age_seconds=1.0)
+    reader = ProgressReader()
+    reader.feed(b"step 6/9 loss 0.5\nstep 7/9 loss 0.4\n")
+    place = LogPlace("a.log", Cursor(1, 1, 36, ""), progress=reader.state())
+    log = LogLook("a.log", Cursor(1, 1, 36, ""), "same", 36, 1.0, 0, 0, "step 7/9 loss 0.4")
+    seen = progress_of(told_by_status(look, fields), {}, place, log)
+    assert isinstance(seen, Progress)
+    assert seen.current == current
+
+
+@pytest.mark.parametrize("state_dir", [False, True], ids=["no state directory", "an empty one"])
+def test_processes_of_a_run_whose_directory_was_removed_are_seen(
+    box: LocalBox, project: Box, *, state_dir: bool
+) -> None:
+    if state_dir:
+        project.state.parent.mkdir()
+    live = [
+        subprocess.Popen(["sleep", "600"], env={**os.environ, "ONBOX_RUN_DIR": str(folder)})
+        for folder in (project.state, project.state / "cells" / "1", project.project / "elsewhere")
+    ]
+    asked = BoxSettings("gpu1", "gpu1", project=str(project.project))
+    try:
+        seen = box.look(asked)
+        assert (seen.runs, seen.removed) == ((), (RemovedRun(project.run, tuple(sorted(p.pid for p in live[:2]))),))
+        project.state.mkdir(parents=True)
+        (project.state / "run.json").write_text("{}\n")
+        assert box.look(asked).removed == ()
+    finally:
+        for one in live:
+            one.kill()
+            one.wait()
+
+
+def test_a_place_without_room_is_seen_with_the_run(
+    box: LocalBox, project: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.state.mkdir(parents=True)
+    (project.state / "run.json").write_text("{}\n")
+    assert look(box, project).room is None
+    monkeypatch.setattr(room, "LEAST_BYTES", 1 << 62)  # more than any disk has
+    short = look(box, project).room
+    assert short is not None
+    assert short.path == f"{project.project}/.onbox"
+    assert 0 < short.bytes_free <= os.statvfs(project.project).f_blocks * os.statvfs(project.project).f_frsize
 
 
 def new_points(box: LocalBox, project: Box) -> list[float | None]:
@@ -146,9 +210,12 @@ def test_a_killed_runner_leaves_a_live_stage_and_then_nothing(box: LocalBox, pro
     wait_until(lambda: not is_running(keeper), "the keeper to be gone")
     seen = look(box, project)
     assert seen.stage_alive is True  # the command inherited the lock
-    project.end_everything()
+    assert seen.unseen_end == ""
+    (project.project / "go").touch()
+    wait_until(lambda: project.status()["state"] == "interrupted", "the stage to end by itself")
     seen = look(box, project)
     assert (seen.runner_alive, seen.stage_alive, seen.outcome) == (False, False, Absent("the run is open"))
+    assert (seen.stage_signs, "says that the work is done" in seen.unseen_end) == (("END_MISSED",), True)
 
 
 def test_a_new_run_of_the_same_name_inherits_nothing(box: LocalBox, project: Box) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.model.screen import WIDTH, columns
 from tests.box import wait_until
 from tests.patrol.transfer.places import finish
 from tests.patrolled import Patrolled, patrolled
@@ -48,7 +49,7 @@ def test_it_is_a_no_until_pulled_verified_and_said(place: Patrolled) -> None:
     assert said(place, *word) == {"may": True, "pulled": True, "verified": True, "word": True}
     shown = place.patrol("teardown-check", "gpu1", *word).stdout
     assert "vastai destroy instance ID" in shown
-    assert "released on Friday" in shown
+    assert "released on Friday" in " ".join(shown.split())
     assert "USD" in shown
     assert "YOU MAY" in shown.splitlines()[-1]
     (place.local / "pulled/gpu1/digits/metrics.json").unlink()
@@ -120,7 +121,9 @@ def test_a_job_whose_log_alone_came_home_is_a_no_until_its_results_are_named(pla
     word = ("teardown-check", "gpu2", "--word", "destroy gpu2")
     refused = place.patrol(*word)
     assert refused.returncode == 1
-    assert "only its log and its records came; name the result files in `artifacts`" in refused.stdout
+    says = " ".join(refused.stdout.split())  # it is folded
+    assert "only its log and its records came; name the result files in `artifacts`" in says
+    assert all(columns(line) <= WIDTH for line in refused.stdout.splitlines() if " no   " in line)
     assert "YOU MAY" not in refused.stdout
     place.tables["gpu2"] = place.tables["gpu2"].replace(entry, f'{entry}, artifacts = ["*.bin"]')
     place.write()
