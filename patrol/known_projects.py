@@ -7,6 +7,7 @@ import shlex
 from functools import wraps
 from typing import TYPE_CHECKING
 
+from onbox.commands.shared.elsewhere import removed_and_alive
 from onbox.contract.exits import Exit
 from onbox.contract.paths import CONFIG_FILE, DEFAULT_STATE_DIR
 from onbox.errors import Trouble
@@ -47,7 +48,8 @@ def projects_elsewhere(args: Options, environ: Mapping[str, str]) -> list[str]:
     named = args.config or getattr(args, "folder", None) or getattr(args, "here", False)
     if named or find_config(folder) is not None:
         return []
-    if os.path.isdir(os.path.join(folder, DEFAULT_STATE_DIR)):
+    state_dir = os.path.join(folder, DEFAULT_STATE_DIR)
+    if os.path.isdir(state_dir) or removed_and_alive(state_dir):
         return []
     return _configs_below(os.path.dirname(state_folder(folder, environ)))
 

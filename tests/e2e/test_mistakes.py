@@ -149,7 +149,13 @@ def test_a_broken_file_without_a_run_has_no_frozen_definition(box: Box) -> None:
     assert "frozen" not in done.stderr
 
 
-def test_where_the_state_was_removed_nobody_is_told_to_start_a_second_copy(box: Box) -> None:
+def test_where_the_state_was_removed_nobody_is_told_to_start_a_second_copy(box: Box, tmp_path: Path) -> None:
+    box.env["XDG_STATE_HOME"] = os.fspath(tmp_path / "state")
+    other = tmp_path / "other"  # a project that is known here: the answer is not about that one
+    other.mkdir()
+    (other / "onbox.toml").write_text('[boxes.here]\nhost = "localhost"\nbackend = "local"\n')
+    tick = [sys.executable, "-m", "patrol", "tick"]
+    assert warm.run(tick, env=box.env, cwd=other, timeout=60).returncode == 0
     assert box.onbox("chain", "-d", "--launch-check", "0", f"train={LONG}").returncode == 0
     box.wait_for_log("step 1")
     box.remove(box.state.parent)
