@@ -11,8 +11,8 @@ from onbox.regex import lazy
 _NUMBER = r"[-+]?(?:\d{1,18}(?:\.\d{0,30})?|\.\d{1,30})(?:e[-+]?\d{1,4})?"
 _LOSS = lazy(
     r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]{1,30}[_ /.-]){0,3}(?:last|avg|mean|train|running|total)?)(?:loss"
-    r"|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s{0,20}"
-    rf"(?:(?:[:=]|is)\s{{0,20}})?(?:[\"'\[(]{{1,4}}\s{{0,20}})?(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
+    r"|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s{0,40}"
+    rf"(?:(?:[:=|]|is)\s{{0,20}})?(?:[\"'\[(]{{1,4}}\s{{0,20}})?(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
     re.IGNORECASE,
 )
 _PLAIN = frozenset(

@@ -14,7 +14,7 @@ COLUMNS = {
     "epoch": "epoch", "e": "epoch", "#": "step", "step": "step", "steps": "step", "iter": "iter", "iteration": "iter",
     "it": "iter", "round": "round", "trial": "trial", "tree": "round", "time step": "step", "gen": "generation",
     "generation": "generation", "episode": "episode",
-    "update": "update",
+    "update": "update", "counter": "sample",
 }  # fmt: skip
 NUMBERS_SHARE = 0.6  # of the cells of a row
 _BETWEEN = lazy(r"[|│\s]+")
@@ -54,13 +54,22 @@ def read_header(text: str) -> TableHead | None:
     if names[:1] == ["progress"]:  # OpenMM: a share, then the counter
         names[0] = "%"
     names = [_column(name) for name in names]
-    first = names[1] if names[:1] == ["%"] and len(names) > 2 else names[0] if names else ""
+    first = _first_counter(names)
     if len(names) < 2 or first not in COLUMNS or (names[0] != "%" and len(names[0]) == 1 and names[1:2] != ["#"]):
         return None
     if any(char.isdigit() for name in names[:2] for char in name):
         return None
     counters: list[list[object]] = [[at, COLUMNS[name]] for at, name in enumerate(names[:3]) if name in COLUMNS]
     return TableHead(names, counters)
+
+
+def _first_counter(names: list[str]) -> str:
+    """The column that should count: the first, but for a share before it, or the losses (Vowpal Wabbit)."""
+    if names[:1] == ["%"] and len(names) > 2:
+        return names[1]
+    if names[:1] == ["loss"]:
+        return next((name for name in names[1:3] if name in COLUMNS), "")
+    return names[0] if names else ""
 
 
 def _column(name: str) -> str:
@@ -121,7 +130,8 @@ def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
 def _loss(table: TableHead, cells: list[str]) -> float | None:
     for at, name in enumerate(table.columns):
         plain = re.fullmatch(r"(?:train(?:ing)?[ _]?)?loss", name)
-        if plain and at < len(cells) and len(cells) == len(table.columns) and _NUMBER.match(cells[at]):
+        placed = at == 0 or len(cells) == len(table.columns)  # two names with one blank between are taken for one
+        if plain and placed and at < len(cells) and _NUMBER.match(cells[at]):
             return float(cells[at].replace(",", ""))
     return None
 

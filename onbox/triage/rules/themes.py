@@ -54,6 +54,22 @@ _SAVED = (
     r"|\S+\.(?:pt|pth|ckpt|safetensors|gguf|msgpack|orbax|h5|keras|pb|onnx|npz|model|distcp|pkl)|ocdbt"
     r"|tensorstore|modelproto"
 )
+# The parts of a table, and what is wrong with one: a header of a protocol, a file format or a compiler is another thing.
+_TABLE_PART = (
+    r"(?:(?:use)?col(?:umn)?s?(?: names?)?(?! major| of data)"
+    r"|(?<!http )(?<!authorization )(?<!auth )(?<!request )(?<!response )(?<!elf )(?<!zip )(?<!gzip )(?<!tls )"
+    r"(?<!content type )header(?: row| line| names?)?(?! file| or archive| value| too| size| length| crc|.{0,60}\.h(?:pp|xx)?\b))"
+)
+_TABLE_TROUBLE = (
+    r"(?:missing|absent|required|mandatory|unexpected|expected|wrong|bad|invalid|malformed|duplicated?|unknown|empty"
+    r"|not (?:found|present|there|in)|no such|lacks?|too (?:few|many)|mismatch\w*"
+    r"|(?:do(?:es)?|did) not (?:match|contain|have|exist)|has no|have no|must (?:have|contain|include|be present))"
+)
+_COUNTED = r"(?:fields|columns|values|tokens|entries|cells)"
+_TABLE = (
+    rf"{_TABLE_PART}\b(?:.{{0,40}}\W)?{_TABLE_TROUBLE}|{_TABLE_TROUBLE} (?:\w+ ){{0,3}}{_TABLE_PART}"
+    rf"|(?:line|row|record) \d+\b.{{0,60}}\W{_COUNTED}|{_COUNTED} (?:.{{0,40}}\W)?(?:line|row|record) \d+"
+)
 THEMES: tuple[Theme, ...] = (
     Theme(
         "network_blip",
@@ -167,7 +183,7 @@ THEMES: tuple[Theme, ...] = (
         r"|0 (?:samples?|rows|records|images|files)\b|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images"
         r"|files|labels|utterances|documents|sequences"
         r"|columns?)",
-        sayings=r"(?:integrity|verification|checksum|digest|hash|crc) (?:check )?(?:failed|failure|mismatch)"
+        sayings=rf"{_TABLE}|(?:integrity|verification|checksum|digest|hash|crc) (?:check )?(?:failed|failure|mismatch)"
         r"|(?:blob|block|chunk|pack|hash|digest|id) \w{0,16} ?does not match|want(?:ed)? \S{1,80},? (?:but )?got \S+",
     ),
     Theme(
