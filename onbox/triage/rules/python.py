@@ -78,7 +78,8 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         "data_error",
         CAUSE,
         "fortran runtime error|forrtl",
-        r"fortran runtime error: (?:end of (?:file|record)|bad (?:real|integer|logical|value|complex|item)\b|read past)"
+        r"fortran runtime error: (?:end of (?:file|record)|bad (?:real|integer|logical|value|complex|item)\b|read past"
+        r"|i/o past end of record|(?:un)?formatted file structure)"
         r"|forrtl: severe \((?:24|39|59|64|67)\)",
         "gfortran, ifort",
         "Fortran runtime error: End of file",
