@@ -56,8 +56,8 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         "solver-settings",
         "config_error",
         CONFIG,
-        "foam fatal io|domain decomposition|error in user input|invalid command-line",
-        r"--> FOAM FATAL IO ERROR|there is no domain decomposition for|^error in user input\b"
+        "foam fatal io|domain decomposition|error in user input|in input file|invalid command-line",
+        r"--> FOAM FATAL IO ERROR|there is no domain decomposition for|^error in user input\b|\berrors? in input file"
         r"|^invalid command-line options\b",
         "OpenFOAM, GROMACS",
         "--> FOAM FATAL IO ERROR:",
