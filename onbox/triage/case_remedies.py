@@ -43,10 +43,15 @@ CASES: tuple[CaseRow, ...] = (
         r"No CUDA GPUs are available|no CUDA-capable device|CUDA_VISIBLE_DEVICES",
         "No GPU is visible to it: look at CUDA_VISIBLE_DEVICES and at what was allocated.",
     ),
-    CaseRow(
-        "code_error",
-        r"No module named '(?P<what>[\w.]{1,80})'",
-        "Install {what} into the environment of this run, or correct the import; then start again.",
+    *(
+        CaseRow("code_error", named, "Install {what} into the environment of this run, or correct the import; then start again.")
+        for named in (
+            r"No module named '(?P<what>[\w.]{1,80})'",
+            r"Package (?P<what>\w{1,80}) not found in current path",  # Julia
+            r"no package called \W(?P<what>[\w.]{1,80})",  # R
+            r"cannot load such file -- (?P<what>[\w./-]{1,80})",  # Ruby
+            r"Cannot find module '(?P<what>[@\w./-]{1,80})'",  # Node
+        )
     ),
     CaseRow(
         "code_error",

@@ -34,6 +34,18 @@ NUMBERS: tuple[RuleRow, ...] = (
         "ValueError: Loss is nan, stopping training",
     ),
     RuleRow(
+        "start-values",
+        "divergence",
+        DIVERGED,
+        "starting point failed|initial value|initialization between|valid initial param|initial log joint|log probability at the initial",
+        r"\binitial evaluation of model at starting point failed\b|\brejecting initial value\b"
+        r"|\binitialization between .{1,40} failed after\b|\b(?:cannot|could not|failed to) find valid initial param"
+        r"|\binitial log joint (?:probability|density) is (?:not finite|nan|-?inf)",
+        "PyMC, Stan, NumPyro, Turing: the model gives no number where sampling is to begin",
+        "pymc.exceptions.SamplingError: Initial evaluation of model at starting point failed!",
+        rivals=("data_error", "config_error"),
+    ),
+    RuleRow(
         "simulation-unstable",
         "divergence",
         DIVERGED,
@@ -56,8 +68,8 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         "solver-settings",
         "config_error",
         CONFIG,
-        "foam fatal io|domain decomposition|error in user input|invalid command-line",
-        r"--> FOAM FATAL IO ERROR|there is no domain decomposition for|^error in user input\b"
+        "foam fatal io|domain decomposition|error in user input|in input file|invalid command-line",
+        r"--> FOAM FATAL IO ERROR|there is no domain decomposition for|^error in user input\b|\berrors? in input file"
         r"|^invalid command-line options\b",
         "OpenFOAM, GROMACS",
         "--> FOAM FATAL IO ERROR:",
@@ -78,7 +90,8 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         "data_error",
         CAUSE,
         "fortran runtime error|forrtl",
-        r"fortran runtime error: (?:end of (?:file|record)|bad (?:real|integer|logical|value|complex|item)\b|read past)"
+        r"fortran runtime error: (?:end of (?:file|record)|bad (?:real|integer|logical|value|complex|item)\b|read past"
+        r"|i/o past end of record|(?:un)?formatted file structure)"
         r"|forrtl: severe \((?:24|39|59|64|67)\)",
         "gfortran, ifort",
         "Fortran runtime error: End of file",

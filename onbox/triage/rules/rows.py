@@ -28,7 +28,7 @@ class RuleRow(NamedTuple):
     missing literal loses matches). pattern: regular expression, searched in one line without regard to case. source:
     who words it so. example: a line that this row, and none before it, matches. fatal: the line is proof of a death
     wherever it stands, whatever its log level. rivals: the classes between which the line does not decide; the
-    row's own class is `unknown` then.
+    row's own class is the likeliest, or `unknown` where none is.
     """
 
     id: str

@@ -40,7 +40,7 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
         return False  # what a test suite provokes
     if _OF_A_HELPER.search(fault.text) and fault.trace is None:
         return False
-    found = fault.row.rivals[0] if fault.row.rivals else fault.row.failure_class
+    found = fault.row.rivals[0] if fault.row.failure_class == "unknown" else fault.row.failure_class
     if SHUT_DOWN.search(attempt.success.text):
         return fault.row.explains > VAGUE and attempt.signs_after(fault) == 0
     if found in _ENDS_A_RUN and not _OWN_LIMIT.search(fault.text):

@@ -55,7 +55,7 @@ def _is_doubtful(cause: Fault, decision: Decision) -> bool:
     """Whether another reading is possible: a class that was read from a sentence, an exception that may come of
     anything, another fault that explains as much.
     """
-    if cause.row.id in _BY_SENTENCE or (cause.row.id == "defect" and not _is_own_word(cause.text)):
+    if cause.row.rivals or cause.row.id in _BY_SENTENCE or (cause.row.id == "defect" and not _is_own_word(cause.text)):
         return True
     if cause.row.id == "not-finite" and decision.attempt.lost_lines == 1:
         return True  # it may be the loss of one part
