@@ -22,6 +22,7 @@ from onbox.cron.crontab import NoCrontab, change_crontab, read_crontab
 from onbox.cron.crontab_text import BadLine, our_lines, render, with_line, without_line
 from onbox.cron.daemon import cron_runs
 from onbox.errors import Trouble
+from onbox.model.units import counted
 from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
 from onbox.system.self_exec import program_words
@@ -105,7 +106,7 @@ def run_install(args: Options) -> int:
         count = read_crontab().count("\n")
     except NoCrontab as error:
         raise Trouble(Exit.USAGE, f"{error}; instead:\n\n{_alternatives(None, command)}") from error
-    print(f"the line for your crontab ({count} lines there now, all others stay as they are):\n\n{line}\n")
+    print(f"the line for your crontab ({counted(count, 'line')} there now, all others stay as they are):\n\n{line}\n")
     if not (args.yes or agrees("install it?", unasked="onbox boot install --yes")):
         print("nothing was changed")
         return Exit.DONE

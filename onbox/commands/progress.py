@@ -11,7 +11,7 @@ import click
 
 from onbox.cli.command import command, config_option
 from onbox.commands.shared.log_argument import log_argument, log_to_read
-from onbox.commands.shared.log_progress import progress_settings, regex_limit
+from onbox.commands.shared.log_progress import has_ended, progress_settings, regex_limit
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.progress import SCHEMA, Progress, render_progress
@@ -50,6 +50,8 @@ def run(args: Options) -> int:
     settings = progress_settings(project, log)
     with regex_limit(settings):
         progress, line, age = _read(log, settings)
+    if has_ended(log):
+        progress = progress._replace(eta_seconds=None)
     if args.json:
         print(json.dumps(progress_as_json(progress, line, age)))
     else:

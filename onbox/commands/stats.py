@@ -33,6 +33,7 @@ from onbox.contract.paths import RunPaths
 from onbox.contract.readings import plain
 from onbox.contract.runfile import is_sweep
 from onbox.errors import Trouble
+from onbox.model.units import counted
 from onbox.named_tuple import NamedTuple
 from onbox.sweep.look import look_at_sweep
 from onbox.system.clock import parse_utc, utc_text
@@ -74,7 +75,7 @@ class StatsSubject(NamedTuple):
             return "this session"
         run = self.view.head.run
         if self.cells:
-            return f"this session; {self.cells} cells of sweep {run} are at work: onbox stats CELL"
+            return f"this session; {counted(self.cells, 'cell')} of sweep {run} at work: onbox stats CELL"
         return f"{run}/{self.stage}" if self.leader else f"this session; run {run} rests"
 
 

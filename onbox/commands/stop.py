@@ -25,6 +25,7 @@ from onbox.contract.paths import SWEEP, RunPaths
 from onbox.contract.runfile import is_sweep
 from onbox.contract.states import RunState
 from onbox.errors import Trouble
+from onbox.model.units import counted
 from onbox.sweep.look import look_at_sweep
 from onbox.system.clock import utc_text, wall
 from onbox.system.files import remove_file
@@ -164,7 +165,7 @@ def _stop_cells(paths: RunPaths, grace_seconds: float) -> int:
     for cell in view["running_cells"]:
         stop_run(RunPaths(cell["state_dir"]), grace_seconds)
     count = len(view["running_cells"])
-    print(f"stopped {count} cells; {_goes_on_with(paths)}" if count else "nothing runs")
+    print(f"stopped {counted(count, 'cell')}; {_goes_on_with(paths)}" if count else "nothing runs")
     return Exit.DONE
 
 

@@ -16,7 +16,7 @@ from onbox.chain.run_status import look_at_run
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.cli.command import command, config_option
 from onbox.commands.shared.log_argument import log_argument, log_to_read
-from onbox.commands.shared.log_progress import progress_settings, regex_limit, run_of_log
+from onbox.commands.shared.log_progress import attempt_of, progress_settings, regex_limit, run_of_log
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.contract.exits import Exit
@@ -138,7 +138,7 @@ def _beside_its_run(verdict: Diagnosis, log: str) -> Diagnosis:
         if verdict.rule == "end-missed" and view.unseen_end is not None:
             words = view.unseen_end.words
             return verdict._replace(remedy=f"{words[:1].upper()}{words[1:]}. {verdict.remedy}")
-        stage, number = _attempt_of(log)
+        stage, number = attempt_of(log)
         newest = next((one.attempts for one in view.stages if one.name == stage), None)
         is_at_work = view.stage_alive == stage and newest == number
         if is_at_work and view.watch_signs:
@@ -150,7 +150,7 @@ def _beside_its_run(verdict: Diagnosis, log: str) -> Diagnosis:
 
 
 def render(verdict: Diagnosis) -> str:
-    """The verdict first, then its proof and what to do."""
+    """The verdict first, then its proof; what to do is the last line."""
     terminal = ", terminal" if verdict.terminal else ""
     lines = [
         f"{verdict.failure_class}: {verdict.state}{terminal} (confidence {verdict.confidence}, rule {verdict.rule})"
@@ -161,10 +161,10 @@ def render(verdict: Diagnosis) -> str:
         lines.append(f"  at {verdict.where}{' (a small fix may do)' if verdict.small_fix else ''}")
     lines.extend(f"    {line}" for line in verdict.traceback)
     lines.extend(f"  also {item.failure_class}, line {item.line_number}: {item.line}" for item in verdict.secondary)
-    lines.append(f"  {verdict.remedy}")
     if verdict.terminal:
         never = NEVER.get(verdict.failure_class)
         lines.append(f"  retry by itself: {'may help' if verdict.retry else f'no: {never}' if never else 'no'}")
+    lines.append(f"  {verdict.remedy}")
     return "\n".join(lines)
 
 
@@ -173,7 +173,7 @@ def recorded_end(log: str) -> Evidence:
     it is another log, or if the attempt has not ended.
     """
     paths = run_of_log(log)
-    stage, attempt = _attempt_of(log)
+    stage, attempt = attempt_of(log)
     if paths is None or not stage:
         return Evidence()
     number = str(attempt)
@@ -183,12 +183,6 @@ def recorded_end(log: str) -> Evidence:
             return _evidence_of(marker)
     found, is_newest = _journaled_end(paths, stage, number)
     return _unrecorded_end(paths, stage, number) if is_newest and found == Evidence() else found
-
-
-def _attempt_of(log: str) -> tuple[str, int | None]:
-    """Stage and number, by the name of an attempt's log."""
-    stage, _, number = os.path.basename(os.path.realpath(log)).removesuffix(".log").rpartition(".")
-    return stage, int(number) if number.isdigit() else None
 
 
 def _journaled_end(paths: RunPaths, stage: str, number: str) -> tuple[Evidence, bool]:

@@ -10,6 +10,7 @@ from onbox.contract.exits import Exit
 from onbox.cron.crontab_text import means_no_crontab
 from onbox.errors import Trouble
 from onbox.local.locks import take
+from onbox.model.units import counted
 from onbox.outside import safe_line
 from onbox.system.files import make_folders
 
@@ -61,7 +62,7 @@ def _write(before: str, after: str) -> None:
         raise Trouble(Exit.STATE_NOT_WRITTEN, f"`{' '.join(words)}` failed (exit code {code}): {said}; nothing changed")
     if read_crontab().rstrip("\n") != after.rstrip("\n"):
         count = before.count("\n")
-        text = f"the crontab is not what was written into it; it had {count} lines before; look: crontab -l"
+        text = f"the crontab is not what was written into it; it had {counted(count, 'line')} before; look: crontab -l"
         raise Trouble(Exit.STATE_NOT_WRITTEN, text)
 
 

@@ -150,11 +150,11 @@ class Track:
         self.line += 1
         self.text = text
         turn = turn_of(text) or self._head_again(text)
-        if turn == "ended" and DONE_ONLY.match(text) and self._has_crashed():
+        if turn == "ended" and DONE_ONLY.match(text) and self.has_crashed():
             turn = None  # the shell script around it has come to its end
         if turn == "started":
             self.started, self.table, self.readings, self.raised = self.line, None, {}, {}
-        elif turn == "ended" or (turn == "left" and not self._has_crashed()):
+        elif turn == "ended" or (turn == "left" and not self.has_crashed()):
             self._end(text)
         elif turn == "ignored":
             self.ignoring = True
@@ -163,9 +163,9 @@ class Track:
         word = _SCHEDULER.search(text) or _COMMIT.search(text)
         if word:
             text = text[: word.start()]
-        if _TRACKER.match(text) and self._has_crashed():
+        if _TRACKER.match(text) and self.has_crashed():
             return  # a tracker uploads and sums up the run that crashed
-        if _SOURCE.match(text) and self._has_crashed():
+        if _SOURCE.match(text) and self.has_crashed():
             return  # `fit(x, epoch=20)` in a traceback
         seen = self._headed(self._tabled(text) or read_line(text))
         self.take(seen)
@@ -216,7 +216,7 @@ class Track:
         elif not text.startswith("Traceback"):
             self.ignoring = False
 
-    def _has_crashed(self) -> bool:
+    def has_crashed(self) -> bool:
         """Whether no counter went on since the last word of a crash."""
         return self.crashed > max([self.started, *(counter.changed for counter in self.counters.values())])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.collectors.gpu.health import XIDS, judge_gpu
 from onbox.collectors.gpu.nvml import GpuCard, visible
 from onbox.contract.readings import Absent, Unseen, observed
-from onbox.model.units import format_size
+from onbox.model.units import counted, format_size
 from onbox.preflight.project import DEVICES
 from onbox.preflight.report import CheckResult, failed, passed, unseen, warned
 
@@ -60,6 +60,8 @@ def check_xids(facts: CheckFacts) -> Iterator[CheckResult]:
             continue
         told += 1
         count = sum(1 for xid in facts.xids if xid.number == number)
-        yield warned("xid", f"Xid {number} ({meaning.meaning}), {count} times since the boot", meaning.remedy)
+        yield warned(
+            "xid", f"Xid {number} ({meaning.meaning}), {counted(count, 'time')} since the boot", meaning.remedy
+        )
     if not told:
         yield passed("xid", "no report of a sick card in the kernel's log")

@@ -12,6 +12,7 @@ from onbox.chain.command.environment import VariableMissing, resolve
 from onbox.chain.command.keeper import command_argv
 from onbox.chain.gates.start_gates import check_gates
 from onbox.model.manifest import Gates
+from onbox.model.units import counted
 from onbox.preflight.report import CheckResult, failed, passed, unseen, warned
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def check_commands(facts: CheckFacts) -> Iterator[CheckResult]:
     if facts.stages and not missing:
         lines = sum(1 for stage in facts.stages if command_argv(stage.cmd, lambda _: None)[-2:-1] == ["-c"])
         unjudged = f"; what {lines} shell lines call is not known before they run" if lines else ""
-        yield passed("commands", f"folders and programs of {len(facts.stages)} stages are there{unjudged}")
+        yield passed("commands", f"folders and programs of {counted(len(facts.stages), 'stage')} are there{unjudged}")
 
 
 def check_scripts(facts: CheckFacts) -> Iterator[CheckResult]:

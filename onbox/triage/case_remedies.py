@@ -44,7 +44,11 @@ CASES: tuple[CaseRow, ...] = (
         "No GPU is visible to it: look at CUDA_VISIBLE_DEVICES and at what was allocated.",
     ),
     *(
-        CaseRow("code_error", named, "Install {what} into the environment of this run, or correct the import; then start again.")
+        CaseRow(
+            "code_error",
+            named,
+            "Install {what} into the environment of this run, or correct the import; then start again.",
+        )
         for named in (
             r"No module named '(?P<what>[\w.]{1,80})'",
             r"Package (?P<what>\w{1,80}) not found in current path",  # Julia

@@ -139,8 +139,8 @@ RULE_REMEDIES = {
     "bare-killed": "Killed without a traceback is most often the cgroup's OOM killer: look at oom_kill in "
     "memory.events. Size the workers by memory.max, not by the number of CPUs; then resume.",
     "nothing-written": "The log is empty: see whether the program runs, and where its output goes.",
-    "start-values": "Nothing was sampled: the model gives no number where it begins. Look for NaN in the data, for values "
-    "outside the support of a likelihood or prior, and set other start values; then start anew.",
+    "start-values": "Nothing was sampled: the model gives no number where it begins. Look for NaN in the data, for "
+    "values outside the support of a likelihood or prior, and set other start values; then start anew.",
     "all-metrics-zero": "Stop and look at the data, the labels and the metric: a run whose loss and score stay at 0 "
     "computes nothing.",
     "early-spike": "Run the identical configuration once more before judging the number: a spike of the gradient in "

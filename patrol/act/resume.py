@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.exits import Exit
 from onbox.contract.paths import DEFAULT_STATE_DIR
 from onbox.contract.readings import observed
+from onbox.model.units import counted
 from onbox.named_tuple import NamedTuple
 from onbox.outside import LINE_LIMIT, safe_line
 from patrol.ssh.box_program import FUNCTIONS
@@ -102,7 +103,9 @@ def plan_resume(
         return NotDone("it was resumed after this very failure before")
     recent = [act for act in own if now - act.at < DAY_SECONDS]
     if len(recent) >= restarts_per_day:
-        return NotDone(f"it was resumed {len(recent)} times within a day, and restarts_per_day is {restarts_per_day}")
+        return NotDone(
+            f"it was resumed {counted(len(recent), 'time')} within a day, and restarts_per_day is {restarts_per_day}"
+        )
     return PlannedResume(signature)
 
 

@@ -13,6 +13,7 @@ from onbox.contract.readings import Absent, observed
 from onbox.contract.states import RunState
 from onbox.model.fence_signs import close_fence
 from onbox.model.screen import WIDTH, clip, columns, hanging, joined, labelled, whole
+from onbox.model.units import counted
 from onbox.outside import safe_line, safe_text
 from onbox.triage.evidence import NO_PROOF_RULES
 from patrol.cost import cost_of, cost_words, idle_words
@@ -308,7 +309,7 @@ def _result_lines(file: ResultFile, box: str, *, wide: bool) -> list[str]:
     shown = lines if wide else [clip(line, RESULT_WIDTH) for line in lines[:RESULT_LINES]]
     more = shown != lines
     beginning = "beginning" if more else "first 4 KiB"
-    part = f" (its {beginning})" if one_long else f" (its first {len(shown)} lines)"
+    part = f" (its {beginning})" if one_long else f" (its first {counted(len(shown), 'line')})"
     head = f"  result   {clean(file.path, 120)}{part if more or not file.whole else ''}"
     rest = whole("more", here("patrol", "tick", "--wide", box)) if more else []
     return [head, *(f"    | {line}" for line in shown), *rest]

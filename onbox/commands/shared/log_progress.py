@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
+from onbox.chain.run_status import look_at_run
 from onbox.chain.state.frozen_run import read_head
 from onbox.contract.exits import Exit
 from onbox.contract.paths import RunPaths
@@ -35,6 +36,27 @@ def run_of_log(log: str) -> RunPaths | None:
     paths = RunPaths(os.path.dirname(os.path.dirname(path)))
     is_its = log != "-" and paths.logs == os.path.dirname(path) and os.path.isfile(paths.manifest)
     return paths if is_its else None
+
+
+def attempt_of(log: str) -> tuple[str, int | None]:
+    """Stage and number, by the name of an attempt's log."""
+    stage, _, number = os.path.basename(os.path.realpath(log)).removesuffix(".log").rpartition(".")
+    return stage, int(number) if number.isdigit() else None
+
+
+def has_ended(log: str) -> bool:
+    """Whether it is the log of an attempt that is known to run no more. One on an engine's node is not seen from
+    here.
+    """
+    paths = run_of_log(log)
+    view = None
+    with suppress(ValueError):  # a damaged run.json
+        view = None if paths is None else look_at_run(paths)
+    if view is None or isinstance(view.head.data.get("backend"), dict):
+        return False
+    stage, number = attempt_of(log)
+    newest = next((one.attempts for one in view.stages if one.name == stage), None)
+    return view.stage_alive != stage or newest != number
 
 
 def _frozen(log: str) -> Mapping[str, Any]:

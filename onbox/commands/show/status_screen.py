@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from rich.text import Text
 
 from onbox.commands.show.status_text import (
+    PROVES,
     around,
     fullest,
     head_line,
@@ -63,11 +64,7 @@ def print_status(
     head = Text(head_line(data, wide=False), palette.STRONG)
     head.highlight_words([shown_state(data)], palette.of_state(state))
     console.print(head)
-    wrong = [(label, Text(text, LOUD.get(label, ""))) for label, text, _ in what_is_wrong(data)]
-    if wrong:
-        console.print(facts_table(wrong))
-    for line in traceback_lines((data["failure"] or {}).get("traceback"), wide=False):
-        console.print(Text(line, palette.FAINT, no_wrap=True, overflow="ellipsis"))
+    _print_what_is_wrong(console, data)
     _print_stages(console, data)
     facts = [(label, Text(text)) for label, text in around(view, data, wide=False) if label != "box"]
     facts += [*_loss_curve(points, data), *_gauges(data["resources"] or {}, samples)]
@@ -84,6 +81,18 @@ def print_runs(stream: TextIO, rows: Sequence[Mapping[str, Any]], indent: str = 
         line = Text(clip(indent + run_line(data), console.width), no_wrap=True, overflow="ellipsis")
         line.highlight_words([shown_state(data)], palette.of_state(str(data["state"])))
         console.print(line)
+
+
+def _print_what_is_wrong(console: Console, data: Mapping[str, Any]) -> None:
+    """The traceback right below the line that proves the failure."""
+    wrong = [(label, Text(text, LOUD.get(label, ""))) for label, text, _ in what_is_wrong(data)]
+    proven = next((at + 1 for at, (label, _) in enumerate(wrong) if label in PROVES), 0)
+    if wrong[:proven]:
+        console.print(facts_table(wrong[:proven]))
+    for line in traceback_lines(data, wide=False):
+        console.print(Text(line, palette.FAINT, no_wrap=True, overflow="ellipsis"))
+    if wrong[proven:]:
+        console.print(facts_table(wrong[proven:]))
 
 
 def _print_line(console: Console, line: str) -> None:

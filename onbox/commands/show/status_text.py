@@ -12,7 +12,7 @@ from onbox.commands.show.status_data import runner_is_late
 from onbox.contract.states import RunState, StageState
 from onbox.model.screen import WIDTH, clip, joined, labelled, whole
 from onbox.model.tracker import describe_identity, identity_from_record
-from onbox.model.units import format_duration, format_size
+from onbox.model.units import counted, format_duration, format_size
 from onbox.outside import safe_line
 from onbox.runs.journal import StageResult, result_words
 from onbox.runs.state import shown_state
@@ -28,6 +28,7 @@ SHOWN_STAGES = 30
 SHOWN_TRACKERS = 3
 OLD_SAMPLE_SECONDS = 10.0
 TRACEBACK_LINES = 5
+PROVES = ("proof", "last")  # labels of the line that proves a failure: its traceback stands below
 LONGEST_SECONDS = 1e10  # a marker that tells of more (or of NaN) was not written by us
 
 
@@ -36,7 +37,7 @@ def render_status(view: RunView, data: dict[str, Any], *, wide: bool = False) ->
     lines = [head_line(data, wide=wide)]
     for label, text, most in what_is_wrong(data):
         lines += labelled(label, text, width=None if wide else WIDTH, lines=most)
-    lines += traceback_lines((data["failure"] or {}).get("traceback"), wide=wide)
+        lines += traceback_lines(data, wide=wide) if label in PROVES else []
     stages = stages_shown(data["stages"])
     lines += [_fit(_stage_line(stage, data), wide=wide) for stage in stages]
     for label, text in around(view, data, wide=wide):
@@ -94,7 +95,7 @@ def head_line(data: Mapping[str, Any], *, wide: bool) -> str:
 
 
 def what_is_wrong(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
-    """What is wrong: label, text and how many lines it may take, the most important first."""
+    """What is wrong: label, text and how many lines it may take. What shows it comes before what to do about it."""
     failure, said = data["failure"] or {}, []
     if data["reason"]:
         said.append(("reason", str(data["reason"]), 3))
@@ -107,13 +108,13 @@ def what_is_wrong(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
         proves = failure.get("rule") not in NO_PROOF_RULES
         where = "" if number is None else f"line {number}: "
         said.append(("proof" if proves else "last", f"{where}{failure['proof']}", 2))
-    if failure.get("remedy"):
-        said.append(("remedy", str(failure["remedy"]), 4))
     if "stacks" in failure:
         said.append(("stacks", failure["stacks"], 3))
+    if failure.get("remedy"):
+        said.append(("remedy", str(failure["remedy"]), 4))
     if data.get("stall"):
-        said.append(("remedy", data["stall"]["remedy"], 3))
         said += [("stacks", data["stall"]["stacks"], 3)] if "stacks" in data["stall"] else []
+        said.append(("remedy", data["stall"]["remedy"], 3))
     for found in data.get("detected") or ():
         said.append(("look", f"{found.get('detector')}: {found.get('proof')}", 2))
         said.append(("remedy", str(found.get("remedy")), 2))
@@ -125,8 +126,9 @@ def what_is_wrong(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     return [(label, safe_line(text), most) for label, text, most in said]
 
 
-def traceback_lines(lines: object, *, wide: bool) -> list[str]:
+def traceback_lines(data: Mapping[str, Any], *, wide: bool) -> list[str]:
     """Its innermost frames: they are nearest to the cause. The class has named file and line already."""
+    lines = (data["failure"] or {}).get("traceback")
     told = [safe_line(line) for line in lines] if isinstance(lines, list) else []
     shown = told if wide else told[-TRACEBACK_LINES:]
     return [_fit(f"           {line}", wide=wide) for line in shown]
@@ -152,7 +154,7 @@ def around(view: RunView, data: Mapping[str, Any], *, wide: bool) -> list[tuple[
     if data["notifications"].get("summary"):
         said.append(("notify", str(data["notifications"]["summary"])))
     if view.unreadable_lines:
-        said.append(("journal", f"{view.unreadable_lines} damaged lines were passed over"))
+        said.append(("journal", f"{counted(view.unreadable_lines, 'damaged line')} passed over"))
     return said
 
 

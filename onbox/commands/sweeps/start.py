@@ -29,6 +29,7 @@ from onbox.contract.json_text import as_whole
 from onbox.contract.runfile import DamagedRunfile
 from onbox.errors import Trouble
 from onbox.model.sweep import Frozen, cell_name
+from onbox.model.units import counted
 from onbox.outside import safe_line
 from onbox.sweep.cells.drafts import Draft, numbered
 from onbox.sweep.cells.template import shared_places, stage_of_cell
@@ -130,7 +131,7 @@ def _dry_run(args: Options, name: str, frozen: Frozen, drafts: Sequence[Draft]) 
             f"{frozen.settings.jobs} at once" if frozen.settings.jobs else "as many at once as there are free GPUs"
         )
         more = f", the first {SHOWN} above" if len(cells) > SHOWN else ""
-        print(f"{len(cells)} cells{more}; {at_once}; nothing was started")
+        print(f"{counted(len(cells), 'cell')}{more}; {at_once}; nothing was started")
     return Exit.DONE
 
 
@@ -204,7 +205,7 @@ def _trouble_of(refusal: OtherCommands | SharedPaths | Claimed | StillAlive, pat
             f"nothing was started: run {refusal.other.run} is alive and its stage {refusal.other.stage} writes "
             f"{refusal.other.path}, as a cell of this sweep would",
         )
-    lines = [f"nothing was started: {refusal.begun} cells of sweep {name} have begun with other commands"]
+    lines = [f"nothing was started: {counted(refusal.begun, 'cell')} of sweep {name} began with other commands"]
     lines += difference_lines(refusal.differences)
     lines += [
         "  a sweep of its own:   --name NAME",
@@ -282,7 +283,7 @@ def _follow(args: Options, paths: RunPaths, started: SweepLaunched, offset: int)
         "state_dir": paths.root,
         "cells": cells,
     }
-    lines = [f"sweep {name} goes on by itself, runner pid {started.pid}, {cells} cells"]
+    lines = [f"sweep {name} goes on by itself, runner pid {started.pid}, {counted(cells, 'cell')}"]
     lines += [f"  watch   onbox attach {name} · onbox sweep status {name} · onbox sweep table {name}"]
     lines += [f"  stop    onbox sweep stop {name}      go on  onbox sweep resume {name}"]
     lines += [f"  markers in {paths.markers} will appear: SWEEP_DONE, or SWEEP_FAILED"]

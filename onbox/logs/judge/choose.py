@@ -286,6 +286,8 @@ def _trains_behind(epoch: Counter, bar: Counter) -> bool:
 
 
 def _eta(track: Track, counter: Counter, _inner: Counter | None) -> float | None:
+    if track.has_crashed():
+        return None
     if counter.eta is not None:
         return counter.eta
     if counter.made and counter.rule == "tqdm":

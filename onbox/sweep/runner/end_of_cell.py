@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
+from onbox.model.units import counted
 from onbox.sweep.runner import cell_run
 from onbox.sweep.runner.cell_metrics import read_metrics
 
@@ -82,7 +83,7 @@ class CellEnds:
         if tries <= RESTARTS:
             self._interrupted(number, "its runner was ended; it goes on")
             return cell_run.has_live_stage(gone.live.paths)
-        reason = cell_run.last_words(gone.live.paths) or f"its runner was ended {tries} times"
+        reason = cell_run.last_words(gone.live.paths) or f"its runner was ended {counted(tries, 'time')}"
         end = cell_run.End("failed", "unknown", "", reason=reason)
         note_end(self._sweep, self._records, number, end)
         return False

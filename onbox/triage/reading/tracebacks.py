@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 
+from onbox.model.units import counted
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
@@ -138,7 +139,7 @@ class Trace:
     def as_shown(self, exception: str) -> tuple[str, ...]:
         """The traceback as a person reads it, bounded. exception: the line that it ends with."""
         left_out = self.taken - len(self.shown)
-        told = (f"  ... {left_out} lines left out",) if left_out else ()
+        told = (f"  ... {counted(left_out, 'line')} left out",) if left_out else ()
         return ("Traceback (most recent call last):", *told, *self.shown, exception.strip()[: 2 * SHOWN_WIDTH])
 
     @property

@@ -37,8 +37,8 @@ NUMBERS: tuple[RuleRow, ...] = (
         "start-values",
         "divergence",
         DIVERGED,
-        "starting point failed|initial value|initialization between|valid initial param|initial log joint|log probability at the initial",
-        r"\binitial evaluation of model at starting point failed\b|\brejecting initial value\b"
+        "starting point failed|initialization between|valid initial param|initial log joint",
+        r"\binitial evaluation of model at starting point failed\b"
         r"|\binitialization between .{1,40} failed after\b|\b(?:cannot|could not|failed to) find valid initial param"
         r"|\binitial log joint (?:probability|density) is (?:not finite|nan|-?inf)",
         "PyMC, Stan, NumPyro, Turing: the model gives no number where sampling is to begin",

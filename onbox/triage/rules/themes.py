@@ -54,11 +54,12 @@ _SAVED = (
     r"|\S+\.(?:pt|pth|ckpt|safetensors|gguf|msgpack|orbax|h5|keras|pb|onnx|npz|model|distcp|pkl)|ocdbt"
     r"|tensorstore|modelproto"
 )
-# The parts of a table, and what is wrong with one: a header of a protocol, a file format or a compiler is another thing.
+# Parts of a table, and what is wrong with one: a header of a protocol, a file format, a compiler is another thing.
 _TABLE_PART = (
     r"(?:(?:use)?col(?:umn)?s?(?: names?)?(?! major| of data)"
     r"|(?<!http )(?<!authorization )(?<!auth )(?<!request )(?<!response )(?<!elf )(?<!zip )(?<!gzip )(?<!tls )"
-    r"(?<!content type )header(?: row| line| names?)?(?! file| or archive| value| too| size| length| crc|.{0,60}\.h(?:pp|xx)?\b))"
+    r"(?<!content type )header(?: row| line| names?)?(?! file| or archive| value| too| size| length| crc"
+    r"|.{0,60}\.h(?:pp|xx)?\b))"
 )
 _TABLE_TROUBLE = (
     r"(?:missing|absent|required|mandatory|unexpected|expected|wrong|bad|invalid|malformed|duplicated?|unknown|empty"

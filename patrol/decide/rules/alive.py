@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
+from onbox.model.units import counted
 from onbox.triage.classes import REMEDIES
 from patrol.decide.phrases import ago, else_known, how_far, log_command, quote, signals, status_command, word
 from patrol.decide.remote_command import here
@@ -199,7 +200,7 @@ LIVING: tuple[Row, ...] = (
     ),
     Row(
         "degraded", Severity.WARNING, RunState.DEGRADED, (ALIVE, RETRIED),
-        lambda s: f"stage {word(observed(s.look.stage) or '?', 40)} was retried {s.look.retries} times; {how_far(s)}",
+        lambda s: f"stage {word(observed(s.look.stage) or '?', 40)} was retried {counted(s.look.retries, 'time')}; {how_far(s)}",
         "it goes on, but its budget of retries is being used up",
         remedy=lambda s: "Read why the earlier attempts failed before the budget ends.", command=log_command,
     ),

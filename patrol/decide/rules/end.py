@@ -6,6 +6,7 @@ from onbox.contract.events import Event
 from onbox.contract.paths import SWEEP
 from onbox.contract.readings import Unseen, observed
 from onbox.contract.states import RunState
+from onbox.model.units import counted
 from onbox.triage.classes import REMEDIES, RULE_REMEDIES, may_repeat
 from patrol.decide.phrases import (
     NO_PROGRESS,
@@ -190,7 +191,7 @@ def _engine_words(scene: RunScene) -> str:
 
 def _queue_words(scene: RunScene) -> str:
     engine = scene.engine
-    again = f" (put back into it {engine.restarts} times)" if engine is not None and engine.restarts else ""
+    again = f" (put back into it {counted(engine.restarts, 'time')})" if engine is not None and engine.restarts else ""
     return f"waits in the queue{again}: {_engine_words(scene)}"
 
 
