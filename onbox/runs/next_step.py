@@ -214,7 +214,7 @@ TABLE: tuple[StepRow, ...] = (
         NextStep("done", Act.PULL, "pull the results, load each of them once (`patrol verify`), then `handbook seal`",
              "stop, release or delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
-        _done(), "its own CHAIN_DONE is there, and no process of it",
+        _done(), "its own CHAIN_DONE (of a sweep SWEEP_DONE) is there, and no process of it",
     ),
     StepRow(
         NextStep("disk-full-now", Act.ROOM,

@@ -148,7 +148,8 @@ def _step(run: str, standing: Standing, failed: list[dict[str, Any]], place: str
     sweep's. place: whose disk has no room.
     """
     step = next_step(standing)
-    command, then = step.act.line(run, place=place), step.then
+    command = None if step.act.is_local else step.act.line(run, place=place)
+    then = step.then
     if step.name == "interrupted":
         then = "the resume runs the cells that are open; look again in a minute"
     if standing.has(Sign.CELLS_FAILED):

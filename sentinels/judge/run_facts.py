@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event, parse_events
-from onbox.contract.json_text import parse_object
+from onbox.contract.json_text import as_whole, parse_object
 from onbox.contract.markers import Marker, parse_marker
 from onbox.contract.paths import SWEEP
 from onbox.contract.runfile import DamagedRunfile, parse_head
@@ -304,6 +304,10 @@ def _unconfirmed(facts: RunFold) -> JudgedRun:
 
 def _landed(facts: RunFold) -> JudgedRun:
     say = f"CHAIN_DONE of run {facts.run_id}, {counted(facts.stage_count, 'stage')}"
+    cells = facts.done.data.get("cells") if facts.done else None
+    if isinstance(cells, dict):
+        done = as_whole(cells.get("done")) or 0
+        say = f"{SWEEP}_DONE of run {facts.run_id}, {counted(done, 'cell')} done"
     if facts.word is not None and facts.word.no_commands:
         say += f"; {facts.engine} was not asked: its commands are not on that machine's PATH"
     return JudgedRun(Outcome.LANDED, say, _since(facts.done.data if facts.done else {}, "ended_at"))

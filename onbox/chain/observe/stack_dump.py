@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 MOST_PROCESSES = 8
 SECONDS_EACH = 10.0
 LIMIT_BYTES = 1 << 16
+_PYTHONS = ("python", "pypy")
+_SHELLS = frozenset({"sh", "dash", "bash", "busybox", "zsh"})
+_TOOLS = ((_PYTHONS, "py-spy dump --pid {pid}"), (("java",), "jstack {pid}"))
+_ANY_TOOL = "gdb -p {pid} -batch -ex 'thread apply all bt'"
 _CALL = "from onbox.chain.observe.stack_dump import main; main(sys.argv[1:])"
 
 
@@ -49,11 +53,29 @@ def start_dump(path: str, leader: Identity | None, assignment: bytes, environ: M
     return False
 
 
+def stack_command(assignment: bytes) -> str | None:
+    """What a person types to see where an attempt stands: of its processes the one that has worked most, Python before
+    others. None: there is none to look at.
+    """
+    found = [(_program(entry.identity.pid), entry) for entry in find_tree(None, assignment)]
+    at_work = [(program, entry) for program, entry in found if program and program not in _SHELLS]
+    if not at_work:
+        return None
+    program, entry = max(at_work, key=lambda one: (one[0].startswith(_PYTHONS), one[1].cpu_ticks))
+    tool = next((tool for names, tool in _TOOLS if program.startswith(names)), _ANY_TOOL)
+    return tool.format(pid=entry.identity.pid)
+
+
 def _is_python(pid: int) -> bool:
+    return _program(pid).startswith(_PYTHONS)
+
+
+def _program(pid: int) -> str:
+    """The name of its executable; "" where that cannot be seen."""
     try:
-        return os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith(("python", "pypy"))
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe"))
     except OSError:
-        return False
+        return ""
 
 
 def main(words: Sequence[str]) -> None:

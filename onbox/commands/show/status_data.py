@@ -9,8 +9,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from onbox.chain.artifacts.presence import lost_results
+from onbox.chain.command.environment import attempt_assignment
 from onbox.chain.lock.runner_health import is_late
 from onbox.chain.observe.progress_now import ProgressNow
+from onbox.chain.observe.stack_dump import stack_command
 from onbox.chain.resume_source import stage_records
 from onbox.chain.run_room import find_short_room, place_of
 from onbox.chain.run_status import RunView, StageView, log_look
@@ -102,7 +104,9 @@ def _progress_now(now: ProgressNow, view: RunView, log: Mapping[str, Any] | None
     if log is None or view.current is None or view.state is RunState.PENDING:
         return None
     of_this = view.status if view.status.get("stage") == view.current else {}
-    return now.look(str(log["path"]), of_this, moves=view.stage_alive is not None)
+    return now.look(
+        str(log["path"]), of_this, moves=view.stage_alive is not None and view.state is not RunState.STALLED
+    )
 
 
 def _times(view: RunView) -> dict[str, Any]:
@@ -227,12 +231,17 @@ def _how_it_went_on(view: RunView) -> str | None:
 
 
 def _stall(paths: RunPaths, view: RunView) -> dict[str, str] | None:
-    """What to do about a stall, and where the stacks of its processes lie; None where nothing stalls."""
+    """What to do about a stall, and where the stacks of its processes lie, or how they are had; None where nothing
+    stalls.
+    """
     if view.state is not RunState.STALLED or view.current is None:
         return None
     attempt = next((stage.attempts for stage in view.stages if stage.name == view.current), 0)
     path = paths.stacks(view.current, attempt)
-    return about_stall(path if os.path.exists(path) else None)
+    if os.path.exists(path):
+        return about_stall(path)
+    command = stack_command(attempt_assignment(view.head.run_id, view.current, attempt))
+    return {**about_stall(None), **({} if command is None else {"stack_command": command})}
 
 
 def _detected(view: RunView) -> list[dict[str, Any]]:
@@ -310,10 +319,12 @@ def _signs(
 
 
 def _step_data(step: NextStep, run: str, place: str) -> dict[str, Any]:
-    """As the patrol's JSON names it. next_command: for a shell in the project's directory."""
+    """As the patrol's JSON names it. next_command: for a shell in the project's directory; None: it is typed where the
+    box has a name, which the box does not know.
+    """
     return {
         "step": step.name,
-        "next_command": step.act.line(run, place=place),
+        "next_command": None if step.act.is_local else step.act.line(run, place=place),
         "then": step.then,
         "never": step.never,
         "with_a_persons_word": [

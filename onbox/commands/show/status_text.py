@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from onbox.chain.run_status import RunView
 
+ON_YOUR_MACHINE = "on the machine that looks at this box (`patrol list` there tells its name)"
 SHOWN_STAGES = 30
 SHOWN_TRACKERS = 3
 OLD_SAMPLE_SECONDS = 10.0
@@ -177,15 +178,22 @@ def _near(path: str) -> str:
 
 def next_lines(data: Mapping[str, Any], *, wide: bool) -> list[str]:
     """What to type, what follows, and what only a person decides. This very status is not offered as the next step."""
-    follow = f"; follow it: onbox logs -f --run {data['run']}" if data["step"] == "well" else ""
-    width = None if wide else WIDTH
-    if data["next_command"] == f"onbox status {data['run']}":
-        lines = labelled("next", f"{data['then']}{follow}", width=width)
-    else:
-        lines = [*whole("next", data["next_command"]), *labelled("then", data["then"], width=width)]
+    lines = step_lines(data, follow=f"onbox logs -f --run {data['run']}", width=None if wide else WIDTH)
+    if command := (data.get("stall") or {}).get("stack_command"):
+        lines += whole("stacks", command)
     for one in data["with_a_persons_word"]:
         lines += whole("ask", f"{one['what']}: {one['command']}")
     return lines
+
+
+def step_lines(data: Mapping[str, Any], *, follow: str, width: int | None = WIDTH) -> list[str]:
+    """The next step of a run or a sweep. follow: the command that shows what goes on by itself."""
+    if data["next_command"] is None:
+        return labelled("next", f"{ON_YOUR_MACHINE}: {data['then']}", width=width)
+    if data["next_command"] == f"onbox status {data['run']}":
+        more = f"; follow it: {follow}" if data["step"] == "well" else ""
+        return labelled("next", f"{data['then']}{more}", width=width)
+    return [*whole("next", data["next_command"]), *labelled("then", data["then"], width=width)]
 
 
 def _tracker_lines(runs: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

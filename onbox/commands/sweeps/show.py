@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onbox.cli.command import command
+from onbox.commands.show.status_text import step_lines
 from onbox.commands.sweeps.named import sweep_paths
 from onbox.commands.sweeps.options import common, sweep_argument
 from onbox.contract.exits import Exit
@@ -52,8 +53,8 @@ def _text(view: SweepView) -> str:
         lines += labelled(label, safe_line(text)) if text else []
     if any(data[key] for key in ("running_cells", "failed_cells", "warnings")):
         lines += whole("logs", f"onbox logs CELL --run {data['run']}")
-    lines += whole("markers", data["markers"]) + whole("next", data["next_command"])
-    return "\n".join([*lines, *labelled("then", data["then"])])
+    lines += whole("markers", data["markers"])
+    return "\n".join([*lines, *step_lines(data, follow=f"onbox attach {data['run']}")])
 
 
 def _prose(data: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -52,7 +52,8 @@ def end_of(raw: RawRun, facts: JournalFacts, manifest: Manifest, clock: float) -
     elif marker.run_id != manifest.run_id:
         fields["done"] = Absent("CHAIN_DONE is of another run")
     else:
-        fields["done"] = f"CHAIN_DONE of {safe_line(marker.run_id)}"
+        proof = f"{SWEEP}_DONE" if SWEEP in manifest.stages else "CHAIN_DONE"  # a sweep's own lands right before
+        fields["done"] = f"{proof} of {safe_line(marker.run_id)}"
         fields.setdefault("outcome", "chain_done")
         fields.setdefault("ended_age_seconds", age_of(marker.data.get("ended_at"), clock, "not ended"))
     return fields
