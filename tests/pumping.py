@@ -190,8 +190,9 @@ def pumped(one: Shipped) -> Pumped | None:
 
 def grown(ask: Callable[[str], object], text: tuple[str, str, str], tries: int = 3) -> Pumped:
     """How the time for a text grows with its length: the best of some tries, as other programs disturb the clock."""
-    half = min(_seconds(ask, _text(*text, LENGTH // 2)) for _ in range(tries))
-    full = min(_seconds(ask, _text(*text, LENGTH)) for _ in range(tries))
+    short, long = _text(*text, LENGTH // 2), _text(*text, LENGTH)
+    both = [(_seconds(ask, short), _seconds(ask, long)) for _ in range(tries)]  # in turns: a busy minute slows both
+    half, full = (min(took) for took in zip(*both, strict=True))
     return Pumped(*text, full, full / max(half, 1e-7))
 
 

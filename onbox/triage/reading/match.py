@@ -107,7 +107,8 @@ _LONGER = {short: [word for word in _NEEDED_BY if short in word] for short in _W
 _BROKEN = lazy(
     r"corrupt|truncat|mismatch|expect(?:ed|ing):? .{0,60}(?:but|got|received|found)"
     r"|less bytes than|unexpected end|magic|bad header|checksum|crc"
-    r"|errno 22\b|invalid argument|could not parse|failed to parse|not valid for (?:value|size)|malformed|short read"
+    r"|errno 22\b|invalid argument|incomplete input|could not parse|failed to parse"
+    r"|not valid for (?:value|size)|malformed|short read"
     r"|could not convert|can ?not (?:read|parse|decode)|does not start with|unparsable|out_of_range|data_loss"
     r"|(?:greater|larger|longer) than (?:the )?file|(?:beyond|past) (?:the )?end of file",
     re.IGNORECASE,

@@ -58,18 +58,21 @@ _FIGURE = lazy(
     r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:[ed][-+]?\d{1,4})?)(?!\w)|(?<!\*)\*{6,40}(?!\S)",
     re.IGNORECASE,
 )
+_BETWEEN = lazy(r"\s*[,;|]\s*|\s+")
+_CELL = lazy(r"[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:e[-+]?\d{1,4})?)", re.IGNORECASE)
 _OF_TRAINING = lazy(r"(?<!val)(?<!val.)(?<!valid.)(?<!test.)(?<!eval.)(?:loss|reward|return|kl|elbo)$", re.IGNORECASE)
 _STOPPED_EARLY = lazy(r"early[ -]?stopp|stopp\w{1,4} early|no improvement", re.IGNORECASE)
 
 
-def series_fault(attempt: LogAttempt) -> Fault | None:
-    """What the series of an attempt's metrics tells; None for most."""
+def series_fault(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
+    """What the series of an attempt's metrics tells; None for most. tail: the last lines of the log."""
     newest = list(attempt.steps.kept)
     lines = [(number, readable(line)) for _, number, line in newest]
     before = [(number, readable(line)) for at, number, line in attempt.early if newest and at < newest[0][0]]
     lost = (
         _all_lost(lines, attempt) or _figures_lost([*before, *lines], attempt) or _never_any([*before, *lines], attempt)
     )
+    lost = lost or _rows_lost([*before, *lines], tail, attempt)
     return lost or _all_zero(lines, attempt) or _gradient([*before, *lines], attempt)
 
 
@@ -108,6 +111,36 @@ def _figures_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | 
         return None
     number, text, _ = since[0]
     return Fault(LOST, number, text, LOGGED, attempt.progress)
+
+
+def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
+    """A table without names: a column that held numbers holds none in the newest rows, and what the others still hold
+    only counts on or stands still.
+    """
+    rows = [(line, cells) for line in tail if (cells := _cells(line.text))]
+    newest = rows[-LOST_STEPS:]
+    if len(newest) < LOST_STEPS or len({len(cells) for _, cells in newest}) > 1:
+        return None
+    columns = list(zip(*(cells for _, cells in newest), strict=True))
+    lost = [at for at, column in enumerate(columns) if not any(map(isfinite, column))]
+    told = [column for at, column in enumerate(columns) if at not in lost]
+    if not lost or any(len(set(column)) > 1 and list(column) != sorted(column) for column in told):
+        return None
+    steps_before = [cells for _, text in steps if len(cells := _cells(text)) == len(columns)]
+    before = [*steps_before, *(cells for _, cells in rows[:-LOST_STEPS] if len(cells) == len(columns))]
+    if not any(sum(isfinite(cells[at]) for cells in before) >= LOST_STEPS for at in lost):
+        return None
+    first = max(
+        (at for at, (_, cells) in enumerate(rows) if len(cells) == len(columns) and isfinite(cells[lost[0]])),
+        default=-1,
+    )
+    return Fault(LOST, *rows[first + 1][0], LOGGED, attempt.progress)
+
+
+def _cells(text: str) -> list[float]:
+    """The cells of a row of figures; none if it is not one."""
+    cells = [cell for cell in _BETWEEN.split(text.strip(" |\t")) if cell]
+    return [float(cell) for cell in cells] if len(cells) > 1 and all(_CELL.fullmatch(cell) for cell in cells) else []
 
 
 def _never_any(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:

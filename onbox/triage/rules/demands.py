@@ -79,7 +79,8 @@ DEMANDS: tuple[Demand, ...] = (
 # What speaks of code: a slip in it, or how a library is called.
 _OF_CODE = (
     r"tensors?|shapes?|dtypes?|ndim|dims?|dimensions?|axis|axes|arrays?|ndarrays?|matri(?:x|ces)|broadcast\w*|callable"
-    r"|functions?|methods?|class(?:es)?|instances?|subclass\w*|objects?|attributes?|forward|backward|gradients?|grad"
+    r"|functions?|methods?|(?<!number of )class(?:es)?|instances?|subclass\w*|objects?|attributes?"
+    r"|forward|backward|gradients?|grad"
     r"|autograd|graph|jit|trac(?:e|ed|er|ing)|call(?:ed|ing|s)?|enum(?:eration)?|entry|iterat\w+|generators?"
     r"|coroutines?|event loop"
     r"|pickl\w+|contiguous|scalars?|integers?|floats?|str|bytes|dict|list|tuple|none|ind(?:ex|ices|exes)|out of range"

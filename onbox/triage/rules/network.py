@@ -58,7 +58,7 @@ AUTH: tuple[RuleRow, ...] = (
         r"|access denied|SignatureDoesNotMatch"
         r"|InvalidAccessKeyId|ExpiredToken|token (?:has )?(?:is )?expired|not logged in"
         r"|you must (?:be )?(?:log(?:ged)? ?in|call wandb\.login|authenticate)|\bUNAUTHENTICATED\b"
-        r"|\bPERMISSION_DENIED\b|permission denied \(publickey|permission denied: entity"
+        r"|\bPERMISSION_DENIED\b(?!: [./~])|permission denied \(publickey|permission denied: entity"
         r"|(?:could not|unable to|failed to) (?:automatically )?(?:determine|find|locate"
         r"|load) (?:default )?credentials|DefaultCredentialsError|(?:do(?:es)?|did) not have (?:the "
         r"|sufficient )?permissions?|does not have \S{1,80} access|401 client error"

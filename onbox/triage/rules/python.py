@@ -56,8 +56,8 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         "solver-settings",
         "config_error",
         CONFIG,
-        "foam fatal io|domain decomposition|error in user input|invalid command-line",
-        r"--> FOAM FATAL IO ERROR|there is no domain decomposition for|^error in user input\b"
+        "foam fatal io|domain decomposition|error in user input|in input file|invalid command-line",
+        r"--> FOAM FATAL IO ERROR|there is no domain decomposition for|^error in user input\b|\berrors? in input file"
         r"|^invalid command-line options\b",
         "OpenFOAM, GROMACS",
         "--> FOAM FATAL IO ERROR:",
@@ -78,7 +78,8 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         "data_error",
         CAUSE,
         "fortran runtime error|forrtl",
-        r"fortran runtime error: (?:end of (?:file|record)|bad (?:real|integer|logical|value|complex|item)\b|read past)"
+        r"fortran runtime error: (?:end of (?:file|record)|bad (?:real|integer|logical|value|complex|item)\b|read past"
+        r"|i/o past end of record|(?:un)?formatted file structure)"
         r"|forrtl: severe \((?:24|39|59|64|67)\)",
         "gfortran, ifort",
         "Fortran runtime error: End of file",

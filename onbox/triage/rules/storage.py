@@ -97,8 +97,10 @@ ACCESS: tuple[RuleRow, ...] = (
         CAUSE,
         "permission denied|permissionerror|operation not permitted|eacces|read-only file system|eperm"
         "|access is denied|erofs"
-        "|readonly |permissions are too open|not writable|not have permission to|bad permissions|password is required",
-        r"PermissionError\b|errno 13\b|errno 1\b(?=.{0,30}not permitted)|(?<!\()\bEACCES\b|\bEPERM\b"
+        "|permission_denied|readonly |permissions are too open|not writable"
+        "|not have permission to|bad permissions|password is required",
+        r"PermissionError\b|\bPERMISSION_DENIED: [./~]|errno 13\b|errno 1\b(?=.{0,30}not permitted)"
+        r"|(?<!\()\bEACCES\b|\bEPERM\b"
         r"|(?<![\w(])permission denied(?! \((?:publickey|<response))(?!.{0,20}(?:entity|\bproject|publickey"
         r"|\b40[13]\b))"
         r"|exception: \S{1,400} \(permission denied\)$|operation not permitted|read-only file system|errno 30\b"

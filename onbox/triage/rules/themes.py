@@ -168,7 +168,11 @@ THEMES: tuple[Theme, ...] = (
         r"|files|labels|utterances|documents|sequences"
         r"|columns?)",
         sayings=r"(?:integrity|verification|checksum|digest|hash|crc) (?:check )?(?:failed|failure|mismatch)"
-        r"|(?:blob|block|chunk|pack|hash|digest|id) \w{0,16} ?does not match|want(?:ed)? \S{1,80},? (?:but )?got \S+",
+        r"|(?:blob|block|chunk|pack|hash|digest|id) \w{0,16} ?does not match|want(?:ed)? \S{1,80},? (?:but )?got \S+"
+        r"|(?:wrong|bad|unknown) (?:\w+ )?format (?:at|in|on) line \d+|unpack failed|un ?equal ?lengths"
+        r"|(?:unknown|unexpected|invalid|stray) (?:token|character|symbol) .{1,40} in (?:\w+ )?file"
+        r"|n(?:um)? samples\s?=\s?0|contains only (?:one|a single) class|(?:dataset|data set|dataframe) is empty"
+        r"|features (?:are|is) .{0,20}(?:constant|ignored)",
     ),
     Theme(
         "config_error",
@@ -193,9 +197,8 @@ THEMES: tuple[Theme, ...] = (
         r"|styles?|encoders?|decoders?|filters?|plugins?|methods?|sections?|switch(?:es)?|functional"
         r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in"
         r"|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
-        r"|no rule to make target|is not expected here|invalid choice|a bad value|cannot find module"
-        r"|could not find or load main class|there is no package called|no such (?:module|plugin)"
-        r"|module \S+ (?:is )?not found",
+        r"|no rule to make target|is not expected here|invalid choice|a bad value"
+        r"|could not find or load main class|no such (?:module|plugin)",
     ),
     Theme(
         "cuda_env",

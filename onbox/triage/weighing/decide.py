@@ -52,7 +52,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     scene = Scene(record, attempt, dead, well, exited_zero)
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
     live = [fault for fault in (*attempt.faults, *((cut,) if cut else ())) if counts(fault, scene)]
-    lost = _lost(attempt) or series_fault(attempt)
+    lost = _lost(attempt) or series_fault(attempt, record.tail)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and attempt is record.attempts[-1] and not are_no_words(attempt, record.tail):
         words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead))

@@ -335,3 +335,49 @@ def test_a_lost_loss_in_a_run_that_has_ended_well_does_not_run() -> None:
     ended = classify(log, Evidence(exit_code=0))
     assert (ended.failure_class, ended.state) == ("divergence", "done")
     assert classify(log).state == "running"
+
+
+@pytest.mark.parametrize(
+    ("log", "failure_class"),
+    [
+        ("x.RpcError: PERMISSION_DENIED: /data/shards/7.tfrecord; Permission denied", "permission_error"),
+        ("x.RpcError: PERMISSION_DENIED: the caller does not have permission", "auth_error"),
+        ("task eval was killed because it timed out", "time_limit"),
+        ("At line 7 of file a.f90\nFortran runtime error: Unformatted file structure has been corrupted", "data_error"),
+        ("reading train.svm\nWrong input format at line 5", "data_error"),
+        ("lib.Error: Unknown token na in data file", "data_error"),
+        ("ValueError: num_samples should be a positive integer value, but got num_samples=0", "data_error"),
+        ("numpy.linalg.LinAlgError: Singular matrix", "divergence"),
+        ("Error in library(lme9) : there is no package called \u2018lme9\u2019\nExecution halted", "code_error"),
+        ("Fatal error:\nThere was 1 error in input file(s)", "config_error"),
+        ("duckdb.duckdb.ConversionException: Conversion Error: Could not convert string 'a' to INT32", "data_error"),
+    ],
+)
+def test_what_programs_say_has_its_class(log: str, failure_class: str) -> None:
+    assert classify(f"starts\n{log}\n".encode()).failure_class == failure_class
+
+
+READ_AS_CHECKPOINT = """\
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    state = restore_checkpoint(folder)
+ValueError: Unpack failed: incomplete input
+"""
+
+
+def test_a_file_cut_off_is_a_checkpoint_where_one_was_read() -> None:
+    assert classify(READ_AS_CHECKPOINT.encode()).failure_class == "checkpoint_corrupt"
+    data = READ_AS_CHECKPOINT.replace("restore_checkpoint(folder)", "read_records(folder)")
+    assert classify(data.encode()).failure_class == "data_error"
+
+
+def _rows(*columns: str) -> str:
+    return "".join(f"{at},{','.join(columns).format(value=1 / at)}\n" for at in range(1, 21))
+
+
+def test_a_table_without_names_whose_figures_are_lost_has_diverged() -> None:
+    good, lost = _rows("{value:.3f}", "{value:.2f}"), _rows("nan", "0.10")
+    verdict = classify((good + lost).encode())
+    assert (verdict.failure_class, verdict.line) == ("divergence", "1,nan,0.10")
+    for healthy in (good + lost + good, good + _rows("nan", "{value:.3f}"), lost):  # back, of a check, never any
+        assert classify(healthy.encode()).failure_class == "success_healthy"

@@ -21,6 +21,12 @@ _SQLSTATES = {
     "data_error": "DataCorrupted IndexCorrupted",
     "auth_error": "InvalidPassword InsufficientPrivilege",
 }
+_DUCKDB = {
+    "code_error": "BinderException CatalogException ParserException SyntaxException",
+    "data_error": "SerializationException ConversionException ConstraintException InvalidTypeException",
+    "host_oom": "OutOfMemoryException",
+    "user_interrupt": "InterruptException",
+}
 _CERTAIN: dict[str, dict[str, str]] = {
     "requests.exceptions": {
         "network_blip": "ContentDecodingError TooManyRedirects",
@@ -135,7 +141,12 @@ _CERTAIN: dict[str, dict[str, str]] = {
     "argparse": {"config_error": "ArgumentTypeError ArgumentError"},
     "absl.flags._exceptions": {"config_error": "IllegalFlagValueError UnrecognizedFlagError"},
     "pydantic_settings.exceptions": {"config_error": "SettingsError"},
-    "duckdb.duckdb": {"data_error": "SerializationException", "user_interrupt": "InterruptException"},
+    "duckdb.duckdb": _DUCKDB,
+    "_duckdb": _DUCKDB,
+    "numpy.linalg": {"divergence": "LinAlgError"},
+    "numpy.linalg.linalg": {"divergence": "LinAlgError"},
+    "scipy.linalg": {"divergence": "LinAlgError LinAlgWarning"},
+    "torch._C": {"divergence": "_LinAlgError"},
 }
 # What every other exception of such a module is about.
 _FAMILIES: dict[str, str] = {

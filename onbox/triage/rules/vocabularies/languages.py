@@ -51,7 +51,8 @@ GO_AND_RUST: tuple[RuleRow, ...] = rows(
         CAUSE,
         r"(?:unexpected eof$|invalid character '.{1,8}' (?:looking for|after|in)|zip: not a valid|gzip: invalid"
         r"|bzip2 data invalid"
-        r"|tar: invalid|utf8error \{|invaliddata\b|error\(\"(?:expected|invalid|missing field|unknown field|eof while)"
+        r"|tar: invalid|utf8error \{|unequallengths \{|invaliddata\b|error\(\"(?:expected|invalid"
+        r"|missing field|unknown field|eof while)"
         r"|csv: .{0,20}record on line)",
         "panic: zip: not a valid zip file",
     ),
@@ -190,6 +191,16 @@ OTHERS: tuple[RuleRow, ...] = (
         r"|\bno main manifest attribute\b|\bcould not find or load main class\b|\bunknown compiler option\b",
         "make, npm, gcc, pip, rustc, java, tsc",
         "make: *** No targets specified and no makefile found.  Stop.",
+    ),
+    RuleRow(
+        "package-missing",
+        "code_error",
+        BUG,
+        "there is no package called|cannot find module|cannot load such file|module '",
+        r"\bthere is no package called\b|\bError: Cannot find module '|\bcannot load such file -- "
+        r"|^lua\S*: .{0,200}\bmodule '\S{1,80}' not found:",
+        "R, Node, Ruby, Lua: what Python tells as ModuleNotFoundError",
+        "Error in library(lme9) : there is no package called 'lme9'",
     ),
     RuleRow(
         "package-lock",
