@@ -104,9 +104,8 @@ def _progress_now(now: ProgressNow, view: RunView, log: Mapping[str, Any] | None
     if log is None or view.current is None or view.state is RunState.PENDING:
         return None
     of_this = view.status if view.status.get("stage") == view.current else {}
-    return now.look(
-        str(log["path"]), of_this, moves=view.stage_alive is not None and view.state is not RunState.STALLED
-    )
+    moves = view.stage_alive is not None and view.state is not RunState.STALLED
+    return now.look(str(log["path"]), of_this, moves=moves)
 
 
 def _times(view: RunView) -> dict[str, Any]:

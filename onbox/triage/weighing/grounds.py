@@ -38,6 +38,7 @@ GOES_ON = 3  # lines of progress after a word of success: what ended was a part,
 FORM_LETTERS = 12  # a shorter line is told again by chance
 SAME_LETTERS = 20  # of two complaints: so they begin alike
 TOLD_MUCH = 10  # such lines: more than a program tells while it comes to its end
+MESSAGE_LINES = 4  # that the message of an exception may go on for
 INFORMED = 3  # lines in which a logger tells what the program does next
 # Rows so vague that they count in so many last lines only.
 LAST_LINES = {"error-line": 3, "line-asks-for-setting": 3, "said-error": 12}
@@ -300,6 +301,22 @@ def _came_after_the_work(fault: Fault, scene: Scene) -> bool:
     return attempt.success is not None and attempt.signs_after(fault) <= 1 and not went_on
 
 
+def _ends_with_exception(fault: Fault, scene: Scene) -> bool:
+    """Whether a program that said that its work was done failed afterwards, as the last thing of all. Who raises while
+    Python takes itself down, and who only misses a colleague, has done its work.
+    """
+    trace = fault.trace
+    if trace is None or scene.well or not _is_uncaught(fault) or not trace.ends_program:
+        return False
+    if trace.ignored or trace.mentions(SHUTDOWN, last=4) or fault.row.explains < VAGUE:
+        return False
+    return _was_done(fault, scene) and scene.end - fault.number < MESSAGE_LINES
+
+
+def _was_done(fault: Fault, scene: Scene) -> bool:
+    return scene.attempt.success is not None and scene.attempt.success.number < fault.number
+
+
 def _names_no_reason(fault: Fault, scene: Scene) -> bool:
     """Whether a fault after the work was done names neither a reason nor a defect, or is a part of Python's own end."""
     if scene.well or fault.severity < PROVEN:
@@ -339,6 +356,8 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a vague complaint, made before in the same words and outlived", _is_made_again),
     Ground(False, "a bare complaint, and the last line of all says done", _ends_with_done),
     Ground(False, "a bare complaint or one in hand, and none of the many lines since complains", _is_long_past),
+    Ground(True, "the work was done, and the log ends with an exception of the program, which nobody caught",
+           _ends_with_exception),
     Ground(False, "the work was done, and it names no reason",
            lambda f, s: _came_after_the_work(f, s) and _names_no_reason(f, s)),
     Ground(True, "the work was done, and it names a reason", _came_after_the_work),
