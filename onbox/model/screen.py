@@ -6,6 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from onbox.model.fence_signs import CLOSE, close_fence, is_open
+from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 WIDTH = 80
 SEPARATOR = " · "
 LABEL_WIDTH = 8
+_COMMAND = lazy(r"`[^`]*`")
+_INNER_BLANK = "\0"
 LINES = 4  # of one label: more is for --wide and --json
 
 
@@ -76,10 +79,10 @@ def folded(text: str, width: int, lines: int) -> list[str]:
 
 def hanging(head: str, text: str, indent: int = 6, width: int = WIDTH) -> list[str]:
     """Head and text on one line; what is beyond it is folded below, so far to the right, and is never cut. A word that
-    is longer than a line stays whole: it may be a path to copy.
+    is longer than a line stays whole, and so does a command between backquotes: they are to be copied.
     """
     line, shown = head, []
-    for number, word in enumerate(text.split(" ")):
+    for number, word in enumerate(_words(text)):
         longer = f"{line} {word}" if number else f"{line}{word}"
         has_more_room = number > 0 or columns(head) > indent
         if word and has_more_room and columns(longer) > width:
@@ -89,13 +92,21 @@ def hanging(head: str, text: str, indent: int = 6, width: int = WIDTH) -> list[s
     return [*shown, line.rstrip()]
 
 
+def _words(text: str) -> list[str]:
+    kept = _COMMAND.sub(lambda found: found[0].replace(" ", _INNER_BLANK), text)
+    return [word.replace(_INNER_BLANK, " ") for word in kept.split(" ")]
+
+
 def whole(label: str, text: str) -> list[str]:
     """`  label    text` on one line, never cut: a command or a path is copied as it stands."""
     return labelled(label, text, width=None)
 
 
 def _break_at(text: str, room: int) -> int:
-    """Behind the last blank that fits; a word that is longer than the line is cut."""
+    """Behind the last blank that fits, and before a command between backquotes that does not; a word that is longer
+    than the line is cut.
+    """
     fits = len(clip(text, room + 1)) - 1 or 1
     blank = text.rfind(" ", 0, fits + 1)
-    return blank if blank > 0 else fits
+    command = next((one.start() for one in _COMMAND.finditer(text) if one.start() < blank < one.end()), 0)
+    return command or (blank if blank > 0 else fits)

@@ -39,7 +39,7 @@ def check_earlier(facts: CheckFacts) -> Iterator[CheckResult]:
 def _of_sweep(paths: RunPaths) -> CheckResult:
     name = os.path.basename(paths.root)
     if is_locked(paths.lock):
-        return warned("earlier run", f"sweep {name} is at work", f"onbox sweep status {name}")
+        return warned("earlier run", f"sweep {name} is at work", f"`onbox sweep status {name}` tells of it")
     return passed("earlier run", f"of a sweep: onbox sweep status {name}")
 
 

@@ -38,7 +38,7 @@ def check_configuration(facts: CheckFacts) -> Iterator[CheckResult]:
 
 def check_trust(facts: CheckFacts) -> Iterator[CheckResult]:
     if facts.not_accepted:
-        yield failed("trust", facts.not_accepted, "see it, and accept it if it is yours: onbox trust")
+        yield failed("trust", facts.not_accepted, "see it, and accept it if it is yours: `onbox trust`")
 
 
 def folder_of(facts: CheckFacts, stage: Stage) -> str:
@@ -70,7 +70,7 @@ def check_scripts(facts: CheckFacts) -> Iterator[CheckResult]:
             yield failed(
                 "line ends",
                 f"stage {stage.name}: {path} has Windows line ends (CRLF)",
-                f"sed -i 's/\\r$//' {shlex.quote(path)}",
+                f"`sed -i 's/\\r$//' {shlex.quote(path)}`",
             )
     if facts.stages and not count:
         yield passed("line ends", "no script with Windows line ends")

@@ -103,7 +103,8 @@ def look_through_all(place: Handbooked) -> dict[str, dict[str, Door]]:
         found[name] = {"patrol --json": Door(one["state"], one["next_command"], severity)}
         box = place.boxes[one["box"]]
         status = json.loads(box.onbox("status", "--json", one["run"]).stdout)
-        found[name]["onbox status --json"] = Door(status["state"], status["next_command"])
+        known_there = status["next_command"] or one["next_command"]  # a box does not know what it is called here
+        found[name]["onbox status --json"] = Door(status["state"], known_there)
     for one in json.loads(place.handbook("resume", "--json").stdout)["runs"]:
         name = f"{one['box']}/{one['run']}"
         found[name]["handbook resume --json"] = Door(one["state"], one["next_command"])
@@ -156,7 +157,6 @@ def read_handoff(text: str, found: dict[str, dict[str, Door]]) -> None:
 
 def plain(command: str) -> str:
     """A command without the way to the box, and without how onbox is called there."""
-    command = re.sub(r"^patrol pull \S+/", "patrol pull BOX/", command)  # the box does not know what it is called here
     inner = re.sub(r"^ssh .*?'(.*)'$", r"\1", command.replace("'\"'\"'", "'"))
     inner = re.sub(r"^cd \S+ && ", "", inner)
     return re.sub(r"(?:\S*/)?(?:python\S* -m )?\bonbox ", "onbox ", inner)

@@ -92,6 +92,24 @@ def test_a_cells_log_is_read_by_the_name_that_the_table_gives_it(box: Box) -> No
         assert (refused.returncode, says in refused.stderr) == (64, True), refused.stderr
 
 
+def test_a_sweeps_next_step_leads_on(box: Box) -> None:
+    assert box.onbox("sweep", "-d", "n=1", "--", "sleep 60 # {n}").returncode == 0
+    for words in (("sweep", "status"), ("status",)):
+        said = box.onbox(*words).stdout
+        assert "next     nothing: it goes on by itself; follow it: onbox attach sweep" in said
+    assert box.onbox("sweep", "stop", "sweep").returncode == 0
+
+
+def test_the_box_names_no_box_that_it_does_not_know(box: Box) -> None:
+    assert box.onbox("sweep", "--name", "grid", "n=1", "--", "true {n}").returncode == 0
+    assert box.onbox("chain", "a=true").returncode == 0
+    for name in ("grid", box.run):
+        said = box.onbox("status", name).stdout
+        assert "BOX" not in said
+        assert "next     on the machine that looks at this box" in said
+        assert json.loads(box.onbox("status", "--json", name).stdout)["next_command"] is None
+
+
 def test_a_column_that_no_cell_has_is_told(box: Box) -> None:
     assert box.onbox("sweep", "n=2,1", "--", "test {n}").returncode == 0
     wrong = box.onbox("sweep", "table", "--sort", "-acuracy")

@@ -102,6 +102,24 @@ def test_of_a_stopped_run_it_says_what_status_says(box: Box) -> None:
     assert "resume only on request" in said
 
 
+def test_the_proof_stands_before_what_to_do_which_is_the_last_line(box: Box) -> None:
+    frames = "".join(f'  File "a.py", line {at}, in f{at}\n    go()\n' for at in range(7))
+    text = f"Traceback (most recent call last):\n{frames}ValueError: columns are missing: ['y']\n"
+    (box.project / "x.log").write_text(text)
+    failed = box.onbox("chain", "a=echo step 3/9 eta 0:40; cat x.log; exit 1")
+    assert failed.returncode == 1
+    told = box.onbox("triage").stdout.splitlines()
+    assert [line.split()[0] for line in told[-2:]] == ["retry", "Repair,"]
+    shown = box.onbox("status").stdout
+    assert shown.index("proof") < shown.index('File "a.py"') < shown.index("remedy") < shown.index("next")
+
+
+def test_a_run_that_is_dead_needs_no_more_time(box: Box) -> None:
+    assert box.onbox("chain", "a=echo step 3/9 eta 0:40; kill -9 $$").returncode == 1
+    assert box.onbox("progress").stdout == "~3/9 (33%)\n"
+    assert json.loads(box.onbox("progress", "--json").stdout)["eta_seconds"] is None
+
+
 def test_json_has_exactly_its_keys(box: Box) -> None:
     (box.project / "x.log").write_text(NO_SPACE)
     verdict = json.loads(box.onbox("triage", "x.log", "--json", "--inodes-free", "0", "--disk-free", "5GB").stdout)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from subprocess import PIPE
 from typing import TYPE_CHECKING
 
 from onbox.chain.observe import stack_dump
@@ -46,6 +48,23 @@ def test_the_stacks_of_python_processes_are_written_and_bounded(
     assert f"== pid {hung.pid}\nThread 0x1 (idle): asked for dump --pid {hung.pid}" in told
     assert str(shell.pid) not in told
     assert len(told) <= stack_dump.LIMIT_BYTES
+
+
+def test_a_person_is_given_the_command_for_the_process_at_work(tmp_path: Path) -> None:
+    sleep, who = shutil.which("sleep"), f"WHO={tmp_path}"
+    assert sleep is not None
+    shutil.copy(sleep, tmp_path / "solver")
+    with subprocess.Popen([tmp_path / "solver", "60"], env={"WHO": str(tmp_path)}) as solver:
+        try:
+            wait_until(lambda: has_variable(solver.pid, who.encode()), "its environment to be seen")
+            assert stack_dump.stack_command(who.encode()) == f"gdb -p {solver.pid} -batch -ex 'thread apply all bt'"
+            with subprocess.Popen([sys.executable, "-c", "input()"], env={"WHO": str(tmp_path)}, stdin=PIPE) as hung:
+                wait_until(lambda: has_variable(hung.pid, who.encode()), "its environment to be seen")
+                assert stack_dump.stack_command(who.encode()) == f"py-spy dump --pid {hung.pid}"
+                hung.kill()
+        finally:
+            solver.kill()
+    assert stack_dump.stack_command(who.encode()) is None
 
 
 def test_nobody_is_asked_to_dump_what_is_dumped() -> None:

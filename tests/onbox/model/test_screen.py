@@ -39,6 +39,17 @@ def test_what_does_not_fit_hangs_below_and_nothing_of_it_is_cut() -> None:
     text = " ".join(["every word of it"] * 30)
     path = "/" + "x" * 90
     assert hanging("  log  ", f"is at {path} now", indent=4) == ["  log  is at", f"    {path}", "    now"]
+    command = "`onbox resume -d --redo train some-long-name`"
+    assert hanging("  → ", f"run it again: {command}; or not", indent=4, width=40) == [
+        "  → run it again:",
+        f"    {command};",
+        "    or not",
+    ]
+    assert labelled("then", f"look at it, then: {command}", width=60) == [
+        "  then     look at it, then:",
+        f"           {command}",
+    ]
+    assert hanging("", "a ` alone is no command", width=16) == ["a ` alone is no", "      command"]
     assert hanging("", "  train        starts anew", indent=4) == ["  train        starts anew"]
     lines = hanging("  no      stalled  ", text, indent=10)
     assert max(map(columns, lines)) <= 80

@@ -112,6 +112,12 @@ def test_the_last_line(last: str, failure_class: str) -> None:
     assert read(steps(1, 3) + last + "\n").failure_class == failure_class
 
 
+def test_one_line_that_is_left_out_is_told_in_the_singular() -> None:
+    frames = "".join(f'  File "t.py", line {at}, in f{at}\n    go()\n' for at in range(7)) + "    ^^\n"
+    shown = read(CRASH.replace('  File "t.py", line 3, in <module>\n    go()\n', frames)).traceback
+    assert shown[1] == "  ... 1 line left out"
+
+
 def test_the_traceback_is_bounded_and_redacted() -> None:
     frames = "".join(
         f'  File "t.py", line {n}, in f{n}\n    f{n + 1}("hf_abcdefghijklmnopqrstuvwxyz01")\n' for n in range(40)

@@ -196,10 +196,11 @@ OTHERS: tuple[RuleRow, ...] = (
         "package-missing",
         "code_error",
         BUG,
-        "there is no package called|cannot find module|cannot load such file|module '",
-        r"\bthere is no package called\b|\bError: Cannot find module '|\bcannot load such file -- "
+        "there is no package called|cannot find module|cannot load such file|module '|not found in current path",
+        r"\bthere is no package called\b|\bpackage \w{1,80} not found in current path\b|\bError: Cannot find module '"
+        r"|\bcannot load such file -- "
         r"|^lua\S*: .{0,200}\bmodule '\S{1,80}' not found:",
-        "R, Node, Ruby, Lua: what Python tells as ModuleNotFoundError",
+        "R, Julia, Node, Ruby, Lua: what Python tells as ModuleNotFoundError",
         "Error in library(lme9) : there is no package called 'lme9'",
     ),
     RuleRow(
@@ -228,15 +229,5 @@ OTHERS: tuple[RuleRow, ...] = (
         r"^\S{1,200}\.go:\d{1,7}:\d{1,5}: \S|^can't locate \S{1,120}\.pm in @inc\b",
         "go, perl",
         "main.go:12:2: undefined: x",
-    ),
-    RuleRow(
-        "package-missing",
-        "code_error",
-        CONFIG + 1,
-        "not found in current path|there is no package called|cannot load such file|cannot find module",
-        r"\bpackage \w{1,80} not found in current path\b|\bthere is no package called \W\w"
-        r"|\bcannot load such file -- \S|\berror: cannot find module '",
-        "Julia, R, Ruby, Node: as Python's ModuleNotFoundError",
-        "ERROR: LoadError: ArgumentError: Package Flux not found in current path.",
     ),
 )
