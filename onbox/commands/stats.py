@@ -75,7 +75,7 @@ class StatsSubject(NamedTuple):
             return "this session"
         run = self.view.head.run
         if self.cells:
-            return f"this session; {counted(self.cells, 'cell')} of sweep {run} at work: onbox stats CELL"
+            return f"this session; {counted(self.cells, 'live cell')} of sweep {run}: onbox stats CELL"
         return f"{run}/{self.stage}" if self.leader else f"this session; run {run} rests"
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
 from onbox.model.fence_signs import CLOSE, close_fence, is_open
-from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 SEPARATOR = " · "
 LABEL_WIDTH = 8
-_COMMAND = lazy(r"`[^`]*`")
+_COMMAND = re.compile("`[^`]*`")
 _INNER_BLANK = "\0"
 LINES = 4  # of one label: more is for --wide and --json
 

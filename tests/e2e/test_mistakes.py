@@ -178,7 +178,7 @@ def test_a_stall_says_what_is_quiet_and_since_when(box: Box) -> None:
     wait_until(lambda: box.status()["state"] == "stalled", "the stall to be seen")
     said = " ".join(box.onbox("status").stdout.split())
     assert "all quiet for longer than stall_after (1.0s); it wrote last " in said
-    assert re.search(r"^  stacks   gdb -p \d+ -batch -ex 'thread apply all bt'$", said, re.M)
+    assert re.search(r" stacks gdb -p \d+ -batch -ex 'thread apply all bt' ask ", said)
     assert " eta " not in said
     assert " stalled train · for " in said
     box.onbox("stop", "--now")

@@ -103,7 +103,7 @@ def test_a_sweeps_next_step_leads_on(box: Box) -> None:
 def test_the_box_names_no_box_that_it_does_not_know(box: Box) -> None:
     assert box.onbox("sweep", "--name", "grid", "n=1", "--", "true {n}").returncode == 0
     assert box.onbox("chain", "a=true").returncode == 0
-    for name in ("grid", box.run):
+    for name in ("grid", box.project.name):
         said = box.onbox("status", name).stdout
         assert "BOX" not in said
         assert "next     on the machine that looks at this box" in said
@@ -164,7 +164,7 @@ def test_an_adopted_cell_took_all_the_time_since_its_start(box: Box) -> None:
 
 def test_the_same_command_after_kill_9_goes_on_and_runs_no_cell_twice(box: Box) -> None:
     start_slow(box)
-    assert box.onbox("stats").stdout.startswith("this session; 2 cells of sweep sweep are at work: onbox stats CELL")
+    assert box.onbox("stats").stdout.startswith("this session; 2 live cells of sweep sweep: onbox stats CELL")
     assert box.onbox("stats", "n=1").stdout.startswith("n=1/run · ")
     box.kill_runner()
     (box.project / "go").touch()
