@@ -17,7 +17,8 @@ from onbox.triage.reading.series import lost_figures, series_fault
 from onbox.triage.reading.tracebacks import exception_of
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
-from onbox.triage.weighing.grounds import SURVIVED_PROVEN, Scene, counts, is_over
+from onbox.triage.weighing.grounds import SURVIVED_PROVEN, counts, is_over
+from onbox.triage.weighing.scene import Scene
 from onbox.triage.weighing.shown import to_show
 
 if TYPE_CHECKING:

@@ -20,12 +20,15 @@ from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY, VAGUE
 from onbox.triage.stacks import FRAME
 from onbox.triage.weighing.claims import is_meant, outlives_success
+from onbox.triage.weighing.shell import a_shell_goes_on
+from onbox.triage.weighing.went_on import went_on
 from onbox.triage.words import LOUD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onbox.triage.reading.record import Fault, LogAttempt, Record
+    from onbox.triage.reading.record import Fault
+    from onbox.triage.weighing.scene import Scene
 
 SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other ranks and flushed bars still show one or two
 SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that one needs a cause near it
@@ -51,23 +54,6 @@ _IMPORTS = lazy(r"(?:import|from) \w")
 _INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
 
 
-class Scene(NamedTuple):
-    """Where a fault stands. dead: other evidence says that the process ended badly, so that remarks count too. well: it
-    says that the process ended with 0, so that noise at shutdown does not count. exited_zero: so it did, whatever the
-    gates say: no exception ended it.
-    """
-
-    record: Record
-    attempt: LogAttempt
-    dead: bool
-    well: bool
-    exited_zero: bool
-
-    @property
-    def end(self) -> int:
-        return self.record.last_line.number if self.record.last_line else 0
-
-
 class Ground(NamedTuple):
     """counts: whether a fault of which this holds ended the run."""
 
@@ -91,6 +77,20 @@ def counts(fault: Fault, scene: Scene) -> bool:
             return ground.counts
     least = next(row.signs for row in PATIENCE if row.holds(fault, scene))
     return scene.attempt.signs_after(fault) < least
+
+
+def _is_the_last_to_count(fault: Fault, scene: Scene) -> bool:
+    """Whether no later fault counts: what ended the run then is not to be told by what it printed before."""
+    later = [one for one in scene.attempt.faults if one.number > fault.number and one.severity > WEAK]
+    return not later or later[-1].handled or not counts(later[-1], scene)
+
+
+def _went_on(fault: Fault, scene: Scene) -> bool:
+    return went_on(fault, scene) and _is_the_last_to_count(fault, scene)
+
+
+def _a_shell_goes_on(fault: Fault, scene: Scene) -> bool:
+    return a_shell_goes_on(fault, scene) and _is_the_last_to_count(fault, scene)
 
 
 def _is_vague_and_far(fault: Fault, scene: Scene) -> bool:
@@ -186,6 +186,8 @@ def does_it_again(fault: Fault, scene: Scene) -> bool:
 def is_over(words: Fault, scene: Scene) -> bool:
     """Whether the program did more after a complaint among its last lines, which no rule has counted."""
     if closes_with_result(words, scene) or does_it_again(words, scene) or _ends_with_done(words, scene):
+        return True
+    if went_on(words, scene) or a_shell_goes_on(words, scene):
         return True
     since = [message(line.text) for line in scene.record.tail if line.number > words.number]
     told = sum(said.level in REMARK_LEVELS and not signs.FAREWELL.search(said.text) for said in since)
@@ -326,6 +328,8 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
     Ground(False, "a file is missing that a dead program was to write", _follows_a_death),
     Ground(False, "words so vague count in the last lines only", _is_vague_and_far),
+    Ground(False, "the shell that started what complains shows its next commands, and works on", _a_shell_goes_on),
+    Ground(False, "the program prints below what it printed above, or a result as its last line", _went_on),
     Ground(True, "what follows it had waited in a full buffer", _was_overtaken),
     Ground(True, "a word of success follows, from one who was stopped or has lost what it made",
            lambda f, s: _was_before_success(f, s) and outlives_success(f, s.attempt)),

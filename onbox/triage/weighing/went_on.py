@@ -1,0 +1,159 @@
+"""Whether what stands around a complaint shows that its program, or the shell above it, went on. Pure.
+
+Standard error comes at once, and standard output into a file may wait until the end: so what stands below a traceback
+may have been printed before it. It came after it where the program shows above as well what it prints below, where a
+runtime that lets nothing wait prints on, or where the last line tells what came out. What was proven to be the end of
+its program asks for more than what the program wrote itself. What a shell shows is read in `shell.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
+from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
+from onbox.triage.reading.record import WEAK
+from onbox.triage.reading.success import counts_failed
+from onbox.triage.rules.rows import ASKED, DIVERGED
+from onbox.triage.weighing.outputs import is_farewell, is_figure, is_result, printed, same_form, tells_of_program
+
+if TYPE_CHECKING:
+    import re
+
+    from onbox.triage.reading.record import Fault, SeenLine
+    from onbox.triage.weighing.scene import Scene
+
+# Rows of what a tool says, though they explain as little as a death.
+_SMALL_COMPLAINTS = ("error-line", "fatal-level", "exit-127")
+_OF_RESOURCES = ("disk_full", "quota_exceeded", "inode_exhausted", "host_oom", "gpu_hardware")
+# (what a runtime prints of an exception that the program has in hand, what only the end of a program shows)
+_RUNTIMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
+    (
+        "JVM",
+        lazy(r"^\s+at [\w.$<>/]{1,200}\([\w$]{1,80}\.(?:java|kt|scala)(?::\d{1,6})?\)"),
+        lazy(r"^Exception in thread "),
+    ),
+    ("Node", lazy(r"^\s+at .{1,300}:\d{1,7}:\d{1,5}\)?$"), lazy(r"^Node\.js v\d|^\s+\^+$|^Uncaught ")),
+    ("Rust", lazy(r"^note: run with `RUST_BACKTRACE|^stack backtrace:"), lazy(r"(?!)")),
+)
+_R_ERROR = lazy(r"^Error (?:in .{1,300}\)|in \w[\w.:]{0,60}) : ?|^Error in .{1,300}\) :$|^Error : ")
+_R_ENDED = lazy(r"^Execution halted|^Calls: ")
+_MAY_FAIL = lazy(r"\|\| ?(?:true|:|exit 0|echo\b.*)\s*$")
+_SMALL_TOOL = lazy(
+    r"(?:/usr)?(?:/bin/)?(?:ls|cp|mv|rm|mkdir|rmdir|cat|grep|sed|ln|chmod|chown|stat|du|df|find|which|head|tail|wc|sort"
+    r"|diff): \S"
+)
+_WARNED = ("WARNING", *BAD_LEVELS)
+_DID_MORE = 2  # lines
+_SERIES_LINES = 20  # above and below, in which the same is looked for
+_NEAR_LINES = 12  # from a headline to its stack
+
+
+class Around(NamedTuple):
+    """What the program printed above and below a complaint."""
+
+    above: list[SeenLine]
+    below: list[SeenLine]
+
+
+def went_on(fault: Fault, scene: Scene) -> bool:
+    """Whether a program's complaint was not its end, by what it printed around it."""
+    if scene.dead or not is_complaint(fault) or fault.source or _is_out_of_sight(fault, scene):
+        return False
+    if _is_tallied(fault, scene):
+        return True
+    around = _around(fault, scene)
+    if not around.below or all(is_farewell(line.text) for line in around.below):
+        return False
+    if fault.trace is None and (_is_allowed(fault, scene) or _is_of_small_tool(fault, around)):
+        return True
+    return _prints_on(fault, around, scene) or _is_between(around, fault) or _brought_a_result(fault, around, scene)
+
+
+def is_complaint(fault: Fault) -> bool:
+    """Whether it is what a program says, rather than the death of a process or of its data."""
+    if (fault.row.explains == DIVERGED and fault.trace is None) or fault.row.failure_class in _OF_RESOURCES:
+        return False
+    if abs(fault.row.explains - ASKED) <= NEARLY_ASKED:
+        return False
+    return fault.row.explains > ASKED or fault.trace is not None or fault.row.id in _SMALL_COMPLAINTS
+
+
+def _is_out_of_sight(fault: Fault, scene: Scene) -> bool:
+    """Whether it stands before the last lines that were kept."""
+    return not scene.record.tail or fault.number < scene.record.tail[0].number
+
+
+def first_line(fault: Fault) -> int:
+    """Where its traceback begins, or the first one of its chain."""
+    trace = fault.trace
+    while trace is not None and trace.cause is not None:
+        trace = trace.cause
+    return trace.number if trace is not None else fault.number
+
+
+def _around(fault: Fault, scene: Scene) -> Around:
+    tail, first = scene.record.tail, first_line(fault)
+    above = printed(line for line in tail if line.number < first)
+    return Around(above, printed(line for line in tail if line.number > fault.number))
+
+
+def _is_tallied(fault: Fault, scene: Scene) -> bool:
+    """Whether the last line of all counts just what has failed, beside what went well."""
+    last = scene.record.last_line
+    if last is None or last.number <= fault.number:
+        return False
+    failed = counts_failed(message(last.text).text)
+    told = [one for one in scene.attempt.faults if one.severity > WEAK and one.number < last.number]
+    return failed > 0 and failed == len(told or [fault])
+
+
+def _is_allowed(fault: Fault, scene: Scene) -> bool:
+    """Whether the command that complains was shown right before, with what is to be done where it fails."""
+    above = next((line.text for line in reversed(scene.record.tail) if line.number < fault.number), "")
+    return bool(_MAY_FAIL.search(above))
+
+
+def _is_of_small_tool(fault: Fault, around: Around) -> bool:
+    """Whether a small tool of a script complains, and the script did more."""
+    return bool(_SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= _DID_MORE)
+
+
+def _prints_on(fault: Fault, around: Around, scene: Scene) -> bool:
+    """Whether a runtime whose output never waits shows its exception as the program does that has caught it."""
+    if fault.trace is not None:
+        return False
+    lines = [line for line in scene.record.tail if abs(line.number - fault.number) <= _NEAR_LINES]
+    if _R_ERROR.match(fault.text):
+        return not any(_R_ENDED.match(line.text) for line in scene.record.tail if line.number > fault.number)
+    for _, frame, end in _RUNTIMES:
+        shown = [line.number for line in scene.record.tail if line.number > fault.number and frame.search(line.text)]
+        if shown and shown[0] - fault.number <= _NEAR_LINES and not any(end.search(line.text) for line in lines):
+            return around.below[-1].number > shown[-1]
+    return False
+
+
+def _is_between(around: Around, fault: Fault) -> bool:
+    """Whether the program shows below what it showed above: it lets nothing wait, so it printed that later."""
+    if fault.trace is not None and fault.trace.cut:
+        return False  # a full buffer had been written out before
+    above, below = around.above[-_SERIES_LINES:], around.below[:_SERIES_LINES]
+    return any(same_form(one.text, other.text) for one in above for other in below)
+
+
+def _brought_a_result(fault: Fault, around: Around, scene: Scene) -> bool:
+    """Whether the last line of all is a result, that no buffer has held back."""
+    last, trace = around.below[-1], fault.trace
+    if scene.record.last_line is None or last.number != scene.record.last_line.number:
+        return False
+    many = len(around.below) >= _DID_MORE
+    waited = (trace is not None and trace.cut) or not any(tells_of_program(line.text) for line in around.above)
+    if waited and trace is not None and trace.ends_program and message(trace.before).level not in _WARNED:
+        return False
+    if is_result(last.text, sure=True) or not many:
+        return is_result(last.text, sure=True)
+    if trace is None or waited:
+        return (not waited or (trace is not None and trace.is_shown)) and is_figure(last.text)
+    return is_result(last.text, sure=False)

@@ -1,0 +1,85 @@
+"""Who went on after a complaint, by what stands around it, and whose output had only waited in a buffer."""
+
+from __future__ import annotations
+
+import pytest
+
+from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
+
+FRESH = Evidence(log_age_seconds=30.0)
+
+
+def trace(*functions: str) -> str:
+    frames = "".join(f'  File "/w/t.py", line {at}, in {name}\n    f{at}()\n' for at, name in enumerate(functions, 3))
+    return f"Traceback (most recent call last):\n{frames}ValueError: no column w\n"
+
+
+MODULE = trace("<module>", "load")  # as Python shows what nobody caught; a `try` in no function looks alike
+JVM = "java.lang.IllegalStateException: no index for 2\n\tat A.read(A.java:2)\n\tat A.main(A.java:3)\n"
+NODE = "TypeError: fetch failed\n    at get (/w/a.js:1:49)\n    at /w/a.js:4:7\n"
+
+WENT_ON = {
+    "the same is printed below as above": f"shop A has 3 orders\n{MODULE}shop C has 5 orders\norders 8\n",
+    "rows of one table": f"name        rate\nalpha     12.000\n{MODULE}gamma      3.000\n",
+    "stages of one script": f"== 1 prepare\n== 2 convert\n{MODULE}== 3 pack\n",
+    "results below what was printed first": f"report on points\n3 points\n{MODULE}slope 1.5 r2 0.96\nreport: r.html\n",
+    "a logger's traceback, and a result that is saved last": (
+        f"2026-01-02 03:04:05 ERROR app: one is left out\n{trace('part')}wrote 3 values to out.json\n"
+    ),
+    "a traceback that begins in a function, and a sum at the end": f"{trace('main', 'load')}mean of 4 folds: 0.81\n",
+    "a traceback that begins in a function, and a figure at the end": f"{trace('main')}settings a\nresidual: 0.03\n",
+    "a tally of as many failures": f"{trace('run')}3 ok, 1 failed\n",
+    "a server's request": (
+        '127.0.0.1 - - [1/Jan/2026 01:02:03] "GET /a HTTP/1.1" 200 -\n'
+        "Exception occurred during processing of request from ('127.0.0.1', 4954)\n"
+        f'{trace("finish", "do_GET")}127.0.0.1 - - [1/Jan/2026 01:02:03] "GET /b HTTP/1.1" 200 -\n'
+    ),
+    "an error told with what is done instead": "points 5\nsolve failed: singular - least squares instead\nresidual 3\n",
+    "a traceback whose code speaks of errors": (
+        "mirror a\n" + trace("main").replace("f0()", 'raise TimeoutError("read timed out")') + "trying again\n9 bytes\n"
+    ),
+    "a standard error of R": "samples: 24\n            Estimate Std. Error\nx              0.551      0.021\n",
+    "a shell that shows its commands": f"+ mkdir out\n+ python t.py\n{MODULE}+ tar cf out.tar out\n",
+    "a prompt": "u@h:~/w$ cp a b\ncp: cannot stat 'a': No such file or directory\nu@h:~/w$ ls out\nc\n",
+    "a small tool in a script": "preparing\ncp: cannot stat 'a': No such file or directory\nsecond part\nthird part\n",
+    "a command that may fail": "ls /d || true\nls: cannot access '/d': No such file or directory\ncat b\nb is built\n",
+    "an exception that a program of the JVM shows": f"opened\n{JVM}sum 24\n",
+    "an exception that Node shows": f"asking\n{NODE}orders: 5\n",
+    "a panic that was caught": (
+        "thread 'main' panicked at src/m.rs:1:29:\nbad tile\nnote: run with `RUST_BACKTRACE=1`\nall tiles but one\n"
+    ),
+    "an error of R that was caught": "Error in fit(x) : singular\nmodel 2 of 3\ncoefficients in c.csv\n",
+}
+ENDED = {
+    "a tally of more failures": f"{trace('run')}1 ok, 3 failed\n",
+    "a shell that shows what its trap does": f"+ python t.py\n{MODULE}+ ls\na\n+ du -sh .\n8K .\n",
+    "a last remark of what it had open": f"opening 3 files\n{MODULE}closing 3 files\n",
+    "a counted thing that a thread of the JVM missed": f'part 1 ok\npart 2 ok\nException in thread "main" {JVM}',
+    "a buffer": f"{MODULE}loading points\n3 points\nslope 1.5\n",
+    "a buffer behind a scheduler's words": f"Job 7 on node n3\n{MODULE}loading points\ncleaning 3 points\n",
+    "a buffer behind a traceback that was shown before leaving": f"{trace('main')}reading the settings\n",
+    "a full buffer": f"shop A has 3 orders\nshop B h{MODULE}as 4 orders\nshop C has 5 orders\n",
+    "a remark of a script behind the death": f"trainer is up\n{MODULE}the image holds release 12.4\n",
+    "a shell that leaves": f"+ mkdir out\n+ python t.py\n{MODULE}+ rc=1\n+ tar cf out.tar out\n+ exit 1\n",
+    "a shell that only cleans up": f"+ mkdir out\n+ python t.py\n{MODULE}+ rm -r tmp\n+ date\nMon\n",
+    "another one later on": f"shop A has 3 orders\n{MODULE}shop C has 5 orders\n{MODULE}",
+    "an exception that nobody of the JVM caught": f'opened\nException in thread "main" {JVM}',
+    "an exception that nobody of Node caught": f"asking\n/w/a.js:1\nthrow e\n^\n\n{NODE}\nNode.js v20.20.2\n",
+    "an error of R": "model 1 of 3\nError in fit(x) : singular\nCalls: main -> fit\nExecution halted\n",
+}
+
+
+@pytest.mark.parametrize("log", WENT_ON.values(), ids=WENT_ON)
+def test_it_went_on(log: str) -> None:
+    assert classify(log.encode(), FRESH).failure_class == "success_healthy"
+
+
+@pytest.mark.parametrize("log", ENDED.values(), ids=ENDED)
+def test_it_ended(log: str) -> None:
+    assert classify(log.encode(), FRESH).terminal
+
+
+@pytest.mark.parametrize("log", WENT_ON.values(), ids=WENT_ON)
+def test_a_bad_exit_code_says_more(log: str) -> None:
+    assert classify(log.encode(), Evidence(exit_code=1)).terminal
