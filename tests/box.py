@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 ONBOX = [sys.executable, "-m", "onbox"]
 REPOSITORY = Path(__file__).resolve().parent.parent
-STATE_HOME = os.path.join(tempfile.gettempdir(), f"onbox-tests-{os.getuid()}")  # not the home of who tests
+STATE_HOME = ".state"  # beside the project: what is known of other projects is of this test alone
 BOUND_SECONDS = 60.0  # far beyond what anything takes; reached on a busy machine only by what hangs
 
 T = TypeVar("T")
@@ -54,7 +53,7 @@ class Box:
         self.started: list[subprocess.Popen[str]] = []
         name, _, value = self.tag.partition("=")
         self.env = {**os.environ, name: value, "PYTHONPATH": str(REPOSITORY)}
-        self.env.setdefault("XDG_STATE_HOME", STATE_HOME)
+        self.env.setdefault("XDG_STATE_HOME", os.fspath(project.parent / STATE_HOME))
 
     @property
     def state(self) -> Path:

@@ -17,6 +17,7 @@ from onbox.triage.meaning import ENOUGH, SURE, meaning_of, row_of
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, VAGUE_ROWS, match_row
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.reading.signs import is_handled
 from onbox.triage.reading.tracebacks import HEADER, IGNORED
 from onbox.triage.rules.rows import DEATH, SUMMARY, compiled
 from onbox.triage.words import CRIES, HINT
@@ -59,7 +60,7 @@ def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...], *, dead: bool) ->
         return None
     marks = (attempt.started, attempt.last_progress)
     after = max((mark.number for mark in marks if mark is not None), default=0)
-    found = paragraphs([line for line in tail if line.number > after])
+    found = paragraphs([line for line in tail if line.number > after and not _is_of_trace(line, attempt)])
     # What the line alone has been judged by; a bare death says too little for that.
     known = {fault.number for fault in attempt.faults if fault.handled or fault.row.explains > DEATH}
     faults = [
@@ -69,6 +70,11 @@ def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...], *, dead: bool) ->
         and (dead or one.boxed or one.level is not None or _told_since(one, tail) < INFORMED)
     ]
     return max((one for one in faults if one), key=lambda one: (one.row.explains, -one.number), default=None)
+
+
+def _is_of_trace(line: SeenLine, attempt: LogAttempt) -> bool:
+    """Whether it is a frame of a traceback, or its code."""
+    return any(one.trace is not None and one.trace.number < line.number < one.number for one in attempt.faults)
 
 
 def _told_since(said: Paragraph, tail: tuple[SeenLine, ...]) -> int:
@@ -96,6 +102,8 @@ def _fault(said: Paragraph, attempt: LogAttempt, *, at_end: bool) -> Fault | Non
     if row is None:
         return None
     shown = _shown(said, row)
+    if is_handled(shown.text):
+        return None
     return Fault(row, shown.number, shown.text, LOGGED, attempt.progress)
 
 

@@ -11,6 +11,7 @@ from onbox.triage.reading.tracebacks import (
     HEADER,
     IGNORED,
     NOISE_LIMIT,
+    OF_REQUEST,
     OPEN_LINES,
     STACK_DUMP,
     Trace,
@@ -83,7 +84,7 @@ class OpenTraces:
         before = message(previous)
         told = before.level is not None and said.source == before.source and not names_level_small(previous)
         reports = before.level == "INFO" and progress_of(previous, before)  # what follows is not the logger's
-        caught = said.level is not None or (told and not reports)
+        caught = said.level is not None or (told and not reports) or bool(OF_REQUEST.search(previous))
         chained = said.source in self.chained
         self.chained.discard(said.source)
         ignored = bool(IGNORED.search(previous))

@@ -43,7 +43,7 @@ NOT_PROGRESS = lazy(
     r"|\bbytes\b.{0,40}\bcopied\b"
     r"|\b(?:cannot|could not|can't|unable to)\b|^\W{0,3}done\. |\bat \S{1,200} line \d|nccl (?:info|warn)"
     r"|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*"
-    r"|\brepeated \d+x across|^frame #\d+: ",
+    r"|^exception in thread |\brepeated \d+x across|^frame #\d+: ",
     re.IGNORECASE,
 )
 # A bar counts whatever its description says ("eval_error: 12%|"), but not one of things being fetched.

@@ -89,6 +89,7 @@ _GOOD = lazy(r"ok|pass(?:ed)?|succeeded|successful(?:ly)?|completed", re.IGNOREC
 _BAD = lazy(r"fail(?:ed|ures?)?|errors?|unreachable|crashed|aborted", re.IGNORECASE)
 _REST = lazy(r"skip(?:ped)?|changed|warn(?:ing)?s?|ignored|rescued|cached", re.IGNORECASE)
 _NOT_YET = lazy(r"running|pending|queued|remaining|left|waiting|scheduled|active", re.IGNORECASE)
+_OF_TESTS = lazy(r"\b(?:pass(?:ed)?|tests?|checks?|total)\b", re.IGNORECASE)
 _OF_A_LOOP = lazy(r"\b(?:step|epoch|iter\w*|batch|round|so far)\b", re.IGNORECASE)
 # A server that was asked to end says so when it has; one that has crashed may say the same.
 SHUT_DOWN = lazy(
@@ -137,11 +138,26 @@ def is_test_report(text: str) -> bool:
     return bool(TESTS_OK.match(text)) and not _SOME_FAILED.search(text)
 
 
+def _counts_in(text: str) -> list[tuple[str, int]]:
+    return [(hit["what"] or hit["label"], int(hit["count"] or hit["value"])) for hit in _TALLY.finditer(text)]
+
+
+def counts_failed(text: str) -> int:
+    """How many pieces of its work a program counts as failed, beside others that went well; 0 if it does not. Of tests
+    and checks, one that has failed is a failure of all.
+    """
+    counts = [] if _OF_A_LOOP.search(text) or _OF_TESTS.search(text) else _counts_in(text)
+    if any(count for word, count in counts if _NOT_YET.fullmatch(word)):
+        return 0
+    good = sum(count for word, count in counts if _GOOD.fullmatch(word))
+    return sum(count for word, count in counts if _BAD.fullmatch(word)) if good else 0
+
+
 def _tallies_all_good(text: str) -> bool:
     """Whether a line counts what went well, and that nothing went badly or is still to come."""
     if _OF_A_LOOP.search(text):
         return False
-    counts = [(hit["what"] or hit["label"], int(hit["count"] or hit["value"])) for hit in _TALLY.finditer(text)]
+    counts = _counts_in(text)
     good = sum(count for word, count in counts if _GOOD.fullmatch(word))
     bad = [count for word, count in counts if _BAD.fullmatch(word)]
     rest = sum(count for word, count in counts if _REST.fullmatch(word))

@@ -33,6 +33,12 @@ IGNORED = lazy(
     r"|Exception in thread (?:Net|Msg|Chk|Metrics|wandb|Tensorboard|tqdm)|Error in sys\.excepthook"
     r"|future: <"
 )
+# A server tells of a request that it could not answer.
+OF_REQUEST = lazy(
+    r"\bException (?:occurred )?(?:during|while|on) (?:the )?(?:processing|handling) (?:of )?(?:a )?request\b"
+    r"|^Exception on /\S* \[[A-Z]{3,7}\]",
+    re.IGNORECASE,
+)
 _LIBRARY = lazy(
     r"site-packages|dist-packages|/lib/python\d|^<frozen|^<string>|/usr/lib/|\\Lib\\|python\d\.\d+/"
     r"|^<__array_function__"
@@ -63,6 +69,13 @@ DATA_READ = lazy(
 
 _TRACKER = lazy(r"[\\/](?:wandb|comet_ml|neptune|clearml|mlflow|swanlab)[\\/]")
 _PROGRAM = ("<module>", "_run_module_as_main")  # the outermost frame of an exception that nobody caught
+
+
+# What leads in a traceback whose first frames are left out, or that was raised elsewhere.
+_HANDED_ON = lazy(
+    r"^Error executing job with|^Exception in (?:thread|callback)|^Process \S|\"\"\"|RemoteTraceback|Original\b"
+    r"|\braised\b"
+)
 
 
 class TracebackFrame(NamedTuple):
@@ -103,6 +116,7 @@ class Trace:
         self.cut = False
         self.neighbour = False  # only the line before tells that a logger wrote it
         self.ends_program = False
+        self.is_shown = False  # it begins in a function of the program's: only who caught it shows no more of it
         self.cause: Trace | None = None  # what this one passes on, where it is chained
         self.shown: deque[str] = deque(maxlen=SHOWN_LINES)
         self.taken = 0  # lines, of which `shown` keeps the last
@@ -115,6 +129,7 @@ class Trace:
         self.frames.append(TracebackFrame(found[1], int(found[2][:9]), found[3] or ""))
         if len(self.frames) == 1:
             self.ends_program = (found[3] or "").strip() in _PROGRAM and found[1] != "<string>"
+            self.is_shown = not (self.ends_program or self.frames[0].is_library or _HANDED_ON.search(self.before))
             self.caught = self.caught and not (self.neighbour and self.ends_program)
         del self.frames[:-FRAMES_KEPT]
         self.noise = 0

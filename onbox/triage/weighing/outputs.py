@@ -51,6 +51,8 @@ _SUMS_UP = lazy(
     rf".{{0,120}}\d|^\W{{0,4}}(?:\w{{1,20}} )?(?:report|output|results?|table|plot)s?\W{{1,4}}(?:in |at |to )?{_FILE}",
     re.IGNORECASE,
 )
+# A name and its figure, and no more.
+_FIGURE = lazy(r"^\W{0,4}[A-Za-z][\w ./()-]{0,40}?[:=\s]\s{0,8}[-+]?\d[\d.,e+-]{0,20}(?: ?\w{1,8}| ?%)?\W{0,2}$")
 _WORDS = lazy(r"\S+")
 _DIGITS = lazy(r"\d+")
 _MARK = lazy(r"^([^\w\s]{2,6}|\[[^\]\w]?\d{1,4}/\d{1,4}\])\s?\w")
@@ -107,6 +109,11 @@ def is_result(text: str, *, sure: bool) -> bool:
     return bool((_SUMS_UP if sure else _FIGURE_OR_FILE).search(text))
 
 
+def is_figure(text: str) -> bool:
+    """Whether a line gives a figure a name, and says no more."""
+    return bool(_FIGURE.match(text)) and not _AT_WORK.search(text)
+
+
 def same_form(one: str, other: str) -> bool:
     """Whether two lines are of one series: the same words with other numbers or names, the same mark before them, or
     the same columns.
@@ -124,8 +131,11 @@ def _share_words(one: str, other: str) -> bool:
     words = [[_DIGITS.sub("0", word) for word in _WORDS.findall(text)] for text in (one, other)]
     if len(words[0]) != len(words[1]) or len(words[0]) < ALIKE_WORDS:
         return False
+    if words[0][0] != words[1][0] and (_AT_WORK.search(one) or _AT_WORK.search(other)):
+        return False
     alike = [word for word, same in zip(*words, strict=True) if word == same and any(map(str.isalpha, word))]
-    return 2 * len(alike) >= len(words[0]) - 1 and len(alike) >= 1 and any(map(str.isdigit, one))
+    counts = any(map(str.isdigit, one)) and 2 * len(alike) >= len(words[0]) - 1
+    return bool(alike) and (counts or len(alike) == len(words[0]) - 1)
 
 
 def _share_columns(one: str, other: str) -> bool:

@@ -19,9 +19,10 @@ _PROMPT = lazy(r"^((?:\([\w.-]{1,40}\) ?)?(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$
 # What comes also where a script leaves.
 _NO_WORK = lazy(
     r"(?:exit|return|logout|echo|printf|date|trap|rm|kill|pkill|wait|cleanup\w*|\[\[?|test|true|false|:|sleep|set|unset"
-    r"|deactivate|popd|cd|shift|local|export|hostname|module|conda|mail|sendmail|curl|notify\w*|scancel|squeue|sacct"
+    r"|ls|du|df|free|ps|uptime|env|cat|head|tail|nvidia-smi|deactivate|popd|cd|shift|local|export|hostname|module|conda|mail|sendmail|curl|notify\w*|scancel|squeue|sacct"
     r"|[A-Za-z_]\w*=\S*)(?:\s|$)"
 )
+_LEAVES = lazy(r"(?:exit|logout)\b")  # a person who asks for more is there
 _BAD_END = lazy(r"(?:exit|return) [1-9]|\w*(?:rc|ret|status|code|err)\w*=[1-9]")
 
 
@@ -29,14 +30,14 @@ def a_shell_goes_on(fault: Fault, scene: Scene) -> bool:
     """Whether the shell that started what failed shows the next commands, and works on."""
     if scene.dead or not is_complaint(fault):
         return False
-    for shown in (_TRACED, _PROMPT):
+    for shown, leaves in ((_TRACED, _NO_WORK), (_PROMPT, _LEAVES)):
         commands = [(line.number, hit) for line in scene.record.tail if (hit := shown.match(line.text))]
         before = [_asked_by(hit) for number, hit in commands if number < first_line(fault)]
         after = [hit for number, hit in commands if number > fault.number and _asked_by(hit) in before]
         said = [hit[hit.re.groups] for hit in after]
         if any(_BAD_END.match(command) for command in said):
             return False
-        if any(not _NO_WORK.match(command) for command in said):
+        if any(not leaves.match(command) for command in said):
             return True
     return False
 

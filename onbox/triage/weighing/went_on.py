@@ -14,8 +14,10 @@ from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
+from onbox.triage.reading.record import WEAK
+from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, DIVERGED
-from onbox.triage.weighing.outputs import is_farewell, is_result, printed, same_form, tells_of_program
+from onbox.triage.weighing.outputs import is_farewell, is_figure, is_result, printed, same_form, tells_of_program
 
 if TYPE_CHECKING:
     import re
@@ -60,6 +62,8 @@ def went_on(fault: Fault, scene: Scene) -> bool:
     """Whether a program's complaint was not its end, by what it printed around it."""
     if scene.dead or not is_complaint(fault) or fault.source or _is_out_of_sight(fault, scene):
         return False
+    if _is_tallied(fault, scene):
+        return True
     around = _around(fault, scene)
     if not around.below or all(is_farewell(line.text) for line in around.below):
         return False
@@ -70,7 +74,7 @@ def went_on(fault: Fault, scene: Scene) -> bool:
 
 def is_complaint(fault: Fault) -> bool:
     """Whether it is what a program says, rather than the death of a process or of its data."""
-    if fault.row.explains == DIVERGED or fault.row.failure_class in _OF_RESOURCES:
+    if (fault.row.explains == DIVERGED and fault.trace is None) or fault.row.failure_class in _OF_RESOURCES:
         return False
     if abs(fault.row.explains - ASKED) <= NEARLY_ASKED:
         return False
@@ -94,6 +98,16 @@ def _around(fault: Fault, scene: Scene) -> Around:
     tail, first = scene.record.tail, first_line(fault)
     above = printed(line for line in tail if line.number < first)
     return Around(above, printed(line for line in tail if line.number > fault.number))
+
+
+def _is_tallied(fault: Fault, scene: Scene) -> bool:
+    """Whether the last line of all counts just what has failed, beside what went well."""
+    last = scene.record.last_line
+    if last is None or last.number <= fault.number:
+        return False
+    failed = counts_failed(message(last.text).text)
+    told = [one for one in scene.attempt.faults if one.severity > WEAK and one.number < last.number]
+    return failed > 0 and failed == len(told or [fault])
 
 
 def _is_allowed(fault: Fault, scene: Scene) -> bool:
@@ -131,11 +145,15 @@ def _is_between(around: Around, fault: Fault) -> bool:
 
 def _brought_a_result(fault: Fault, around: Around, scene: Scene) -> bool:
     """Whether the last line of all is a result, that no buffer has held back."""
-    last = around.below[-1]
+    last, trace = around.below[-1], fault.trace
     if scene.record.last_line is None or last.number != scene.record.last_line.number:
         return False
-    trace = fault.trace
+    many = len(around.below) >= _DID_MORE
     waited = (trace is not None and trace.cut) or not any(tells_of_program(line.text) for line in around.above)
     if waited and trace is not None and trace.ends_program and message(trace.before).level not in _WARNED:
         return False
-    return is_result(last.text, sure=waited or trace is None or len(around.below) < _DID_MORE)
+    if is_result(last.text, sure=True) or not many:
+        return is_result(last.text, sure=True)
+    if trace is None or waited:
+        return (not waited or (trace is not None and trace.is_shown)) and is_figure(last.text)
+    return is_result(last.text, sure=False)

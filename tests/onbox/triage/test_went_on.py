@@ -28,6 +28,18 @@ WENT_ON = {
         f"2026-01-02 03:04:05 ERROR app: one is left out\n{trace('part')}wrote 3 values to out.json\n"
     ),
     "a traceback that begins in a function, and a sum at the end": f"{trace('main', 'load')}mean of 4 folds: 0.81\n",
+    "a traceback that begins in a function, and a figure at the end": f"{trace('main')}settings a\nresidual: 0.03\n",
+    "a tally of as many failures": f"{trace('run')}3 ok, 1 failed\n",
+    "a server's request": (
+        '127.0.0.1 - - [1/Jan/2026 01:02:03] "GET /a HTTP/1.1" 200 -\n'
+        "Exception occurred during processing of request from ('127.0.0.1', 4954)\n"
+        f'{trace("finish", "do_GET")}127.0.0.1 - - [1/Jan/2026 01:02:03] "GET /b HTTP/1.1" 200 -\n'
+    ),
+    "an error told with what is done instead": "points 5\nsolve failed: singular - least squares instead\nresidual 3\n",
+    "a traceback whose code speaks of errors": (
+        "mirror a\n" + trace("main").replace("f0()", 'raise TimeoutError("read timed out")') + "trying again\n9 bytes\n"
+    ),
+    "a standard error of R": "samples: 24\n            Estimate Std. Error\nx              0.551      0.021\n",
     "a shell that shows its commands": f"+ mkdir out\n+ python t.py\n{MODULE}+ tar cf out.tar out\n",
     "a prompt": "u@h:~/w$ cp a b\ncp: cannot stat 'a': No such file or directory\nu@h:~/w$ ls out\nc\n",
     "a small tool in a script": "preparing\ncp: cannot stat 'a': No such file or directory\nsecond part\nthird part\n",
@@ -40,6 +52,10 @@ WENT_ON = {
     "an error of R that was caught": "Error in fit(x) : singular\nmodel 2 of 3\ncoefficients in c.csv\n",
 }
 ENDED = {
+    "a tally of more failures": f"{trace('run')}1 ok, 3 failed\n",
+    "a shell that shows what its trap does": f"+ python t.py\n{MODULE}+ ls\na\n+ du -sh .\n8K .\n",
+    "a last remark of what it had open": f"opening 3 files\n{MODULE}closing 3 files\n",
+    "a counted thing that a thread of the JVM missed": f'part 1 ok\npart 2 ok\nException in thread "main" {JVM}',
     "a buffer": f"{MODULE}loading points\n3 points\nslope 1.5\n",
     "a buffer behind a scheduler's words": f"Job 7 on node n3\n{MODULE}loading points\ncleaning 3 points\n",
     "a buffer behind a traceback that was shown before leaving": f"{trace('main')}reading the settings\n",
