@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.viewer.event_text import narrate as narrate_chain
 from onbox.contract.events import CHAIN_ENDS, Event
-from onbox.contract.json_text import as_number
+from onbox.contract.json_text import as_number, as_whole
 from onbox.contract.paths import SWEEP
-from onbox.model.units import format_duration
+from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
 from onbox.sweep.state.board import known_metrics
 
@@ -69,7 +69,8 @@ def _end(record: Record) -> str:
 
 _TELLERS: dict[str, Callable[[Record], str | None]] = {
     Event.CHAIN_STARTED: lambda r: (
-        f"sweep started · {r.get('cells')} cells, {r.get('open')} to run · runner pid {r.get('pid')}"
+        f"sweep started · {counted(as_whole(r.get('cells')) or 0, 'cell')}, {r.get('open')} to run"
+        f" · runner pid {r.get('pid')}"
     ),
     Event.CELLS_ADDED: lambda r: f"{r.get('count')} cells added from {r.get('origin')}",
     Event.CELL_STARTED: _cell("started", _cards),
