@@ -180,6 +180,11 @@ def test_what_is_told_as_gone_or_unmarked_needs_a_second_look() -> None:
         assert (judged.proof_seconds is not None) == (row in PROVED_TWICE)
 
 
+def test_of_a_sweep_its_own_marker_and_its_cells_are_told() -> None:
+    done = {**MARKER, "cells": {"done": 2, "failed": 0}}
+    assert judge_run(facts(done=done), RunTerms()).say == "SWEEP_DONE of run R1, 2 cells done"
+
+
 def test_a_failure_tells_class_remedy_and_proof_without_secrets() -> None:
     own = {
         "stage": "train",

@@ -358,3 +358,9 @@ def test_a_sweep_is_one_run_that_counts_its_cells(box: LocalBox, project: Box) -
     failure = seen.failure
     assert not isinstance(failure, Absent | Unseen)
     assert (failure.stage, failure.failure_class, failure.retry_allowed) == ("SWEEP", "code_error", False)
+
+
+def test_the_proof_of_a_sweeps_end_is_its_own(box: LocalBox, project: Box) -> None:
+    assert project.onbox("sweep", "--name", "digits", "n=1..3", "--", "true {n}").returncode == 0
+    done = look(box, project)
+    assert done.done == f"SWEEP_DONE of {done.run_id}"
