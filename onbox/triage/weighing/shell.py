@@ -18,12 +18,12 @@ _TRACED = lazy(r"^\+{1,3} (\S.*)$")
 _PROMPT = lazy(r"^((?:\([\w.-]{1,40}\) ?)?(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$#%]{0,80})?[$%\u276f\u279c]) (\S.*)$")
 # What comes also where a script leaves.
 _NO_WORK = lazy(
-    r"(?:exit|return|logout|echo|printf|date|trap|rm|kill|pkill|wait|cleanup\w*|\[\[?|test|true|false|:|sleep|set|unset"
-    r"|ls|du|df|free|ps|uptime|env|cat|head|tail|nvidia-smi|deactivate|popd|cd|shift|local|export|hostname|module|conda|mail|sendmail|curl|notify\w*|scancel|squeue|sacct"
-    r"|[A-Za-z_]\w*=\S*)(?:\s|$)"
+    r"(?:exit|return|logout|echo|printf|date|trap|rm|kill|pkill|wait|cleanup\w{0,40}|\[\[?|test|true|false|:|sleep|set|unset"
+    r"|ls|du|df|free|ps|uptime|env|cat|head|tail|nvidia-smi|deactivate|popd|cd|shift|local|export|hostname|module|conda|mail|sendmail|curl|notify\w{0,40}|scancel|squeue|sacct"
+    r"|[A-Za-z_]\w{0,60}=\S{0,400})(?:\s|$)"
 )
 _LEAVES = lazy(r"(?:exit|logout)\b")  # a person who asks for more is there
-_BAD_END = lazy(r"(?:exit|return) [1-9]|\w*(?:rc|ret|status|code|err)\w*=[1-9]")
+_BAD_END = lazy(r"(?:exit|return) [1-9]|\w{0,40}(?:rc|ret|status|code|err)\w{0,20}=[1-9]")
 
 
 def a_shell_goes_on(fault: Fault, scene: Scene) -> bool:
