@@ -29,12 +29,13 @@ class Ruling(NamedTuple):
     says: str
 
 
+NOT_WHOLE = "what was loaded is not the whole of its results, as told above: pull again"
 # pulled, verified, word. Every other row is a no, and says the first thing to do.
 TABLE: dict[tuple[bool, bool, bool], Ruling] = {
     (False, False, False): Ruling(may=False, says="pull its results first"),
     (False, False, True): Ruling(may=False, says="a word does not replace the results: pull them first"),
-    (False, True, False): Ruling(may=False, says="the files have changed since they were verified: pull again"),
-    (False, True, True): Ruling(may=False, says="the files have changed since they were verified: pull again"),
+    (False, True, False): Ruling(may=False, says=NOT_WHOLE),
+    (False, True, True): Ruling(may=False, says=NOT_WHOLE),
     (True, False, False): Ruling(may=False, says="load each of its files once"),
     (True, False, True): Ruling(may=False, says="a word does not replace the check: load each of its files once"),
     (True, True, False): Ruling(may=False, says="say which box and which verb you mean"),

@@ -44,3 +44,7 @@ def test_a_box_needs_all_its_runs_and_at_least_one() -> None:
     assert may_be_given_back([good, good])
     assert not may_be_given_back([good, conditions(True, False, True)])
     assert not may_be_given_back([])
+
+
+def test_what_was_loaded_and_is_not_whole_is_not_said_to_have_changed() -> None:
+    assert conditions(False, True, False).ruling.says.startswith("what was loaded is not the whole of its results")
