@@ -18,6 +18,7 @@ from onbox.commands.engine.view import look_with_engine
 from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.elsewhere import removed_and_alive, removed_under_it
 from onbox.commands.shared.project import existing_run, load_project_to_read, no_run_yet, run_names
+from onbox.commands.show.own_box import with_own_box
 from onbox.commands.show.status_data import as_data
 from onbox.commands.show.status_text import render_status, run_line
 from onbox.contract.exits import Exit
@@ -64,13 +65,14 @@ def _look(paths: RunPaths) -> RunView:
 @config_option
 @json_option
 def run_status(args: Options) -> int:
-    paths = existing_run(load_project_to_read(args.config), args.run)
+    project = load_project_to_read(args.config)
+    paths = existing_run(project, args.run)
     if _is_sweep(paths):
         from onbox.commands.sweeps.show import show_status_at  # noqa: PLC0415 - only for a sweep
 
         return show_status_at(args, paths)
     view, found = _with_engine(paths, _look(paths))
-    data = as_data(paths, view, found)
+    data = with_own_box(as_data(paths, view, found), project)
     if not args.json and not args.wide and shows_tables(sys.stdout, os.environ):
         from onbox.commands.show.status_screen import print_status  # noqa: PLC0415 - only on such a terminal
 

@@ -108,6 +108,9 @@ def test_the_box_names_no_box_that_it_does_not_know(box: Box) -> None:
         assert "BOX" not in said
         assert "next     on the machine that looks at this box" in said
         assert json.loads(box.onbox("status", "--json", name).stdout)["next_command"] is None
+    (box.project / "onbox.toml").write_text('[boxes.here]\nbackend = "local"\nproject = "."\n')
+    for name in ("grid", box.project.name):
+        assert f"next     patrol pull here/{name}\n" in box.onbox("status", name).stdout
 
 
 def test_a_column_that_no_cell_has_is_told(box: Box) -> None:

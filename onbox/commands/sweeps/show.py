@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onbox.cli.command import command
+from onbox.commands.shared.project import load_project_to_read
+from onbox.commands.show.own_box import with_own_box
 from onbox.commands.show.status_text import step_lines
 from onbox.commands.sweeps.named import sweep_paths
 from onbox.commands.sweeps.options import common, sweep_argument
@@ -18,7 +20,7 @@ from onbox.contract.exits import Exit
 from onbox.model.screen import SEPARATOR, joined, labelled, whole
 from onbox.outside import safe_line
 from onbox.runs.state import shown_state
-from onbox.sweep.look import SweepView, look_at_sweep
+from onbox.sweep.look import look_at_sweep
 from onbox.sweep.results import ResultsTable, read_table
 from onbox.sweep.state.frozen_sweep import read_definition
 
@@ -41,13 +43,12 @@ def run_status(args: Options) -> int:
 
 def show_status_at(args: Options, paths: RunPaths) -> int:
     """Also what `onbox status NAME` shows of a sweep."""
-    view = look_at_sweep(paths)
-    print(json.dumps(view.data, indent=2) if args.json else _text(view))
+    data = with_own_box(look_at_sweep(paths).data, load_project_to_read(args.config))
+    print(json.dumps(data, indent=2) if args.json else _text(data))
     return Exit.DONE
 
 
-def _text(view: SweepView) -> str:
-    data = view.data
+def _text(data: dict[str, Any]) -> str:
     lines = [joined([f"sweep {data['run']} ({data['run_id']}): {shown_state(data)}", *data["text"].split(SEPARATOR)])]
     for label, text in _prose(data):
         lines += labelled(label, safe_line(text)) if text else []
