@@ -63,7 +63,7 @@ p_section() {
   [ $p_until -lt $p_total ] || p_until=$((p_total-2))
   p_mark $p_name
   if [ $p_ticks -lt $p_until ]; then
-    "$@" &
+    { "$@"; p_mark "/$p_name $?"; } &
     p_job=$!
     while
       wait $p_job
@@ -76,15 +76,10 @@ p_section() {
         break
       fi
     done
-    if [ $p_code = 138 ]; then
-      wait $p_job
-      p_again=$?
-      [ $p_again = 127 ] || p_code=$p_again
-    fi
   else
     p_code=late
   fi
-  p_mark "/$p_name $p_code"
+  [ $p_code = 0 ] || p_mark "/$p_name $p_code"
 }
 p_at() {
   case $1 in

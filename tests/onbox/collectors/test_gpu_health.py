@@ -86,7 +86,7 @@ def test_check_tells_cards_faults_and_xids() -> None:
     (hidden,) = check_gpus(facts(gpus=reading, environ={"CUDA_VISIBLE_DEVICES": "5"}))
     assert hidden.verdict.value == "WARN"
     (xid,) = check_xids(facts(gpus=reading, xids=parse_xids(LOG)))
-    assert (xid.verdict.value, xid.seen) == ("WARN", "Xid 79 (the card has fallen off the bus), 1 times since the boot")
+    assert (xid.verdict.value, xid.seen) == ("WARN", "Xid 79 (the card has fallen off the bus), 1 time since the boot")
     (unread,) = check_xids(facts(gpus=reading, xids=Unseen("no rights")))
     assert unread.looked is False
     assert list(check_xids(facts(gpus=Absent("none")))) == []
