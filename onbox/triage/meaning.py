@@ -44,7 +44,7 @@ ANY_NAME = frozenset(
     " Error SystemExit NotImplementedError ImportError".split()
 )
 _CONTRACTIONS = lazy(r"\b(ca|could|do|does|did|is|was|were|has|wo)n['\u2019]t\b", re.IGNORECASE)
-_CAMEL = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL = lazy(r"(?<=[a-z0-9])(?<!Na)(?=[A-Z])|(?<=NaN)(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _JOINTS = lazy(r"(?<!\bh)[_-](?=[A-Za-z])")  # but not in h_rt, h_vmem
 # Ways to say the same, which the themes have in one form only.
 _SAME_SAID = (
@@ -64,6 +64,12 @@ _SAME_SAID = (
 _GOES_BEFORE = (("checkpoint_corrupt", "data_error"),)
 _BLANKS = lazy(r"\s+")
 _ADDRESS = lazy(r"\b(https?|ftp|s3|gs)://[^\s'\")>]+")  # what it is made of tells nothing
+
+# Where a check of a C++ library stands, and its condition: `x.cc(74) [(a) == (b)] `, `x.cc:74: Check failed: a > b : `
+_CHECK = lazy(
+    r"(?:[A-Z_]{4,24}: )?\S{1,120}\.(?:cc|cpp|cxx|cu|h|hpp|c)[(:]\d{1,7}\)?:?\s(?:\[[^\]]{1,200}\]\s"
+    r"|Check failed: .{1,200}? : )"
+)
 
 _UNIT = lazy(r"\b[\w@.-]{1,80}\.(?:service|timer|socket|scope|slice)\b")  # of systemd: its name tells nothing
 _DIRECTORIES = lazy(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-])")  # of a path: what they are called tells nothing either
@@ -126,7 +132,7 @@ def speaks_of_setting(sentence: str) -> bool:
     """Whether an error tells its reader what to choose."""
     if _SLIP.search(sentence):
         return False
-    return asks_for_setting(_plain(sentence[:TEXT_LIMIT]))
+    return asks_for_setting(_plain(without_check(sentence[:TEXT_LIMIT])))
 
 
 def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning | None:
@@ -146,6 +152,12 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
     leaders = [failure_class for failure_class, score in scores.items() if score == best]
     leaders = [one for one in leaders if not any(loser == one and winner in leaders for winner, loser in _GOES_BEFORE)]
     return Meaning(leaders[0], tuple(leaders[1:]), best)
+
+
+def without_check(sentence: str) -> str:
+    """What a check of a C++ library says, without its place and the condition that did not hold."""
+    found = _CHECK.match(sentence)
+    return sentence[found.end() :] if found and sentence[found.end() :].strip() else sentence
 
 
 def without_none(text: str) -> str:

@@ -9,7 +9,8 @@ import re
 
 from onbox.regex import lazy
 
-_LOUD = r"errors?|fatal|exception|failed|abort\w*"
+_FIGURES = r"(?:estimat\w+|rates?|bars?|norms?|terms?)\b"  # what is called error and is none
+_LOUD = rf"errors?(?! {_FIGURES})|fatal|exception|failed|abort\w*"
 _TROUBLE = (
     rf"{_LOUD}|fail(?:ure|s)?|mismatch\w*|violat\w+|inconsisten\w+|corrupt\w*|panic\w*|diverged|cannot|could not"
     r"|unable to|invalid|illegal|unsupported|not found|no such|denied|refused|unexpected|unrecogni[sz]ed|assert\w*"
@@ -22,10 +23,13 @@ _HINT = (
 # Written so that nobody overlooks it.
 CRIES = lazy(
     r"\b(?:ERR|ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b(?! 0\b)|[Ff]atal error"
-    r"|\bError [A-Za-z]|(?<!\d )\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)"
-    r"|[Ee]rror\s?[:(]"
+    rf"|\bError (?!{_FIGURES})[A-Za-z]"
+    r"|(?<!\d )\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)"
+    r"|[Ee]rror\s?(?:\(|:(?!\s?[\d.]))"
     r"|^npm (?:error|ERR!)"
 )
 LOUD = lazy(rf"\b(?:{_LOUD})\b|^e:|err!", re.IGNORECASE)
-TROUBLE = lazy(rf"(?<!\d )\b(?:{_TROUBLE})\b(?!\s{{0,8}}[:=]?\s{{0,4}}\d)", re.IGNORECASE)  # not a count of it
+TROUBLE = lazy(
+    rf"(?<!\d )\b(?:{_TROUBLE})\b(?!(?:\s\w{{1,20}}s)?\s{{0,8}}[:=]?\s{{0,4}}\d)", re.IGNORECASE
+)  # not a count of it
 HINT = lazy(rf"\b(?:{_HINT})\b", re.IGNORECASE)

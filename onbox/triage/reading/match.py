@@ -99,7 +99,8 @@ _SIGN_WORDS = (
     "|again|does not fit|batch size|early stop|objective"
     "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
     "|passed|built target|trying|retry|skip|fall|recover"
-    "|ignor|replaced|reconnect|proceed|will be|warnings.warn(|saved|wrote|written|writing |uploaded|stored|tests passed"
+    "|ignor|replaced|reconnect|proceed|from scratch|afresh|will be|warnings.warn(|saved|wrote|written|writing |uploaded"
+    "|stored|tests passed"
 )
 _WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|"), *languages.PLAIN_WORDS.split("|")})
 _LONGER = {short: [word for word in _NEEDED_BY if short in word] for short in _WORDS}  # a line asks for few of them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.life import Steps
@@ -17,6 +18,8 @@ LOGGED = 2  # an error somebody wrote down, or a bare line of a tool
 PROVEN = 3  # the end of an uncaught traceback, or a line that a scheduler, a kernel or a shell writes about a death
 
 TAIL = 80  # last lines that are kept
+OF_A_PART = 3  # times that the same success is told
+SUCCESS_LETTERS = 40
 
 
 class Fault(NamedTuple):
@@ -67,6 +70,7 @@ class LogAttempt:
         self.last_progress: SeenLine | None = None
         self.success: SeenLine | None = None
         self.progress_at_success = 0
+        self.said_success: Counter[str] = Counter()  # how often, by the words
         self.lines = 0
         self.lost: SeenLine | None = None
         self.lost_lines = 0
@@ -84,6 +88,15 @@ class LogAttempt:
     def reached_end(self) -> bool:
         """Whether its counter stands at the maximum that it shows."""
         return self.steps.at_end
+
+    def say_success(self, line: SeenLine, said: str) -> None:
+        """Take a word of success. One that comes again and again is of a part: each fold, each cell."""
+        words = "".join(filter(str.isalpha, said))[:SUCCESS_LETTERS]
+        self.said_success[words] += 1
+        if self.said_success[words] >= OF_A_PART:
+            self.success = None
+            return
+        self.success, self.progress_at_success = line, self.progress
 
     def signs_after(self, fault: Fault) -> int:
         """How many life signs came after a fault."""

@@ -269,8 +269,7 @@ class Scanner:
         if signs.SAVED.search(said.text) and said.level not in BAD_LEVELS and not signs.FAILED.search(said.text):
             attempt.saved = SeenLine(number, text)
         if said.level not in (*BAD_LEVELS, "DEBUG") and is_success(said.text):
-            attempt.success = SeenLine(number, text)
-            attempt.progress_at_success = attempt.progress
+            attempt.say_success(SeenLine(number, text), said.text)
         elif attempt.success is not None and compiled(_TESTS_FAILED.pattern).search(said.text):
             attempt.success = None  # it was of a part of the tests
         return False

@@ -70,11 +70,13 @@ MIDWAY = lazy(
     r"|progress|crash\w*|core|dump\w*|log|report|trace\w*|debug)\b",
     re.IGNORECASE,
 )
-FAILED = lazy(r"\b(?:fail\w*|could not|cannot|unable|not|error|lost|partial\w*|0 of)\b", re.IGNORECASE)
+FAILED = lazy(  # but a figure may be called error
+    r"\b(?:fail\w*|could not|cannot|unable|not|error(?!\s{0,4}[:=]?\s{0,4}\[?\d)|lost|partial\w*|0 of)\b", re.IGNORECASE
+)
 HANDLED = lazy(
     r"\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
     r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
-    r"|trying again"
+    r"|trying again|\b(?:start|begin|train)\w* (?:\w+ )?(?:from scratch|afresh)\b"
     r"|(?<!\d )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b(?!\s?[=:]\s?0\b)"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using default|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"

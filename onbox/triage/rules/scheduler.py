@@ -37,7 +37,7 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|\b(?:Function|Cell|Job|Run|Execution)Timeout(?:Error|Exception)\b|\bhit its timeout of \d"
         r"|^timeout: sending signal"
         r"|\blimit of \d{1,4}(?::\d\d){1,2}\b.{0,20} (?:reached|exceeded)|\bmax(?:imum)? ?run ?time ?exceeded"
-        r"|(?<!--run-)time limit.{0,20}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
+        r"|(?<!--run-)time limit.{0,40}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
         "Slurm, LSF, PBS, Kubernetes, timeout(1)",
         "slurmstepd: error: *** JOB 71 ON n3 CANCELLED AT 2024-02-02T12:00:01 DUE TO TIME LIMIT ***",
         True,

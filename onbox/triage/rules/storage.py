@@ -75,7 +75,7 @@ SPACE: tuple[RuleRow, ...] = (
         "short-write",
         "disk_full",
         CAUSE - 1,  # a line that states the reason goes before it
-        "write error|requested and|failed to write|failed writing|unable to write|can't write|errno"
+        "write error|error writing|requested and|failed to write|failed writing|unable to write|can't write|errno"
         "|could not write|cannot write|write failed|fwrite"
         "|short write|unable to flush|driver write|wrote only|instead of |incomplete|write(",
         r"(?:errno 5\b|input/output error).{0,120}(?:\.pt|\.ckpt|\.bin|\.safetensors|checkpoint|sav)"
@@ -84,6 +84,7 @@ SPACE: tuple[RuleRow, ...] = (
         r"|\d{1,20} requested and \d+ written"
         r"|unable to synchronously (?:flush|extend)"
         r"|file write failed|(?:error|failed|failure) (?:while )?(?:writing|saving).{0,60}(?:errno 5\b|i/o error)"
+        r"|^\s*error writing to connection$"
         r"|\bf?write\b.{0,20}\bincomplete\b|\bincomplete f?write\b|\bcheck failed:.{0,40}\bf?write\(",
         "HDF5, NumPy, C library",
         "OSError: 4194304 requested and 1048576 written",
@@ -252,10 +253,10 @@ DATA: tuple[RuleRow, ...] = (
         "data-not-finite",
         "data_error",
         CAUSE,
-        "input contains|input x contains|input y contains|label contains|too large for dtype|nan found in"
-        "|check your data|labels must be",
+        "allow|accept|support|input contains|input x contains|input y contains|label contains|too large for dtype"
+        "|nan found in|check your data|labels must be",
         r"input (?:x |y )?contains (?:nan|infinity)|label contains nan|(?:nan|inf) found in (?:the )?(?:input"
-        r"|data|label|feature)",
+        r"|data|label|feature)|(?:not|n't) (?:allow|accept|support)\w* (?:nans?|missing)\b",
         "scikit-learn, XGBoost",
         "ValueError: Input X contains NaN.",
     ),

@@ -205,7 +205,8 @@ THEMES: tuple[Theme, ...] = (
         r"|only|cannot be|not (?:a )?valid|misconfigur\w+|contradict\w*|not defined|not supported|exactly one"
         r"|at least one of|expected one of|compulsory|mandatory|unsatisfi\w+|nothing provides|could not solve"
         r"|not enabled|not enough|is needed|are needed|not part of|too (?:small|short|long)|bad|syntax error"
-        r"|not equal to|refers to|untermin\w+|unbalanced|could not parse|cannot parse|failed to parse|malformed",
+        r"|not equal to|refers to|untermin\w+|unbalanced|could not parse|cannot parse|failed to parse|malformed"
+        r"|error (?:while )?(?:parsing|reading|loading)",
         sayings=r"mutually exclusive|requires? [`'\"]?(?:--\w|[\w-]+[`'\"]?=)|(?:cannot|may not"
         r"|must not) be (?:used|combined|set|specified)"
         r" (?:with|together|at the same time)|(?:unknown|unrecogni[sz]ed|undefined|unsupported|invalid|illegal"
@@ -215,7 +216,7 @@ THEMES: tuple[Theme, ...] = (
         r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in"
         r"|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
         r"|no rule to make target|is not expected here|invalid choice|a bad value"
-        r"|could not find or load main class|no such (?:module|plugin)",
+        r"|could not find or load main class|no such (?:module|plugin|\w+ (?:named|called))",
     ),
     Theme(
         "cuda_env",

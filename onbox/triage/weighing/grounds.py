@@ -83,6 +83,8 @@ def counts(fault: Fault, scene: Scene) -> bool:
 def _is_the_last_to_count(fault: Fault, scene: Scene) -> bool:
     """Whether no later fault counts: what ended the run then is not to be told by what it printed before."""
     later = [one for one in scene.attempt.faults if one.number > fault.number and one.severity > WEAK]
+    if any(one.row.explains <= SUMMARY and not one.handled for one in later):
+        return False  # somebody tells of an end with an exit code
     return not later or later[-1].handled or not counts(later[-1], scene)
 
 

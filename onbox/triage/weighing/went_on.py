@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
+from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
 from onbox.triage.reading.record import WEAK
 from onbox.triage.reading.success import counts_failed
@@ -47,6 +48,7 @@ _SMALL_TOOL = lazy(
 )
 _WARNED = ("WARNING", *BAD_LEVELS)
 _DID_MORE = 2  # lines
+_LOGGED_MORE = 5  # lines
 _SERIES_LINES = 20  # above and below, in which the same is looked for
 _NEAR_LINES = 12  # from a headline to its stack
 
@@ -62,7 +64,7 @@ def went_on(fault: Fault, scene: Scene) -> bool:
     """Whether a program's complaint was not its end, by what it printed around it."""
     if scene.dead or not is_complaint(fault) or fault.source or _is_out_of_sight(fault, scene):
         return False
-    if _is_tallied(fault, scene):
+    if _is_tallied(fault, scene) or _logs_on(fault, scene):
         return True
     around = _around(fault, scene)
     if not around.below or all(is_farewell(line.text) for line in around.below):
@@ -119,6 +121,16 @@ def _is_allowed(fault: Fault, scene: Scene) -> bool:
 def _is_of_small_tool(fault: Fault, around: Around) -> bool:
     """Whether a small tool of a script complains, and the script did more."""
     return bool(_SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= _DID_MORE)
+
+
+def _logs_on(fault: Fault, scene: Scene) -> bool:
+    """Whether the logger whose error stands right above a traceback tells of more work below: nothing of it waits in a
+    buffer, and an interpreter that ends logs no work.
+    """
+    if fault.trace is None or not fault.trace.neighbour or message(fault.trace.before).level not in BAD_LEVELS:
+        return False
+    since = (message(line.text) for line in scene.record.tail if line.number > fault.number)
+    return sum(said.level == "INFO" and not signs.FAREWELL.search(said.text) for said in since) >= _LOGGED_MORE
 
 
 def _prints_on(fault: Fault, around: Around, scene: Scene) -> bool:

@@ -350,11 +350,37 @@ def test_a_lost_loss_in_a_run_that_has_ended_well_does_not_run() -> None:
         ("numpy.linalg.LinAlgError: Singular matrix", "divergence"),
         ("Error in library(lme9) : there is no package called \u2018lme9\u2019\nExecution halted", "code_error"),
         ("Fatal error:\nThere was 1 error in input file(s)", "config_error"),
+        ("Error: no such optimizer named adamm", "config_error"),
+        ("E0102 03:04:05.678901 7 a.cc:8] Check failed: file >= 0 : the option depth must be positive", "config_error"),
+        ("ValueError: this estimator does not accept NaN", "data_error"),
+        ('Traceback (most recent call last):\n  File "t.py", line 3, in <module>\nguard.LossIsNaN: 7', "divergence"),
+        ("export failed: the time limit of the whole job was exceeded", "time_limit"),
+        ("Error in saveRDS(x) : \n  error writing to connection", "disk_full"),
         ("duckdb.duckdb.ConversionException: Conversion Error: Could not convert string 'a' to INT32", "data_error"),
     ],
 )
 def test_what_programs_say_has_its_class(log: str, failure_class: str) -> None:
     assert classify(f"starts\n{log}\n".encode()).failure_class == failure_class
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Error estimation of lm: 11.4",
+        "Error rate 12 %",
+        "Final Error: 0.27",
+        "x + y, invalid programs 53",
+        "saved, error 0.2",
+    ],
+)
+def test_a_figure_that_is_called_error_is_none(line: str) -> None:
+    assert classify(f"generation 3 best 0.1\n{line}\n".encode()).failure_class == "success_healthy"
+
+
+def test_a_success_that_is_told_again_and_again_is_of_a_part() -> None:
+    fold = "fold {0}: training finished, 1{0}0 iterations\nscore 0.{0}\n"
+    parts = "".join(map(fold.format, range(1, 5))) + "cannot open the test file\n"
+    assert classify(parts.encode()).failure_class == "data_error"
 
 
 READ_AS_CHECKPOINT = """\

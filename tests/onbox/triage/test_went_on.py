@@ -40,6 +40,11 @@ WENT_ON = {
         "mirror a\n" + trace("main").replace("f0()", 'raise TimeoutError("read timed out")') + "trying again\n9 bytes\n"
     ),
     "a standard error of R": "samples: 24\n            Estimate Std. Error\nx              0.551      0.021\n",
+    "a logger that tells of more work below its traceback": (
+        f"01:02:03 ERROR app: no picture\n{MODULE}"
+        + "".join(f"01:02:0{at} INFO app: part {at}\n" for at in range(4, 9))
+    ),
+    "an error told with what is done instead of it": "points 5\nERROR: starting from scratch\nfit 2\n",
     "a shell that shows its commands": f"+ mkdir out\n+ python t.py\n{MODULE}+ tar cf out.tar out\n",
     "a prompt": "u@h:~/w$ cp a b\ncp: cannot stat 'a': No such file or directory\nu@h:~/w$ ls out\nc\n",
     "a small tool in a script": "preparing\ncp: cannot stat 'a': No such file or directory\nsecond part\nthird part\n",
