@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import (
     BAD_LEVELS,
@@ -28,6 +30,9 @@ from onbox.triage.rules.rows import DEATH
 if TYPE_CHECKING:
     from onbox.logs.model.lines import LogMessage
     from onbox.triage.reading.record import LogAttempt
+
+SPEAKS_OF = 3  # lines: so far above may stand what a line goes on from
+_AT_EXIT = lazy(r"\b(?:at|to|during|on|while) (?:exit\w*|shut(?:ting )?down|teardown)\b", re.IGNORECASE)
 
 FAULTS_KEPT = 400
 ALIKE_KEPT = 8  # of one rule, the first ones
@@ -127,10 +132,13 @@ def late_fault(number: int, text: str, progress: int, *, is_progress: bool) -> F
 
 
 def mark_handled(attempt: LogAttempt, number: int) -> None:
-    """A line that says it goes on may speak of the fault right before it."""
-    faults = attempt.faults
-    if faults and number - faults[-1].number <= 3 and (not faults[-1].row.fatal or faults[-1].trace is not None):
-        faults[-1] = faults[-1]._replace(handled=True)
+    """A line that says it goes on may speak of the fault right before it, and of those that stand directly above it."""
+    faults, reached = attempt.faults, number - SPEAKS_OF
+    for at in range(len(faults) - 1, -1, -1):
+        if faults[at].number < reached or (faults[at].row.fatal and faults[at].trace is None):
+            return
+        reached = faults[at].number - 1
+        faults[at] = faults[at]._replace(handled=True)
 
 
 def _most_of(previous: str, source: str) -> int:
@@ -148,11 +156,17 @@ def _adds_to_error(attempt: LogAttempt, number: int) -> bool:
     return bool(attempt.faults) and number - attempt.faults[-1].number <= IN_ADDITION
 
 
+def tells_a_way_on(text: str) -> bool:
+    """Whether a line says that the program goes on in spite of what it told right before."""
+    said = message(text).text
+    return signs.is_handled(text) and exception_of(said, in_trace=False) is None and not _speaks_of_else(said, text)
+
+
 def _speaks_of_else(said: str, text: str) -> bool:
-    """Whether a line that tells of a way on speaks of what comes next (Python's "Exception ignored in"), or of a
-    tracker's own trouble.
+    """Whether a line that tells of a way on speaks of what comes next (Python's "Exception ignored in"), of a tracker's
+    own trouble, or of what happens while the program ends.
     """
-    return bool(IGNORED.search(said) or TRACKER.match(text))
+    return bool(IGNORED.search(said) or TRACKER.match(text) or _AT_EXIT.search(said))
 
 
 def _is_death(fault: Fault) -> bool:

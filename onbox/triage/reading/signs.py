@@ -73,8 +73,31 @@ MIDWAY = lazy(
 FAILED = lazy(  # but a figure may be called error
     r"\b(?:fail\w*|could not|cannot|unable|not|error(?!\s{0,4}[:=]?\s{0,4}\[?\d)|lost|partial\w*|0 of)\b", re.IGNORECASE
 )
+# A clause of its own that tells what is done next, or how often it is done again.
+_DOES = (
+    r"(?:trying|re-?(?:try|build|comput|creat|generat|download|fetch|load|read|connect|spawn|start|launch|queu|schedul"
+    r"|submitt|sett|open|index|pars)\w{0,3}ing|halving|reducing|lowering|switching|substituting|imputing|clipping"
+    r"|clamping|zeroing|dropping|discarding|excluding|omitting|defaulting|resuming|reverting|rolling back|going on"
+    r"|carrying on|moving on|keeping|working around|passing over|leaving it out|treating|assuming|requeuing)"
+)
+_TRY = r"(?:try|attempt|go|retry|time)"
+_CLAUSE = (
+    rf"(?:[,;(\u2013\u2014]|\s--?|\w\.|[-=]>|\u2192)\s{{0,4}}(?:(?:so|now|we are|we're) )?{_DOES}\b"
+    r"|(?:[,;(\u2013\u2014]|\s--?|\w\.)\s{0,4}(?:(?:so|now|we|it|i) )?(?:will|'ll) (?:be )?(?:try|use|take|skip"
+    r"|retr\w+|continue|ignore|fall back|rebuild|recompute|repeat|drop|assume|default|wait|go on)"
+)
+_GOES_ON = (
+    rf"\b(?:one more|another|next|second|third|new) {_TRY}\b(?! fail)"
+    rf"|\b(?:worked|succeeded|arrived|connected|ok|got it|went through)\b.{{0,20}}\b(?:on|after|at|with|in)\b.{{0,24}}"
+    r"\b(?:tr(?:y|ies)|attempts?|go|retr(?:y|ies))\b"
+    r"|\b(?:[1-9]\d{0,3}|two|three|more) (?:tries|attempts|retries|goes) left\b"
+    r"|\bstart\w* (?:it|them) (?:anew|again)\b|\b(?:new|other|next) (?:one|worker) (?:took|takes|has taken)\b"
+    r"|\btook over\b|\b(?:left out|put aside|set aside|passed over|not applied|kept for later|as before)\b"
+    r"|\bdefaults? (?:stays?|apply|applies|(?:are|is) \w{2,8})\b|\bwith (?:the )?defaults\b|\btolerated\b"
+)
 HANDLED = lazy(
-    r"\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
+    rf"{_CLAUSE}|{_GOES_ON}"
+    r"|\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
     r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
     r"|trying again|\b(?:start|begin|train)\w* (?:\w+ )?(?:from scratch|afresh)\b"
     r"|(?<!\d )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b(?!\s?[=:]\s?0\b)"
@@ -97,7 +120,11 @@ HANDLED = lazy(
     re.IGNORECASE,
 )
 EXHAUSTED = lazy(
-    r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts)|failed after|abort|exiting"
+    r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts|tries)|failed after|abort|exiting"
+    r"|stopping|quitting|bailing|too many (?:\w+ )?(?:failures|errors|retries|attempts|restarts|dead|crashes)"
+    r"|cannot (?:continue|proceed|go on)"
+    r"|unrecoverable|(?:that was|was|is) the last (?:try|attempt|one)|no (?:\w+ )?(?:tries|attempts|retries) left"
+    r"|still (?:fail\w*|not)"
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
     r"|attempt (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b",
     re.IGNORECASE,
@@ -105,7 +132,8 @@ EXHAUSTED = lazy(
 
 # An exception named in one line, without a traceback, and set aside in the same breath.
 SET_ASIDE = lazy(
-    r"[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
+    rf"{_CLAUSE}"
+    r"|[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
     r"|\(?\bas (?:it should|expected|intended|designed)\b.{0,20}$|\(expected\)\s{0,4}$"
     r"|[;,(:]\s{0,8}(?:score|reward|grade|scored|rewarded|graded|counted)\b.{0,12}\d\S{0,8}$"

@@ -11,6 +11,7 @@ from onbox.triage.around import told_around
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import are_no_words, last_words, reason_before, told_after
 from onbox.triage.layers import explained_by
+from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
 from onbox.triage.reading.series import lost_figures, series_fault
@@ -20,6 +21,7 @@ from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.grounds import SURVIVED_PROVEN, counts, is_over
 from onbox.triage.weighing.scene import Scene
 from onbox.triage.weighing.shown import to_show
+from onbox.triage.weighing.went_on import is_complaint
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import SeenLine
@@ -116,6 +118,9 @@ def _is_set_aside(words: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
     trouble it is.
     """
     if any(fault.handled for fault in attempt.faults if fault.number == words.number):
+        return True
+    below = (line.text for line in tail if words.number < line.number <= words.number + SPEAKS_OF)
+    if is_complaint(words) and any(tells_a_way_on(text) for text in below):
         return True
     above = next((line.text for line in tail if line.number == words.number - 1), "")
     said = message(words.text)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from onbox.triage.weighing.scene import Scene
 
 SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other ranks and flushed bars still show one or two
+SURVIVED_SHOWN = 2  # the same after one that the program seems to have shown itself
 SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that one needs a cause near it
 SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkpoint only
 SURVIVED_BEFORE = 2  # times
@@ -51,6 +52,7 @@ _DONE = lazy(
 )
 # Reads like an exception's name, and is a tool's complaint: "Error", or what the set-up of a shell is told by.
 _OF_A_TOOL = lazy(r"(?:Error|CondaError|CommandNotFoundError): ")
+_OF_PYTHON = lazy(r"[A-Z]\w{0,40}(?:Error|Exception): ")
 _IMPORTS = lazy(r"(?:import|from) \w")
 _INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
 
@@ -336,6 +338,13 @@ def _is_uncaught(fault: Fault) -> bool:
     return fault.severity == PROVEN and not fault.handled
 
 
+def _is_shown(fault: Fault) -> bool:
+    """Whether the program seems to have shown an exception itself: without a traceback, or with one that begins in a
+    function of its own.
+    """
+    return fault.trace.is_shown if fault.trace is not None else bool(_OF_PYTHON.match(message(fault.text).text))
+
+
 def _asks_to_end(fault: Fault) -> bool:
     near = abs(fault.row.explains - ASKED) <= NEARLY_ASKED
     return fault.severity > WEAK and bool(fault.progress_before) and near
@@ -372,6 +381,8 @@ PATIENCE: tuple[Patience, ...] = (
     Patience(SURVIVED_DEATH, "nobody caught it, and the log ends with a death",
              lambda f, s: _is_uncaught(f) and _ends_in_death(f, s)),
     Patience(1, "nobody caught it, as several times before", lambda f, s: _is_uncaught(f) and _is_habit(f, s)),
+    Patience(SURVIVED_SHOWN, "the program shows it: Python begins what nobody caught with the module",
+             lambda f, _: _is_uncaught(f) and _is_shown(f)),
     Patience(SURVIVED_PROVEN, "nobody caught it: other ranks and bars show a step more", lambda f, _: _is_uncaught(f)),
     Patience(SURVIVED_PROVEN, "an interrupt: who is asked to end finishes its step",
              lambda f, _: f.severity > WEAK and not f.handled and bool(_INTERRUPT.search(f.text))),

@@ -78,14 +78,26 @@ def printed(lines: Iterable[SeenLine]) -> list[SeenLine]:
     return found
 
 
+def told_of(lines: Iterable[SeenLine]) -> list[SeenLine]:
+    """The lines that complain of nothing, whoever shows them, without stacks and farewells."""
+    plain = (line for line in lines if not _is_of_a_stack(line.text) and not _complains(line.text))
+    return [line for line in plain if not is_farewell(line.text)]
+
+
 @lru_cache(KEPT_LINES)
 def _is_plain(text: str) -> bool:
     said = message(text)
     if sum(map(str.isalnum, said.text)) < LEAST_LETTERS:
         return False
-    if said.level is not None or said.source or CHAIN.search(text) or FRAME.search(text) or _OF_A_STACK.search(text):
-        return False
-    return not (TRACKER.match(text) or LOUD.search(text) or TROUBLE.search(text) or signs.STOPPED.search(text))
+    return not (said.level is not None or said.source or _is_of_a_stack(text) or _complains(text))
+
+
+def _is_of_a_stack(text: str) -> bool:
+    return bool(HEADER.search(text) or CHAIN.search(text) or FRAME.search(text) or _OF_A_STACK.search(text))
+
+
+def _complains(text: str) -> bool:
+    return bool(TRACKER.match(text) or LOUD.search(text) or TROUBLE.search(text) or signs.STOPPED.search(text))
 
 
 def tells_of_program(text: str) -> bool:

@@ -8,6 +8,7 @@ its program asks for more than what the program wrote itself. What a shell shows
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
@@ -18,11 +19,17 @@ from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
 from onbox.triage.reading.record import WEAK
 from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, DIVERGED
-from onbox.triage.weighing.outputs import is_farewell, is_figure, is_result, printed, same_form, tells_of_program
+from onbox.triage.weighing.outputs import (
+    is_farewell,
+    is_figure,
+    is_result,
+    printed,
+    same_form,
+    tells_of_program,
+    told_of,
+)
 
 if TYPE_CHECKING:
-    import re
-
     from onbox.triage.reading.record import Fault, SeenLine
     from onbox.triage.weighing.scene import Scene
 
@@ -41,13 +48,29 @@ _RUNTIMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
 )
 _R_ERROR = lazy(r"^Error (?:in .{1,300}\)|in \w[\w.:]{0,60}) : ?|^Error in .{1,300}\) :$|^Error : ")
 _R_ENDED = lazy(r"^Execution halted|^Calls: ")
+_ANSWERED = lazy(r"\"(?:GET|POST|PUT|HEAD|PATCH|DELETE) \S{1,300} HTTP/[\d.]{1,3}\"[ -]{1,3}2\d\d\b")
 _MAY_FAIL = lazy(r"\|\| ?(?:true|:|exit 0|echo\b.*)\s*$")
 _SMALL_TOOL = lazy(
     r"(?:/usr)?(?:/bin/)?(?:ls|cp|mv|rm|mkdir|rmdir|cat|grep|sed|ln|chmod|chown|stat|du|df|find|which|head|tail|wc|sort"
     r"|diff): \S"
 )
+# What a loop takes one after the other. No steps: other ranks show one more of them.
+_PIECES = (
+    "shard part chunk fold trial sample batch file clip image img picture page block tile segment split record row "
+    "item doc document example prompt question query case test seed run config candidate model layer stage phase "
+    "round cycle cell experiment exp job patient subject video track utterance frame episode game scene object user "
+    "group cluster topic molecule structure sequence seq contig chr bucket partition window slice plate well scan "
+    "series year month day week session archive dataset task section url link request message entry point "
+    "realization replicate"
+)
+_PIECE = lazy(
+    rf"(?<![\w./-])({_PIECES.replace(' ', '|')})[ #:=_-]{{0,2}}(\d{{1,6}})\b(?!\.\d)",
+    re.IGNORECASE,
+)
 _WARNED = ("WARNING", *BAD_LEVELS)
 _DID_MORE = 2  # lines
+# Whose complaint no script minds: it looks for something, or clears what may not be there.
+_TINY_TOOL = lazy(r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S")
 _LOGGED_MORE = 5  # lines
 _SERIES_LINES = 20  # above and below, in which the same is looked for
 _NEAR_LINES = 12  # from a headline to its stack
@@ -64,7 +87,7 @@ def went_on(fault: Fault, scene: Scene) -> bool:
     """Whether a program's complaint was not its end, by what it printed around it."""
     if scene.dead or not is_complaint(fault) or fault.source or _is_out_of_sight(fault, scene):
         return False
-    if _is_tallied(fault, scene) or _logs_on(fault, scene):
+    if any(shows(fault, scene) for shows in (_is_tallied, _logs_on, _took_the_next, _serves_on, _r_goes_on)):
         return True
     around = _around(fault, scene)
     if not around.below or all(is_farewell(line.text) for line in around.below):
@@ -120,7 +143,8 @@ def _is_allowed(fault: Fault, scene: Scene) -> bool:
 
 def _is_of_small_tool(fault: Fault, around: Around) -> bool:
     """Whether a small tool of a script complains, and the script did more."""
-    return bool(_SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= _DID_MORE)
+    least = 1 if _TINY_TOOL.match(fault.text) else _DID_MORE
+    return bool(_SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= least)
 
 
 def _logs_on(fault: Fault, scene: Scene) -> bool:
@@ -133,13 +157,38 @@ def _logs_on(fault: Fault, scene: Scene) -> bool:
     return sum(said.level == "INFO" and not signs.FAREWELL.search(said.text) for said in since) >= _LOGGED_MORE
 
 
+def _took_the_next(fault: Fault, scene: Scene) -> bool:
+    """Whether a later line tells of a piece of the same kind with a higher number: a loop came to it, and no buffer
+    holds what had not been begun.
+    """
+    first = first_line(fault)
+    told = [line.text for line in scene.record.tail if line.number in (first - 1, fault.number)]
+    failed = [(hit[1].lower(), int(hit[2])) for text in told for hit in _PIECE.finditer(text)]
+    if not failed:
+        return False
+    later = told_of(line for line in scene.record.tail if line.number > fault.number)
+    came = [(hit[1].lower(), int(hit[2])) for line in later for hit in _PIECE.finditer(line.text)]
+    return any(word == kind and number > failed_at for word, failed_at in failed for kind, number in came)
+
+
+def _serves_on(fault: Fault, scene: Scene) -> bool:
+    """Whether a server answers a later request."""
+    return any(_ANSWERED.search(line.text) for line in scene.record.tail if line.number > fault.number)
+
+
+def _r_goes_on(fault: Fault, scene: Scene) -> bool:
+    """Whether R shows an error and more below it, but not that it ends, as after an error that nobody caught."""
+    if fault.trace is not None or not _R_ERROR.match(fault.text):
+        return False
+    below = [line for line in scene.record.tail if line.number > fault.number]
+    return bool(told_of(below)) and not any(_R_ENDED.match(line.text) for line in below)
+
+
 def _prints_on(fault: Fault, around: Around, scene: Scene) -> bool:
     """Whether a runtime whose output never waits shows its exception as the program does that has caught it."""
     if fault.trace is not None:
         return False
     lines = [line for line in scene.record.tail if abs(line.number - fault.number) <= _NEAR_LINES]
-    if _R_ERROR.match(fault.text):
-        return not any(_R_ENDED.match(line.text) for line in scene.record.tail if line.number > fault.number)
     for _, frame, end in _RUNTIMES:
         shown = [line.number for line in scene.record.tail if line.number > fault.number and frame.search(line.text)]
         if shown and shown[0] - fault.number <= _NEAR_LINES and not any(end.search(line.text) for line in lines):

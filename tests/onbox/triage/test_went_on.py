@@ -45,6 +45,20 @@ WENT_ON = {
         + "".join(f"01:02:0{at} INFO app: part {at}\n" for at in range(4, 9))
     ),
     "an error told with what is done instead of it": "points 5\nERROR: starting from scratch\nfit 2\n",
+    "a clause that tells what is done next": "cannot allocate 9 GiB: out of memory; halving the tile\ntile of 4\n",
+    "a clause that tells what will be done": "Error: a.example does not answer - will try b.example\n9 bytes\n",
+    "two complaints, and what is done instead of both": (
+        "error: patch failed: a.c:3\nerror: a.c: patch does not apply\nFalling back to a merge\nApplying: a\n"
+    ),
+    "a try that worked": "points 5\nERROR: cannot reach the store\nstore: worked on the second attempt\nkept\n",
+    "the next piece of a loop": f"fold 1 auc 0.8\nfold 2 is left:\n{MODULE}fold 3 auc 0.7\n",
+    "a later request": (
+        '1.2.3.4:5 - "POST /a HTTP/1.1" 500 Internal Server Error\nERROR: Exception in the application\n'
+        f'{trace("main")}INFO: 1.2.3.5:6 - "POST /a HTTP/1.1" 200 OK\n'
+    ),
+    "R's try": 'Error in try(fit(x)) : singular\n[1] "second model"\n',
+    "steps behind a bare exception": "ModuleNotFoundError: no module fast\nstep 1 loss 3\nstep 2 loss 2\n",
+    "a tool that clears what is not there": "tidying\nrm: cannot remove 'a': No such file or directory\nb is built\n",
     "a shell that shows its commands": f"+ mkdir out\n+ python t.py\n{MODULE}+ tar cf out.tar out\n",
     "a prompt": "u@h:~/w$ cp a b\ncp: cannot stat 'a': No such file or directory\nu@h:~/w$ ls out\nc\n",
     "a small tool in a script": "preparing\ncp: cannot stat 'a': No such file or directory\nsecond part\nthird part\n",
@@ -66,6 +80,8 @@ ENDED = {
     "a buffer behind a traceback that was shown before leaving": f"{trace('main')}reading the settings\n",
     "a full buffer": f"shop A has 3 orders\nshop B h{MODULE}as 4 orders\nshop C has 5 orders\n",
     "a remark of a script behind the death": f"trainer is up\n{MODULE}the image holds release 12.4\n",
+    "the last of its tries": "points 5\nERROR: no store; one more try\nERROR: no store; that was the last try\n",
+    "an interpreter that ends": "error: op1 is 5x5, op2 is 6x8\nerror: ignoring an exception while preparing to exit\n",
     "a shell that leaves": f"+ mkdir out\n+ python t.py\n{MODULE}+ rc=1\n+ tar cf out.tar out\n+ exit 1\n",
     "a shell that only cleans up": f"+ mkdir out\n+ python t.py\n{MODULE}+ rm -r tmp\n+ date\nMon\n",
     "another one later on": f"shop A has 3 orders\n{MODULE}shop C has 5 orders\n{MODULE}",
