@@ -95,6 +95,13 @@ _GOES_ON = (
     r"|\btook over\b|\b(?:left out|put aside|set aside|passed over|not applied|kept for later|as before)\b"
     r"|\bdefaults? (?:stays?|apply|applies|(?:are|is) \w{2,8})\b|\bwith (?:the )?defaults\b|\btolerated\b"
 )
+# A helper that has died is there again, or another one instead.
+BEGUN_ANEW = lazy(
+    r"\b(?:start\w*|bring\w*|brought) (?:it|them)\b.{0,12}\b(?:anew|again|back)\b|\btook (?:over|its place)\b"
+    r"|\b(?:re-?(?:start|spawn|launch)(?:ed|ing)) (?:it|them|the (?:worker|helper|server|loader))\b"
+    r"|\b(?:new|other|fresh) (?:one|worker|helper|process) (?:is|was|has|took|takes|start\w*)\b",
+    re.IGNORECASE,
+)
 HANDLED = lazy(
     rf"{_CLAUSE}|{_GOES_ON}"
     r"|\bunable to find image .{1,200} locally\b"  # docker, which fetches it then

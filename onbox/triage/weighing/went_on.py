@@ -28,6 +28,7 @@ from onbox.triage.weighing.outputs import (
     tells_of_program,
     told_of,
 )
+from onbox.triage.words import SMALL_TOOL
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault, SeenLine
@@ -50,10 +51,6 @@ _R_ERROR = lazy(r"^Error (?:in .{1,300}\)|in \w[\w.:]{0,60}) : ?|^Error in .{1,3
 _R_ENDED = lazy(r"^Execution halted|^Calls: ")
 _ANSWERED = lazy(r"\"(?:GET|POST|PUT|HEAD|PATCH|DELETE) \S{1,300} HTTP/[\d.]{1,3}\"[ -]{1,3}2\d\d\b")
 _MAY_FAIL = lazy(r"\|\| ?(?:true|:|exit 0|echo\b.*)\s*$")
-_SMALL_TOOL = lazy(
-    r"(?:/usr)?(?:/bin/)?(?:ls|cp|mv|rm|mkdir|rmdir|cat|grep|sed|ln|chmod|chown|stat|du|df|find|which|head|tail|wc|sort"
-    r"|diff): \S"
-)
 # What a loop takes one after the other. No steps: other ranks show one more of them.
 _PIECES = (
     "shard part chunk fold trial sample batch file clip image img picture page block tile segment split record row "
@@ -144,7 +141,7 @@ def _is_allowed(fault: Fault, scene: Scene) -> bool:
 def _is_of_small_tool(fault: Fault, around: Around) -> bool:
     """Whether a small tool of a script complains, and the script did more."""
     least = 1 if _TINY_TOOL.match(fault.text) else _DID_MORE
-    return bool(_SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= least)
+    return bool(SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= least)
 
 
 def _logs_on(fault: Fault, scene: Scene) -> bool:

@@ -51,6 +51,8 @@ WENT_ON = {
         "error: patch failed: a.c:3\nerror: a.c: patch does not apply\nFalling back to a merge\nApplying: a\n"
     ),
     "a try that worked": "points 5\nERROR: cannot reach the store\nstore: worked on the second attempt\nkept\n",
+    "a helper that is there again": "part 1\nSegmentation fault (core dumped)\nhelper died, started it again\npart 2\n",
+    "a check that did as it should": "check: a truncated archive is refused ... ok\nready\n",
     "the next piece of a loop": f"fold 1 auc 0.8\nfold 2 is left:\n{MODULE}fold 3 auc 0.7\n",
     "a later request": (
         '1.2.3.4:5 - "POST /a HTTP/1.1" 500 Internal Server Error\nERROR: Exception in the application\n'
