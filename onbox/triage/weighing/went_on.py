@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # Rows of what a tool says, though they explain as little as a death.
 _SMALL_COMPLAINTS = ("error-line", "fatal-level", "exit-127")
-_OF_RESOURCES = ("disk_full", "quota_exceeded", "inode_exhausted", "host_oom", "gpu_hardware")
+_OF_RESOURCES = ("disk_full", "quota_exceeded", "inode_exhausted", "shm_too_small", "host_oom", "gpu_hardware")
 # (what a runtime prints of an exception that the program has in hand, what only the end of a program shows)
 _RUNTIMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
     (
@@ -206,11 +206,12 @@ def _brought_a_result(fault: Fault, around: Around, scene: Scene) -> bool:
     last, trace = around.below[-1], fault.trace
     if scene.record.last_line is None or last.number != scene.record.last_line.number:
         return False
-    many = len(around.below) >= _DID_MORE
     waited = (trace is not None and trace.cut) or not any(tells_of_program(line.text) for line in around.above)
     if waited and trace is not None and trace.ends_program and message(trace.before).level not in _WARNED:
         return False
-    if is_result(last.text, sure=True) or not many:
+    if trace is not None and trace.is_shown and not waited:
+        return True  # the program showed it, and tells more
+    if is_result(last.text, sure=True) or len(around.below) < _DID_MORE:
         return is_result(last.text, sure=True)
     if trace is None or waited:
         return (not waited or (trace is not None and trace.is_shown)) and is_figure(last.text)
