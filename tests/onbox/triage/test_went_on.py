@@ -53,7 +53,7 @@ WENT_ON = {
     "a try that worked": "points 5\nERROR: cannot reach the store\nstore: worked on the second attempt\nkept\n",
     "a helper that is there again": "part 1\nSegmentation fault (core dumped)\nhelper died, started it again\npart 2\n",
     "a check that did as it should": "check: a truncated archive is refused ... ok\nready\n",
-    "a traceback that begins in a function, and more of the program": f"reading parts\n{trace('main')}all that is left\n",
+    "a traceback that begins in a function, and more": f"reading parts\n{trace('main')}all that is left\n",
     "a way on in a line of its own": "ERROR: no parser for b.ini\nusing the bundled one\n",
     "a traceback of the module, and a way on below it": f"reading\n{MODULE}we go on without\n",
     "the next piece of a loop": f"fold 1 auc 0.8\nfold 2 is left:\n{MODULE}fold 3 auc 0.7\n",
