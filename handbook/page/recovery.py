@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
-from onbox.runs.next_step import Act, NextStep, Standing, WithWord, next_step
+from onbox.runs.acts import Act, NextStep, WithWord
+from onbox.runs.next_step import Standing, next_step
 from onbox.runs.signs import Sign
 from patrol.decide.remote_command import Untypeable
 from patrol.decide.standing import Typist

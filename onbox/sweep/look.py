@@ -11,7 +11,8 @@ from onbox.chain.state.read_status import read_status
 from onbox.contract.events import Event
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
-from onbox.runs.next_step import Act, Standing, next_step
+from onbox.runs.acts import Act
+from onbox.runs.next_step import Standing, next_step
 from onbox.runs.signs import Sign, signs_of_failure, signs_of_room
 from onbox.runs.state import state_of
 from onbox.sweep.cells.queue_file import read_queue

@@ -19,7 +19,7 @@ from onbox.triage.reading.match import QUIET_LEVELS, REMARK_LEVELS, VAGUE_ROWS, 
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.rules.rows import CAUSE, DEATH
-from onbox.triage.words import HINT, LOUD
+from onbox.triage.words import HINT, LOUD, SMALL_TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,11 +51,16 @@ def told_around(cause: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -
     least = (cause.row.explains, own.score if own else 0) if is_guess else (DEATH, 0)
     life = attempt.last_progress.number if attempt.last_progress else 0
     first = max(life if life < cause.number else 0, cause.number - BEFORE)
-    near = [line for line in tail if first < line.number <= cause.number + AFTER]
+    near = [line for line in tail if first < line.number <= cause.number + AFTER and not _is_behind(line, cause)]
     told = [one for one in _told(near, cause) if one.weight > least]
     roots = [one for one in told if _ROOT.match(one.line.text)]
     best = max(roots[-1:] or told, key=lambda one: (one.weight, -one.line.number), default=None)
     return Fault(best.row, *best.line, LOGGED, cause.progress_before) if best else None
+
+
+def _is_behind(line: SeenLine, cause: Fault) -> bool:
+    """Whether a script's small tool misses what a program was to write that had died right before."""
+    return line.number > cause.number and cause.row.explains <= DEATH and bool(SMALL_TOOL.match(line.text))
 
 
 def _told(near: list[SeenLine], cause: Fault) -> Iterable[_Told]:

@@ -33,3 +33,8 @@ TROUBLE = lazy(
     rf"(?<!\d )\b(?:{_TROUBLE})\b(?!(?:\s\w{{1,20}}s)?\s{{0,8}}[:=]?\s{{0,4}}\d)", re.IGNORECASE
 )  # not a count of it
 HINT = lazy(rf"\b(?:{_HINT})\b", re.IGNORECASE)
+# Complaints of the small tools that scripts call.
+SMALL_TOOL = lazy(
+    r"(?:/usr)?(?:/bin/)?(?:ls|cp|mv|rm|mkdir|rmdir|cat|grep|sed|ln|chmod|chown|stat|du|df|find|which|head|tail|wc|sort"
+    r"|diff): \S"
+)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.states import RunState
 from onbox.named_tuple import NamedTuple
-from onbox.runs.next_step import Act, NextStep, Standing
+from onbox.runs.acts import Act, NextStep
+from onbox.runs.next_step import Standing
 from onbox.runs.signs import Sign, signs_of_failure, signs_of_room
 from patrol.decide.remote_command import here
 from patrol.verdict import Severity

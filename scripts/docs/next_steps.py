@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from onbox.runs.next_step import TABLE, Act
+from onbox.runs.acts import Act
+from onbox.runs.next_step import TABLE
 
 HEADER = """\
 # What to do about a run

@@ -18,9 +18,10 @@ from onbox.model.engines import ON_BOX
 from onbox.model.units import counted
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
+from onbox.runs.acts import Act
 from onbox.runs.engine_word import is_overtaken
 from onbox.runs.journal import fold
-from onbox.runs.next_step import Act, Standing, next_step
+from onbox.runs.next_step import Standing, next_step
 from onbox.runs.removed import REMOVED_UNDER_IT, way_on
 from onbox.runs.room import RunRoom
 from onbox.runs.state import state_after

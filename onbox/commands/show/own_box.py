@@ -6,7 +6,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from onbox.runs.next_step import Act
+from onbox.runs.acts import Act
 
 if TYPE_CHECKING:
     from onbox.project import Project

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from onbox.chain.jobs.job_view import JobView
     from onbox.contract.paths import RunPaths
-    from onbox.runs.next_step import NextStep
+    from onbox.runs.acts import NextStep
 
 REPEATED = 2  # ends in the same way: the next one only repeats it
 

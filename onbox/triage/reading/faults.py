@@ -70,7 +70,7 @@ class Faults:
             del self.traces.by_source[source]
         handled = signs.is_handled(text) and not named
         if handled and not _speaks_of_else(said.text, text):
-            mark_handled(attempt, number)
+            mark_handled(attempt, number, text)
         row = match_row(
             signs.told(said.text).strip(), signs.told(text), sure=named is not None or said.level in BAD_LEVELS
         )
@@ -131,11 +131,12 @@ def late_fault(number: int, text: str, progress: int, *, is_progress: bool) -> F
     return Fault(row, number, text, severity(row, said, text, named, None), progress)
 
 
-def mark_handled(attempt: LogAttempt, number: int) -> None:
+def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
     """A line that says it goes on may speak of the fault right before it, and of those that stand directly above it."""
     faults, reached = attempt.faults, number - SPEAKS_OF
     for at in range(len(faults) - 1, -1, -1):
-        if faults[at].number < reached or (faults[at].row.fatal and faults[at].trace is None):
+        is_death = faults[at].row.fatal and faults[at].trace is None
+        if faults[at].number < reached or (is_death and not signs.BEGUN_ANEW.search(text)):
             return
         reached = faults[at].number - 1
         faults[at] = faults[at]._replace(handled=True)

@@ -99,8 +99,10 @@ _SIGN_WORDS = (
     "|again|does not fit|batch size|early stop|objective"
     "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
     "|passed|built target|trying|retry|skip|fall|recover"
-    "|ignor|replaced|reconnect|proceed|from scratch|afresh|will be|warnings.warn(|saved|wrote|written|writing |uploaded"
-    "|stored|tests passed"
+    "|instead|default|tolerat|took over|took the|took its|aside|left out|anew|one more|next t|another|second t|tries"
+    "|stays|keep|go on|goes on|moving on|carrying on|no harm|matter|not needed|enough|normal|fell|using the"
+    "|created it|built it|ignor|replaced|reconnect|proceed|from scratch|afresh|will be|warnings.warn("
+    "|saved|wrote|written|writing |uploaded|stored|tests passed"
 )
 _WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|"), *languages.PLAIN_WORDS.split("|")})
 _LONGER = {short: [word for word in _NEEDED_BY if short in word] for short in _WORDS}  # a line asks for few of them

@@ -231,7 +231,7 @@ class Scanner:
             return
         if said.text.lstrip().startswith("warnings.warn("):  # the code of the warning that was shown right before
             if self.attempt.faults and self.attempt.faults[-1].trace is not None:
-                mark_handled(self.attempt, number)
+                mark_handled(self.attempt, number, text)
             return
         if self._note_signs(number, text, said) or self._is_of_a_test(said.text):
             return

@@ -93,7 +93,19 @@ _GOES_ON = (
     r"|\b(?:[1-9]\d{0,3}|two|three|more) (?:tries|attempts|retries|goes) left\b"
     r"|\bstart\w* (?:it|them) (?:anew|again)\b|\b(?:new|other|next) (?:one|worker) (?:took|takes|has taken)\b"
     r"|\btook over\b|\b(?:left out|put aside|set aside|passed over|not applied|kept for later|as before)\b"
+    rf"|^\W{{0,4}}(?:so |now |then )?{_DOES}\b|\b(?:fell|falls) back\b|\b(?:goes|going|go) on (?:with|without|as)\b"
+    r"|\b(?:using|took|taking|keep(?:s|ing)?|stay(?:s|ing)? with) (?:the |its |my |our )?(?:bundled|built-in|cached|old"
+    r"|previous|last|local|slow|slower|plain|backup|other|next|current)\b|\b(?:no harm|(?:does not|doesn't) matter"
+    r"|not needed|good enough|back to normal)\b|\bold .{1,20} stays\b"
+    r"|\b(?:made|created|built) (?:it|them|a new one)\b"
     r"|\bdefaults? (?:stays?|apply|applies|(?:are|is) \w{2,8})\b|\bwith (?:the )?defaults\b|\btolerated\b"
+)
+# A helper that has died is there again, or another one instead.
+BEGUN_ANEW = lazy(
+    r"\b(?:start\w*|bring\w*|brought) (?:it|them)\b.{0,12}\b(?:anew|again|back)\b|\btook (?:over|its place)\b"
+    r"|\b(?:re-?(?:start|spawn|launch)(?:ed|ing)) (?:it|them|the (?:worker|helper|server|loader))\b"
+    r"|\b(?:new|other|fresh) (?:one|worker|helper|process) (?:is|was|has|took|takes|start\w*)\b",
+    re.IGNORECASE,
 )
 HANDLED = lazy(
     rf"{_CLAUSE}|{_GOES_ON}"

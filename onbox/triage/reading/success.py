@@ -78,6 +78,13 @@ _WAYS = {
     ),
 }
 SUCCESS = lazy("|".join(_WAYS.values()), re.IGNORECASE)
+# What was built or fetched is there to be run: the work itself comes behind it.
+_BUILT = lazy(
+    r"\bbuild files have been written to\b|^\s{0,8}finished .{0,40}\btarget\(s\) in\b|^\[100%\] Built target\b"
+    r"|^successfully (?:installed|built|downloaded|tagged)\b|\bcompiled successfully\b|\bconfiguring done\b"
+    r"|\bbuild (?:succeeded|success(?:ful)?)\b| saved \[\d{1,20}/\d{1,20}\]",
+    re.IGNORECASE,
+)
 # How many of them: well, badly, not yet.
 _TALLY = lazy(
     r"(?<![\w./])(?P<count>\d{1,9}) (?:(?:tasks?|jobs?|tests?|runs?|files?|checks?|steps?|stages?) )?"
@@ -104,6 +111,7 @@ _TEST_CASE = lazy(
     r"|^\s{0,20}--- (?:PASS|SKIP): |^=== RUN |^test \S{1,200} \.\.\. (?:ok|ignored)\b"
     r"|^test\w{0,200} \(\S{1,200}\).{0,200} \.\.\. (?:ok|skipped|expected failure)\b"
     r"|^\S{1,200}::\S{1,200} (?:PASSED|SKIPPED|XFAIL)\b"
+    r"|^\S.{1,160}[ .]\.{2,20} ?(?:ok|OK|yes|passed|PASS|PASSED)$"
 )
 _FAILED_CASE = lazy(FAILED_CASE, re.IGNORECASE)
 # The one line that a test suite which provoked every error on its way ends with.
@@ -126,6 +134,11 @@ NOT_SUCCESS = lazy(
 )
 _NOT_ALL_DONE = (signs.STOPPED, NOT_SUCCESS, FETCHED, _RAISED)
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
+
+
+def is_of_build(text: str) -> bool:
+    """Whether a word of success is that of a builder or a download, behind which the work may begin."""
+    return bool(_BUILT.search(text))
 
 
 def is_test_case(text: str) -> bool:

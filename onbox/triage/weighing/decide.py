@@ -57,9 +57,9 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     lost = _lost(attempt) or series_fault(attempt, record.tail)
     sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
     if not sure and attempt is record.attempts[-1] and not are_no_words(attempt, record.tail):
-        words = _concrete(last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead))
-        words = words or last_stack(attempt, record.tail)
-        words = None if words and (is_over(words, scene) or _is_set_aside(words, attempt, record.tail)) else words
+        last, said = last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead)
+        candidates = [_concrete(last, said), last] if last or said else [last_stack(attempt, record.tail)]
+        words = next((one for one in candidates if one and not _is_outlived(one, scene)), None)
         words = words or (_before_a_buffer(attempt, record.tail) if dead and not exited_zero else None)
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
@@ -94,6 +94,8 @@ _SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level", "torch-w
 def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault | None:
     """What says more than a bare death, or than an exception whose message goes on there."""
     if cause.row.explains <= DEATH and cause.trace is None:
+        if said is not None and said.number > cause.number and said.row.id == "no-such-file":
+            return None  # a script misses what the dead program was to write
         return said if said is not None and said.row.explains > DEATH else None
     is_guess = cause.row.id.startswith(SAYS)
     if cause.row.id not in _SAYS_LITTLE and not is_guess:
@@ -111,6 +113,10 @@ def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault |
     first = attempt.steps.kept[0][1] if attempt.steps.kept else 0
     head = tuple(line for line in tail if line.number < first)
     return last_words(attempt, head) or complaint(attempt, head, dead=True)
+
+
+def _is_outlived(words: Fault, scene: Scene) -> bool:
+    return is_over(words, scene) or _is_set_aside(words, scene.attempt, scene.record.tail)
 
 
 def _is_set_aside(words: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:

@@ -16,6 +16,7 @@ from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import NEARLY_ASKED, QUIET_LEVELS, REMARK_LEVELS
 from onbox.triage.reading.record import PROVEN, TAIL, WEAK
+from onbox.triage.reading.success import is_of_build
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY, VAGUE
 from onbox.triage.stacks import FRAME
@@ -302,7 +303,9 @@ def _was_before_success(fault: Fault, scene: Scene) -> bool:
 def _came_after_the_work(fault: Fault, scene: Scene) -> bool:
     attempt = scene.attempt
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
-    return attempt.success is not None and attempt.signs_after(fault) <= 1 and not went_on
+    if attempt.success is None or is_of_build(message(attempt.success.text).text):
+        return False
+    return attempt.signs_after(fault) <= 1 and not went_on
 
 
 def _ends_with_exception(fault: Fault, scene: Scene) -> bool:

@@ -28,6 +28,7 @@ from onbox.triage.weighing.outputs import (
     tells_of_program,
     told_of,
 )
+from onbox.triage.words import SMALL_TOOL
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault, SeenLine
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 # Rows of what a tool says, though they explain as little as a death.
 _SMALL_COMPLAINTS = ("error-line", "fatal-level", "exit-127")
-_OF_RESOURCES = ("disk_full", "quota_exceeded", "inode_exhausted", "host_oom", "gpu_hardware")
+_OF_RESOURCES = ("disk_full", "quota_exceeded", "inode_exhausted", "shm_too_small", "host_oom", "gpu_hardware")
 # (what a runtime prints of an exception that the program has in hand, what only the end of a program shows)
 _RUNTIMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
     (
@@ -50,10 +51,6 @@ _R_ERROR = lazy(r"^Error (?:in .{1,300}\)|in \w[\w.:]{0,60}) : ?|^Error in .{1,3
 _R_ENDED = lazy(r"^Execution halted|^Calls: ")
 _ANSWERED = lazy(r"\"(?:GET|POST|PUT|HEAD|PATCH|DELETE) \S{1,300} HTTP/[\d.]{1,3}\"[ -]{1,3}2\d\d\b")
 _MAY_FAIL = lazy(r"\|\| ?(?:true|:|exit 0|echo\b.*)\s*$")
-_SMALL_TOOL = lazy(
-    r"(?:/usr)?(?:/bin/)?(?:ls|cp|mv|rm|mkdir|rmdir|cat|grep|sed|ln|chmod|chown|stat|du|df|find|which|head|tail|wc|sort"
-    r"|diff): \S"
-)
 # What a loop takes one after the other. No steps: other ranks show one more of them.
 _PIECES = (
     "shard part chunk fold trial sample batch file clip image img picture page block tile segment split record row "
@@ -144,7 +141,7 @@ def _is_allowed(fault: Fault, scene: Scene) -> bool:
 def _is_of_small_tool(fault: Fault, around: Around) -> bool:
     """Whether a small tool of a script complains, and the script did more."""
     least = 1 if _TINY_TOOL.match(fault.text) else _DID_MORE
-    return bool(_SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= least)
+    return bool(SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= least)
 
 
 def _logs_on(fault: Fault, scene: Scene) -> bool:
@@ -209,11 +206,12 @@ def _brought_a_result(fault: Fault, around: Around, scene: Scene) -> bool:
     last, trace = around.below[-1], fault.trace
     if scene.record.last_line is None or last.number != scene.record.last_line.number:
         return False
-    many = len(around.below) >= _DID_MORE
     waited = (trace is not None and trace.cut) or not any(tells_of_program(line.text) for line in around.above)
     if waited and trace is not None and trace.ends_program and message(trace.before).level not in _WARNED:
         return False
-    if is_result(last.text, sure=True) or not many:
+    if trace is not None and trace.is_shown and not waited:
+        return True  # the program showed it, and tells more
+    if is_result(last.text, sure=True) or len(around.below) < _DID_MORE:
         return is_result(last.text, sure=True)
     if trace is None or waited:
         return (not waited or (trace is not None and trace.is_shown)) and is_figure(last.text)

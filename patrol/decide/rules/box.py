@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.contract.states import RunState
 from onbox.model.units import format_size
-from onbox.runs.next_step import Act
+from onbox.runs.acts import Act
 from onbox.runs.removed import REMOVED_UNDER_IT, SHOWN_PIDS, way_on
 from patrol.cost import cost_words
 from patrol.decide.box_scene import BoxScene, LinkScene

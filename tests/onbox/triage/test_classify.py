@@ -383,6 +383,29 @@ def test_a_success_that_is_told_again_and_again_is_of_a_part() -> None:
     assert classify(parts.encode()).failure_class == "data_error"
 
 
+def test_a_crash_after_a_build_is_no_noise_behind_the_work() -> None:
+    build = "   Compiling parts v0.1.0\n    Finished `release` profile [optimized] target(s) in 0.4s\n"
+    panic = "thread 'main' panicked at src/main.rs:3:9:\nindex out of bounds: the len is 4 but the index is 7\n"
+    assert classify(f"{build}part 1\n{panic}".encode()).failure_class == "code_error"
+
+
+def test_what_a_script_misses_behind_a_death_is_not_its_cause() -> None:
+    death = "sim: a.c:4: main: Assertion `e < 9' failed.\njob.sh: line 1: 341 Aborted      ./sim\n"
+    missed = "collecting\nls: cannot access '*.xyz': No such file or directory\nepilogue (rc 134)\n"
+    assert classify(f"step 1\nstep 2\n{death}{missed}".encode()).failure_class == "code_error"
+
+
+def test_a_signal_is_known_where_the_shell_leaves_no_space_behind_it() -> None:
+    line = "job.sh: line 1: 4615 File size limit exceededpython fit.py"
+    assert classify(f"block 1\n{line}\nfit ended with 153\n".encode()).failure_class == "quota_exceeded"
+
+
+def test_the_last_complaint_counts_where_a_louder_one_before_it_was_outlived() -> None:
+    loud = " #####\n ###    ERROR: geometry error!    ###\n #####\nreading B\n    saved to directory /w/out\n"
+    last = "\n.######.\n.# Input error #.\n.######.\n\n    Timing: Wall=0.2 User=0.1\n"
+    assert classify(f"{loud}{last}".encode()).failure_class != "success_healthy"
+
+
 READ_AS_CHECKPOINT = """\
 Traceback (most recent call last):
   File "train.py", line 9, in <module>

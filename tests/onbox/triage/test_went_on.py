@@ -51,6 +51,11 @@ WENT_ON = {
         "error: patch failed: a.c:3\nerror: a.c: patch does not apply\nFalling back to a merge\nApplying: a\n"
     ),
     "a try that worked": "points 5\nERROR: cannot reach the store\nstore: worked on the second attempt\nkept\n",
+    "a helper that is there again": "part 1\nSegmentation fault (core dumped)\nhelper died, started it again\npart 2\n",
+    "a check that did as it should": "check: a truncated archive is refused ... ok\nready\n",
+    "a traceback that begins in a function, and more": f"reading parts\n{trace('main')}all that is left\n",
+    "a way on in a line of its own": "ERROR: no parser for b.ini\nusing the bundled one\n",
+    "a traceback of the module, and a way on below it": f"reading\n{MODULE}we go on without\n",
     "the next piece of a loop": f"fold 1 auc 0.8\nfold 2 is left:\n{MODULE}fold 3 auc 0.7\n",
     "a later request": (
         '1.2.3.4:5 - "POST /a HTTP/1.1" 500 Internal Server Error\nERROR: Exception in the application\n'
@@ -80,6 +85,7 @@ ENDED = {
     "a buffer behind a traceback that was shown before leaving": f"{trace('main')}reading the settings\n",
     "a full buffer": f"shop A has 3 orders\nshop B h{MODULE}as 4 orders\nshop C has 5 orders\n",
     "a remark of a script behind the death": f"trainer is up\n{MODULE}the image holds release 12.4\n",
+    "a traceback that begins in a function, and a farewell": f"reading parts\n{trace('main')}giving up\n",
     "the last of its tries": "points 5\nERROR: no store; one more try\nERROR: no store; that was the last try\n",
     "an interpreter that ends": "error: op1 is 5x5, op2 is 6x8\nerror: ignoring an exception while preparing to exit\n",
     "a shell that leaves": f"+ mkdir out\n+ python t.py\n{MODULE}+ rc=1\n+ tar cf out.tar out\n+ exit 1\n",

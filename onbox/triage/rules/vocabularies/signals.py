@@ -64,7 +64,7 @@ def _row(
 
 LIMIT_SIGNALS: tuple[RuleRow, ...] = (
     _row(24, "XCPU", "CPU time limit exceeded", "time_limit", REASON, fatal=False),
-    _row(25, "XFSZ", "File size limit exceeded", "quota_exceeded", CAUSE),
+    _row(25, "XFSZ", r"File size limit exceeded(?:\S.{0,400})?", "quota_exceeded", CAUSE),
     _row(14, "ALRM", "Alarm clock", "time_limit", DEATH),
     _row(26, "VTALRM", "Virtual timer expired", "time_limit", DEATH),
 )
