@@ -71,7 +71,7 @@ def _shown(track: Track, pick: Pick | None, configured_max: int | None, ending: 
     if pick is None:
         fresh = track.percent_line >= track.started and track.percent is not None
         if not fresh:
-            count = ending.rising.count if ending.rising else None
+            count = ending.rising.value if ending.rising else None
             unit = None if count is None else "step"
             rule = None if count is None else "rising"
             return Progress(count, unit=unit, finished=_without_counter(track, ending), loss=track.loss, rule=rule)

@@ -43,9 +43,9 @@ class _Cell(NamedTuple):
 
 
 class Rising(NamedTuple):
-    """count: where it stands. lines: how many of the lines there are up to the one that tells it."""
+    """value: where it stands. lines: how many of the lines there are up to the one that tells it."""
 
-    count: int
+    value: int
     lines: int
 
 

@@ -205,7 +205,7 @@ def test_a_display_that_learns_how_much_there_is() -> None:
         ("09:03:41,342 __main__   INFO   END mesh.py\n" * 2, False),
         ("09:03:41 prog.a   INFO   BEGIN a\nx\ny\nz\n09:03:42 prog.a   INFO   END a\n", True),
         (
-            "2022-04-24 05:00:50,611 tool   [INFO   ]  The plots\n2022-04-24 05:00:51 tool   [INFO   ]  The tool complete\n",
+            "2022-04-24 05:00:50 tool  [INFO   ]  The plots\n2022-04-24 05:00:51 tool  [INFO   ]  Report complete\n",
             True,
         ),
         ("Converting pictures\n120 pictures converted, 3 left out\n", True),
