@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # What is done again and again, the whole work each time. A count of it alone is a remark (`fold 3 of 5: 0.91`).
 _REPEATED = (
     "fold|chain|seed|run|repeat|repetition|split|experiment|replicate|replication|restart|candidate|config|configuration"
-    "|bootstrap|subject|member|variant|setting"
+    "|bootstrap|subject|member|variant|setting|replica"
 )
 _IN_A_BAR = f"{_REPEATED}|stage|phase|part|dataset|model|task"  # of these, only a bar's own description tells
 REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "stage", "generation", "game", "fit"})
@@ -24,6 +24,7 @@ COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "c
 
 NEARLY = 0.995  # of a bar that was not drawn again at its end
 BEGUN = 3  # times that a counter without a maximum went back to its beginning
+BARS_AROUND = 2  # times that a bar went on, and another one began again
 IN_TURN = 3  # times that two bars were drawn one after the other
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
@@ -33,6 +34,8 @@ _INDEX = (
 )
 _REPEATED_INDEX = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_REPEATED}){_INDEX}")
 _INDEX_IN_A_BAR = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_IN_A_BAR}){_INDEX}")
+
+_NUMBERED_REPETITION = lazy(rf"(?i)(?<![a-z_-])(?:{_REPEATED})\W{{0,3}}#?\d{{1,6}}(?![\w.%/-])")
 
 
 def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]:
@@ -46,6 +49,11 @@ def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]
         if not _BESIDE_A_RANK.search(text, max(0, one.start() - RANK_LETTERS), one.start())
     ]
     return [one for one in told if 0 < one[2] >= one[1]]
+
+
+def names_repetition(text: str) -> bool:
+    """`Chain 3: Iteration: 1200 / 2000`: which one it is, so that what begins again is told of the next one."""
+    return _NUMBERED_REPETITION.search(text) is not None
 
 
 def outermost(counters: list[Counter]) -> tuple[Counter, Counter] | None:
@@ -95,6 +103,15 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return True
     went_on = inner.first < outer.changed < inner.changed  # through a step of the outer one, without beginning again
     return outer.first + (outer.kind != "outer") <= inner.first and not went_on
+
+
+def is_bar_around(bar: Counter, others: list[Counter]) -> bool:
+    """Whether other bars are drawn anew each time that a bar goes on: it is around them, whatever its name says."""
+    if bar.rule != "tqdm" or bar.resets or bar.advances < BARS_AROUND or bar.maximum is None:
+        return False
+    return any(
+        other.made and other is not bar and bar.first <= other.first and _go_together(bar, other) for other in others
+    )
 
 
 def _stands_beside(outer: Counter, inner: Counter) -> bool:

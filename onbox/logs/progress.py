@@ -38,8 +38,9 @@ _TRACES = (
     b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"batch",
     b"task id=", b"offline",
     b"0> ", b"0 -- ", b"frame=", b" copied", b"length: ", b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",
-    b"|   ", b"#  ", b"frame 0", b"image 0", b"document 0", b"record 0", b"chunk 0", b"item 0", b"nstlim", b"exceeded", b"end of ", b" avg, ", *(word.encode() for word in ("完成", "结束", "結束", "完了", "완료", "종료")),
+    b"|   ", b"#  ", b"ing 0", b"ed 0", b"patience", b"frame 0", b"image 0", b"document 0", b"record 0", b"chunk 0", b"item 0", b"nstlim", b"exceeded", b"end of ", b" avg, ", *(word.encode() for word in ("完成", "结束", "結束", "完了", "완료", "종료")),
 )  # fmt: skip
+_BEGINNINGS = (b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment")  # of a whole line
 _ROW = lazy(rb"(?:[ |\t\xe2\x94\x82]|\x1b\[[0;]{0,8}[a-z])*0")
 _DIGITS = b"0123456789"
 ALIKE_STEP = 8
@@ -285,7 +286,7 @@ class ProgressReader:
         self._judged_bytes += len(text) + 100 * len(new)
         traces = [trace for trace in _TRACES if trace in text]
         for folded in new:
-            verdicts[folded] = any(trace in folded for trace in traces) if traces else False
+            verdicts[folded] = folded.startswith(_BEGINNINGS) or any(trace in folded for trace in traces)
 
     def _alike_line(self, line: bytes) -> None:
         """A line with a trace: read, unless it goes on as the alike lines before it did."""

@@ -14,6 +14,7 @@ from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_PART, turn_of
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
+from onbox.logs.loops import names_repetition
 from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.model.lines import message
 from onbox.logs.model.writers import NOBODY, writer_of
@@ -39,6 +40,7 @@ _COMMIT = lazy(
     r"[0-9a-f]{7,40}(?:\] | \([^()]{1,80}\) |[: ] ?)(?=\S)|^(?:Applying|Subject): |^\[PATCH[ \d]"
 )  # behind it stands what somebody wrote of a change
 _SOURCE = lazy(r" {4,60}(?:[\w.,\[\] ]{1,80} = )?(?:(?:return|raise|await|yield|with|for|if) )?[\w.\[\]]{1,80}\(")
+_PATIENCE = lazy(r"(?i)(?:patience|early_?stopping(?:_rounds?)?|stopping_rounds)[\"']?\s?[:=]\s?(\d{1,6})(?![\d./])")
 _TRACKER = lazy(r"wandb:\s")
 
 
@@ -87,6 +89,7 @@ class Track:
         self.ended_again = False  # the same was told before
         self.ended_place = 0  # `place` of that line
         self.crashed = 0
+        self.patience: int | None = None  # of a training that stops where so many steps brought nothing better
         self.ignoring = False  # what comes next is a traceback that Python ignores
         self.loss: float | str | None = None
         self.loss_line = 0
@@ -167,6 +170,9 @@ class Track:
             return  # a tracker uploads and sums up the run that crashed
         if _SOURCE.match(text) and self.has_crashed():
             return  # `fit(x, epoch=20)` in a traceback
+        patience = _PATIENCE.search(text)
+        if patience:
+            self.patience = int(patience[1])
         seen = self._headed(self._tabled(text) or read_line(text))
         self.take(seen)
         self.heading = "" if seen.sights else text[:HEADING_LETTERS]
@@ -255,6 +261,9 @@ class Track:
         for unit, most in seen.maxima:
             self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
+        for unit, most in seen.announced:
+            if not any(counter.unit == unit for counter in self.counters.values()):
+                self.maxima.setdefault(unit, most)
         for sight in seen.sights:
             moves = self.drawn and sight.kind == "moving"
             self._count(sight._replace(kind="train", rule="drawn") if moves else sight)
@@ -348,7 +357,8 @@ class Track:
         epoch = self.counters.get("epoch")
         now = epoch.current if epoch and epoch.last >= self.started else None
         if old is None:
-            first = Counter(*sight, 0, 0, now, 1, self.line, self.line, self.line, sight.current)
+            seen = 1 + self.drawn  # what is drawn over was shown before
+            first = Counter(*sight, 0, 0, now, seen, self.line, self.line, self.line, sight.current)
             return first._replace(writer=_writer(self.text), form=_line_form(self.text))
         back = sight.current < old.current or (
             sight.elapsed is not None and old.elapsed is not None and sight.elapsed + 1 < old.elapsed
@@ -363,7 +373,7 @@ class Track:
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
             min(old.minimum, sight.current), old.advances + (sight.current > old.current),
-            old.repeats + (back and full and self.ended <= old.last),
+            old.repeats + (back and full and self.ended <= old.last and not names_repetition(self.text)),
         )  # fmt: skip
         joined = Counter(*sight, *counts)
         return joined._replace(

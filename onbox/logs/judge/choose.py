@@ -8,7 +8,7 @@ from onbox.contract.progress import Progress
 from onbox.logs.judge.grounds import LINES_SINCE, LOOKS, Scene, counts
 from onbox.logs.judge.nesting import is_inner, is_open, is_under_way
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
-from onbox.logs.loops import NEARLY, outermost
+from onbox.logs.loops import NEARLY, is_bar_around, outermost
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving"})
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
 RAISED_MAX = 4  # times that a run may state a larger maximum
+DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
 LOADS = ("bar:load", "bar:fetch")
 PARTS = frozenset({"done-of", "fraction-unit"})  # what is told of each part of a work: `Done 5 out of 5`
 
@@ -41,7 +42,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
     """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none."""
     pick = _pick(Scene(track, ending))
     progress = _shown(track, pick, configured_max, ending)
-    if not progress.finished and _may_be_over(progress, pick, ending) and _is_over(progress, ending):
+    may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
+    if not progress.finished and may_be_over and _is_over(progress, ending):
         progress = progress._replace(finished=True)
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
@@ -58,7 +60,15 @@ def _is_over(progress: Progress, ending: ClosingLines) -> bool:
         return True
     if not counted and (ending.shows_all_moved or (progress.percent == 100 and ending.ends_in_results)):
         return True
-    return ending.sums_up(counted=counted) or ending.is_at_prompt or (counted and ending.loop_is_over)
+    looped = counted or progress.exact_max is not None
+    return ending.sums_up(counted=counted) or ending.is_at_prompt or (looped and ending.loop_is_over)
+
+
+def _ran_out_of_patience(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
+    """Whether the step that it ends with is as far behind the best one as the run has told that it would wait."""
+    if pick is None or track.patience is None:
+        return False
+    return any(abs(pick.counter.current - best - track.patience) <= 1 for best in ending.best)
 
 
 def _is_one_of_several(counter: Counter) -> bool:
@@ -74,7 +84,9 @@ def _shown(track: Track, pick: Pick | None, configured_max: int | None, ending: 
             count = ending.rising.value if ending.rising else None
             unit = None if count is None else "step"
             rule = None if count is None else "rising"
-            return Progress(count, unit=unit, finished=_without_counter(track, ending), loss=track.loss, rule=rule)
+            over = _without_counter(track, ending)
+            most = _declared(track) if count is None and ending.is_looping else None
+            return Progress(count, most, unit, loss=track.loss, finished=over, rule=rule)
         most = track.maxima.get("byte")
         return Progress(percent=track.percent, exact_max=most, finished=_without_counter(track, ending))
     counter, inner = pick.counter, pick.inner
@@ -113,6 +125,12 @@ def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) ->
     return left < ending.stride(pick.counter.key)
 
 
+def _declared(track: Track) -> int | None:
+    """The maximum that the log tells where its rows show no counter; None if it tells several."""
+    told = {most for unit, most in track.maxima.items() if unit in DECLARED and track.raised.get(unit, 0) == 0}
+    return next(iter(told)) if len(told) == 1 else None
+
+
 def _without_counter(track: Track, ending: ClosingLines) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return None
@@ -132,6 +150,7 @@ def _pick(scene: Scene) -> Pick | None:
     current = [counter for counter in track.counters.values() if counter.last >= track.started]
     everything = list(track.counters.values())
     counters = current or everything
+    current, counters, everything = (_around(some) for some in (current, counters, everything))
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
                          (("bare",), counters), (("moving",), counters),
@@ -142,6 +161,14 @@ def _pick(scene: Scene) -> Pick | None:
     repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
     last = max(repeated, key=lambda counter: counter.last, default=None)
     return None if last is None else Pick(last, last.maximum)
+
+
+def _around(counters: list[Counter]) -> list[Counter]:
+    """The counters, where a bar around others is the work itself: `shards`, and the rows of each."""
+    return [
+        counter._replace(kind="train") if counter.kind == "aux" and is_bar_around(counter, counters) else counter
+        for counter in counters
+    ]
 
 
 def _kind(counter: Counter) -> str:

@@ -90,6 +90,7 @@ _OF_THE_LOOP = lazy(
     r"|current\w*|temp\w*)(?![a-z])"
 )
 _OF_THE_BEST = lazy(r"(?i)^\W*(?:best|final|overall)\b")
+_WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal)\b(?! tests?\b)")
 _DONE = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed)\s?[.!](?:\s|$)")  # `Done! Best: 85/100 wins`
 _TALLY = lazy(r"(?i)\b\d+ passed\b.{0,40}\bin \d")  # of tests: that some failed is what came out
@@ -133,6 +134,12 @@ class ClosingLines:
         times = Counter(self._forms)
         at = [at for at, form in enumerate(self._forms, 1) if times[form] >= LOOPED]
         return at[-1] if len(at) >= LOOP_LINES else 0
+
+    @property
+    def is_looping(self) -> bool:
+        """Whether lines of one form, and with numbers, come again and again."""
+        rows = [form for form, line in zip(self._forms, self._lines, strict=True) if any(map(str.isdigit, line))]
+        return any(times >= LOOP_LINES for times in Counter(rows).values())
 
     @property
     def loop_is_over(self) -> bool:
@@ -209,6 +216,12 @@ class ClosingLines:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
         told = [_ALL_DONE.search(_said(line)) for line in self._lines[self._counted :]]
         return any(found is not None and found[1].replace(",", "") == str(maximum) for found in told)
+
+    @property
+    def best(self) -> list[int]:
+        """The whole numbers behind the last counter that are told of the best: `best iteration: 6`."""
+        told = [_said(line) for line in self._lines[self._counted :]]
+        return [int(number) for line in told if _OF_THE_BEST.match(line) for number in _WHOLE.findall(line)]
 
     def sums_up(self, *, counted: bool) -> bool:
         """Whether it ends with a summary. counted: the run has a counter, which what comes before it may show."""

@@ -59,9 +59,16 @@ def is_full(counter: Counter) -> bool:
 
 
 def _moved(counter: Counter, _: Scene) -> bool:
-    if counter.rule == "weak":
+    if counter.rule in ("weak", "solver-time"):
         return counter.advances >= LOOKS
     return counter.current > counter.minimum
+
+
+def _is_simulated_time(counter: Counter, _: Scene) -> bool:
+    """`Time = 0.25`: how far the clock of the model is, of which nobody says how far it has to go."""
+    return counter.rule == "solver-time" and not all(
+        float(value).is_integer() for value in (counter.minimum, counter.current)
+    )
 
 
 def _is_newest(counter: Counter, scene: Scene) -> bool:
@@ -171,6 +178,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "named once, without a measure or before another number went on", _was_named_once),
     Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),
     Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
+    Ground(NEVER, "a time that is a fraction", _is_simulated_time),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
 )  # fmt: skip
 

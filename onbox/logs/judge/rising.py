@@ -21,6 +21,7 @@ ROWS = 5  # so many lines, one after another
 ROWS_LOOKED_AT = 8
 LINES = 40  # of the log's end, among which the rows may have others between
 LINES_BEHIND = 16  # behind the last row
+STRIDE = 100  # of a count that is told seldom: smaller ones may be those of settings that are tried
 COLUMNS = 10
 _NAMED_BY = ("=", ":", "(")
 MOST = 1_000_000_000  # a larger number is a time
@@ -72,7 +73,15 @@ def _falls(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     if _NAMES.search(name) or not _is_even([row[name] for row in rows], leads="0" not in name):
         return False
-    return any(_is_measure(other, rows) for other in rows[-2] if other != name)
+    return any(_is_measure(other, rows) for other in rows[-2] if other != name) or _is_report(name, rows)
+
+
+def _is_report(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """`Write checkpoint 4000`: told after each thousand or so, with no other number beside it."""
+    if name[-1:] in _NAMED_BY or not any(map(str.isalpha, name)) or any(len(row) > 1 for row in rows):
+        return False
+    stride = rows[-1][name].value - rows[-2][name].value
+    return stride >= STRIDE and all(row[name].value % stride == 0 for row in rows)
 
 
 def _is_even(column: Sequence[_Cell], *, leads: bool) -> bool:

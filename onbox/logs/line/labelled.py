@@ -126,8 +126,8 @@ def _nth_in_chinese(text: str) -> list[CounterSight]:
 
 
 def _leads(text: str, at: int) -> bool:
-    """Whether nothing stands before, but for what a logger writes."""
-    if not text[:at].strip():
+    """Whether nothing stands before, but for signs and what a logger writes."""
+    if not any(map(str.isalnum, text[:at])):
         return True
     begins = len(text) - len(message(text).text)
     return begins <= at and _TAG.fullmatch(text[begins:at]) is not None

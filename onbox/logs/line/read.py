@@ -41,9 +41,18 @@ _SO_MANY = lazy(
     rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
 )
 _RUN = lazy(r"^run\s{1,20}(\d{1,15})$")  # LAMMPS
+_ANNOUNCED = lazy(  # `Indexing 12,500 documents`
+    rf"(?i)(?:^|[-:|\]]\s{{1,4}})\s{{0,4}}[a-z]{{3,18}}ing (?:all |the )?({COUNT}) ({UNIT_WORD})(?![a-z/])"
+)
+_ALL_TOLD = lazy(rf"(?i)(?<![a-z])total(?:l?ing|s)?(?: of)? ({COUNT}) ({UNIT_WORD})(?![a-z])")
+_LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
+_NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(?=[)\],])")  # `('n_gen', 40)`
+_PLAN = lazy(r"^1\.\.(\d{1,9})(?: #.*)?$")  # of the Test Anything Protocol
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 _DONE_COUNT = lazy(
     r"(?i)(?<![a-z])(?:done|read|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
+    r"|indexed|parsed|scanned|crawled|fetched|ingested|imported|exported|inserted|translated|embedded|rendered|aligned"
+    r"|annotated|extracted|visited|analy[sz]ed|labelled|labeled|classified"
     rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s{{1,8}}({COUNT})\s{{1,8}}({UNIT_WORD})(?![a-z])(?!\s{{0,8}}(?:/|of\s))"
 )
 _COUNT_DONE = lazy(
@@ -59,6 +68,7 @@ _ANY_FRACTION = lazy(
 _LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,2}(\d{1,12})(?![\w./%-])(?=.{0,80}(?<![a-z])loss\W{1,4}\d{1,12}\.\d)")
 _NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
 _LEADING_THING = lazy(rf"(?i)\W{{0,8}}({'|'.join(WEAK_WORDS)}) #?(\d{{1,9}})(?=$|[,:|]| -)")
+_SOLVER_TIME = lazy(r"^(?:[Tt]ime =|(?i:increment)[ =:]{1,3}) ?((?!0s?$)\d{1,9}(?:\.\d{1,18})?)s?$")
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
 _IS_DONE = lazy(
     r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
@@ -102,12 +112,14 @@ def read_line(text: str) -> SeenOnLine:
         sights = sights + _moving(rest)
     if not sights and not maxima:
         sights = _moving(rest) or _with_loss(rest) or _nth(rest) or _thing(rest)
+    if not sights and not maxima:
+        sights = _solver_time(text)
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
         eta = None
-    return SeenOnLine(tuple(sights), tuple(maxima), loss, eta)
+    return SeenOnLine(tuple(sights), tuple(maxima), loss, eta, announced=tuple(_announced(text)))
 
 
 def _whole_line(text: str) -> SeenOnLine | None:
@@ -137,9 +149,7 @@ def _maxima(text: str) -> list[tuple[str, int]]:
         every = _EVERY.search(text, max(0, found.start() - LOOK_BACK), found.end())
         if not every and not count.rounded and count.value > 0 and is_exact(text, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
-    until = _UNTIL.search(text)
-    if until and not parse_count(until[2]).rounded:
-        maxima.append((UNITS[until[1].lower()], int(parse_count(until[2]).value)))
+    maxima += _of_pairs(text)
     so_many = _SO_MANY.match(text)  # GROMACS: `20000 steps,     40.0 ps.`
     if so_many and not parse_count(so_many[1]).rounded:
         maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
@@ -152,10 +162,32 @@ def _maxima(text: str) -> list[tuple[str, int]]:
     command = _RUN.match(text)
     if command:
         maxima.append(("step", int(command[1])))
+    plan = _PLAN.match(text)
+    if plan:
+        maxima.append(("test", int(plan[1])))
     passes = _PASSES.search(text) if " passes over" in text else None
     if passes:
         maxima.append(("epoch", int(passes[1])))
     return maxima
+
+
+def _of_pairs(text: str) -> list[tuple[str, int]]:
+    """The maxima that stand beside their words in some settled phrase."""
+    found = [(one[1], one[2]) for pattern in (_UNTIL, _LAST_ONE, _NAMED_SETTING) for one in pattern.finditer(text)]
+    found += [(one[2], one[1]) for one in _ALL_TOLD.finditer(text)]
+    return [told for word, number in found for told in _exact_of(word, number)]
+
+
+def _announced(text: str) -> list[tuple[str, int]]:
+    """How many things a line says that the work begun here is about."""
+    found = _ANNOUNCED.search(text) if "ing " in text else None
+    return [] if found is None or EVALUATION.search(text) else _exact_of(found[2], found[1])
+
+
+def _exact_of(word: str, number: str) -> list[tuple[str, int]]:
+    count = parse_count(number)
+    whole = not count.rounded and float(count.value).is_integer() and count.value > 1
+    return [(UNITS[word.lower()], int(count.value))] if whole else []
 
 
 def _set_to(text: str) -> list[tuple[str, int]]:
@@ -247,6 +279,15 @@ def _thing(text: str) -> list[CounterSight]:
         return []
     word = found[1].lower()
     return [CounterSight(f"moving {word}", UNITS[word], "moving", int(found[2]), None, False, "weak")]
+
+
+def _solver_time(text: str) -> list[CounterSight]:
+    """`Time = 341`, and nothing else: an iteration of a solver, if it goes on and was never a fraction."""
+    found = _SOLVER_TIME.match(text)
+    if found is None:
+        return []
+    value = parse_count(found[1]).value
+    return [CounterSight("moving time", "step", "moving", value, None, False, "solver-time")]
 
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:

@@ -31,6 +31,7 @@ _LEADING_NAMED = lazy(
 )
 _LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
 _CHAINS = lazy(r"^\s*(\d{1,18}) -- (?:\* )?[\[(]-?\d.* -- (\d{1,9}:\d\d:\d\d)$")  # MrBayes
+_TAP = lazy(r"^(?:not )?ok (\d{1,9})(?: |$)")  # of the Test Anything Protocol; those that are indented are parts
 _LOGGER = lazy(r"(?:DEBUG|INFO):[\w.]{1,40}:\s?")
 _BEHIND_A_PREFIX = lazy(r"(?:\]|: | - |INFO)\s{0,4}[\[<]\s{0,12}\d")
 _RSYNC = lazy(r"^\s*([\d,]{1,24})\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
@@ -58,6 +59,9 @@ def read_row(text: str) -> BareRow | None:
         found = _RSYNC.match(text)
         if found:
             return BareRow("byte", "byte", int(found[1].replace(",", "")), "rsync", None, None)
+    test = _TAP.match(text) if "ok " in text[:7] else None
+    if test:
+        return BareRow("test", "test", int(test[1]), "tap", None, None, bare=True)
     tagged = _TAGGED.match(text) if "train" in text else None
     if tagged:
         return BareRow("step", "step", int(tagged[1]), "tagged", _float(tagged[2]), None)

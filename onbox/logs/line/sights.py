@@ -29,7 +29,8 @@ class CounterSight(NamedTuple):
 
 class SeenOnLine(NamedTuple):
     """What one line shows. maxima: exact maxima by unit. loss: None if it shows no training loss. eta: in words of the
-    line, not of a bar. percent: where only that is shown.
+    line, not of a bar. percent: where only that is shown. announced: how many things are to be worked on, if that is
+    said before the first of them is done.
     """
 
     sights: tuple[CounterSight, ...] = ()
@@ -37,3 +38,4 @@ class SeenOnLine(NamedTuple):
     loss: float | str | None = None
     eta: float | None = None
     percent: float | None = None
+    announced: tuple[tuple[str, int], ...] = ()

@@ -268,6 +268,12 @@ SIZES = "size(B)\tcycles\tbw(GB/s)\n" + "".join(
 GROUPS = "".join(
     f"select<{size}, {at}>   {value} ns\n" for size in (512, 1024) for at, value in enumerate(MEASURES, start=1)
 )
+SCANNED = "".join(f"[main] INFO Shop - Scanned {at}00 images\n" for at in range(1, 10))
+PARTS = "shards:   0%|  | 0/3 [00:00<?, ?it/s]\n" + "".join(
+    "".join(f"rows: {2 * n:3d}%|  | {n}/50 [00:00<00:00, 9it/s]\n" for n in (0, 25, 50))
+    + f"shards:  {100 * at // 3}%|  | {at}/3 [00:09<00:01,  1it/s]\n"
+    for at in (1, 2, 3)
+)
 AMBER = " nstlim  = 50000,\n" + "".join(f" NSTEP = {at}00   TIME(PS) = 9.{at}  TEMP(K) = 297.1\n" for at in range(1, 9))
 EVALUATION = "".join(f"Evaluation  [ {at}/2007]  eta: 0:05:33\n" for at in (0, 10, 20)) + "results saved to x\n"
 WRITING = "".join(f"Writing example {at}0000 of 70000\n" for at in range(7))
@@ -384,10 +390,60 @@ WRITING = "".join(f"Writing example {at}0000 of 70000\n" for at in range(7))
         (SHARDS + OTHER_LINES + "Application shutdown complete.\n", None, None),
         ("epoches number: 100\nepoch: 3 start, learning rate: 0.01\nepoch: 4 start, learning rate: 0.01\n", 4, 100),
         ("eigenvalue_max_iter .......... 100\nstep=30, lr=0.1\nstep=40, lr=0.1\n", 40, None),
+        # A bar around others is the work, whatever its name says.
+        (PARTS, 3, 3),
+        # Each line tells which chain it is of, so that the next one has the same end.
+        ("".join(f"Chain {c}: Iteration: {at} / 100 [ {at}%]\n" for c in (1, 2, 3, 4) for at in (1, 50, 100)), 100, 100),
+        ("".join(f"replica {r}/4 begun\n" + f"  replica {r} move 50/50 pi=3.1{r}\n" for r in range(4)), 3, 4),
+        ("\r".join(f"plate p{at} ({at} of 40) ... {100 * at // 40}%" for at in range(1, 32)) + "\nno room\n", 31, 40),
+        ("".join(f"* Ep {at}: Loss 0.01 | 9.1s\n" for at in range(1, 7)), 6, None),
     ],
 )  # fmt: skip
 def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: int | None) -> None:
     assert read_progress(log.encode())[:2] == (current, exact_max)
+
+
+@pytest.mark.parametrize(
+    ("log", "current", "exact_max"),
+    [
+        # What the work is about is said before the first of it is done, not between.
+        ("[main] INFO Shop - Scanning 4,500 images\n" + SCANNED, 900, 4500),
+        (SCANNED + "flushing 1200 images\n", 900, None),
+        ("termination=('n_gen', 80)\ngen 3 | 0.31\ngen 4 | 0.30\n", 4, 80),
+        ("start_epoch: 5, end_epoch: 19\nepoch: 5, AUC: 0.93\nepoch: 6, AUC: 0.94\n", 6, 19),
+        # Rows without a counter are those of the one thing that was declared; a configuration alone tells nothing.
+        ("totalling 24 fits\n" + "".join(f"[CV 1/2] END C={v}; score={v}\n" for v in MEASURES * 2), None, 24),
+        ("NVE: nsteps = 400, dt = 5 fs\n" + "".join(f"{v:.4f}  {v}  {v / 3:.3f}\n" for v in MEASURES * 2), None, 400),
+        ("NVE: nsteps = 400, dt = 5 fs\n", None, None),
+        # Tests by their protocol.
+        ("".join(f"ok {at} - parses\n" for at in range(1, 9)) + "not ok 9 - prints\nok 10 - ends\n1..10\n", 10, 10),
+        ("1..30\n" + "".join(f"ok {at} - parses\n    ok 1 - a part\n" for at in range(1, 9)), 8, 30),
+        # Steps of a solver; the time of a model is none.
+        ("".join(f"Time = {at}\nSolving for p, residual = {v}\n" for at, v in enumerate(MEASURES * 3, 1)), 24, None),
+        ("".join(f"Time = {at / 4}\nSolving for p, residual = 0.1\n" for at in range(1, 25)), None, None),
+        # A report after each so many; settings that are tried one after the other.
+        ("".join(f"pack: write checkpoint {at}000\n" for at in range(2, 12, 2)), 10000, None),
+        ("".join(f"width {at}\n" for at in range(10, 90, 10)), None, None),
+    ],
+)  # fmt: skip
+def test_what_a_count_is_of(log: str, current: int | None, exact_max: int | None) -> None:
+    assert read_progress(log.encode())[:2] == (current, exact_max)
+
+
+ROUNDS = "".join(f"[{at}]\ttrain-rmse:{1 / (at + 1):.5f}\n" for at in range(22))
+
+
+@pytest.mark.parametrize(
+    ("log", "finished"),
+    [
+        ("rounds=400, early_stopping_rounds=15\n" + ROUNDS + "best 6\n", True),
+        ("rounds=400, early_stopping_rounds=15\n" + ROUNDS + "best 9\n", False),
+        ("rounds=400, early_stopping_rounds=15\n" + ROUNDS, False),
+        ("num_rounds=400\n" + ROUNDS + "best 6\n", False),
+    ],
+)
+def test_a_run_that_waited_as_long_as_it_said_has_stopped(log: str, finished: object) -> None:
+    assert read_progress(log.encode()).finished is finished
 
 
 PASSED = "".join(f"t.py::t[{at}] PASSED    [ {at}%]\n" for at in range(80, 100))
