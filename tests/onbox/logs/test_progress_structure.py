@@ -393,7 +393,7 @@ WRITING = "".join(f"Writing example {at}0000 of 70000\n" for at in range(7))
         # A bar around others is the work, whatever its name says.
         (PARTS, 3, 3),
         # Each line tells which chain it is of, so that the next one has the same end.
-        ("".join(f"Chain {c}: Iteration: {at} / 100 [ {at}%]\n" for c in (1, 2, 3, 4) for at in (1, 50, 100)), 100, 100),
+        ("".join(f"Chain {c}: step {at} / 100 [ {at}%]\n" for c in (1, 2, 3, 4) for at in (1, 50, 100)), 100, 100),
         ("".join(f"replica {r}/4 begun\n" + f"  replica {r} move 50/50 pi=3.1{r}\n" for r in range(4)), 3, 4),
         ("\r".join(f"plate p{at} ({at} of 40) ... {100 * at // 40}%" for at in range(1, 32)) + "\nno room\n", 31, 40),
         ("".join(f"* Ep {at}: Loss 0.01 | 9.1s\n" for at in range(1, 7)), 6, None),
