@@ -56,7 +56,7 @@ def _is_over(progress: Progress, ending: ClosingLines) -> bool:
     counted = progress.current is not None
     if progress.rule == "table" and ending.is_framed:
         return True
-    if not counted and ending.shows_all_moved:
+    if not counted and (ending.shows_all_moved or (progress.percent == 100 and ending.ends_in_results)):
         return True
     return ending.sums_up(counted=counted) or ending.is_at_prompt or (counted and ending.loop_is_over)
 
@@ -71,7 +71,7 @@ def _shown(track: Track, pick: Pick | None, configured_max: int | None, ending: 
     if pick is None:
         fresh = track.percent_line >= track.started and track.percent is not None
         if not fresh:
-            count = ending.rising
+            count = ending.rising.value if ending.rising else None
             unit = None if count is None else "step"
             rule = None if count is None else "rising"
             return Progress(count, unit=unit, finished=_without_counter(track, ending), loss=track.loss, rule=rule)

@@ -11,9 +11,12 @@ from collections import Counter
 from functools import cached_property
 
 from onbox.logs.farewell import is_farewell
-from onbox.logs.judge.rising import rising
+from onbox.logs.judge.results import is_figures, is_record, is_value
+from onbox.logs.judge.rising import Rising, rising
+from onbox.logs.line.percents import read_percent
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import CRASHED, turn_of
+from onbox.logs.line.words import AUXILIARY
 from onbox.logs.model.lines import message, readable
 from onbox.regex import lazy
 
@@ -27,7 +30,7 @@ _BREAKS = lazy(rb"[\r\n]+")
 _DURATION = r"\d+(?:\.\d+)?\s?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|ms)\b|\d+:\d\d"
 _PARTIAL = r"(?!.{0,80}(?:checkpoint|ckpt|snapshot|\bstep|\bepoch|\biter|\bbest\b))"
 _CLOSING = lazy(
-    r"(?i)^\W*(?:done|finished|completed?|terminat\w+|exiting|goodbye|bye|converged|summary|results?)\b"
+    r"(?i)^\W*(?:done|finished|completed?|converged|summary|results?)\b"
     r"|^\W*(?:tasks?|script|program|process|pipeline|work) (?:(?:is|was|has) )?(?:done|finished|completed?|over)\W*$"
     rf"|^\W*(?:saved|wrote|written|exported|dumped|uploaded|stored)\b{_PARTIAL}"
     r"|\b(?:model|weights|results?|predictions?|report|metrics|output|pipeline|embeddings|samples?|trace|file|archive)"
@@ -45,7 +48,7 @@ _CLOSING = lazy(
     r"|\biterations were performed\b|\bmuxing overhead|^\W*model (?:was |has been )?trained\W*$"
     r"|\b\d\d\s?% (?:ci|hdi|hpd|confidence|credible)\b|^\W*(?:n_eff|ess|r[_ -]?hat|divergences)\b"
     rf"|^\W*(?:time|duration):\s{{1,12}}(?:{_DURATION})\W*$|^\W*ran all\b|^\W*everything\b.{{0,20}}\bok\b"
-    r"|^\W*[\d,]{1,20} [a-z]{3,20} (?:written|processed|saved|copied|converted|exported|generated)\b"
+    r"|^\W*[\d,]{1,20} [a-z]{3,20} (?:written|[a-z]{3,14}ed)\b"
     r"|\b(?:conclu[ií]d[oa]s?|finalizad[oa]|terminad[oa]|completad[oa]|terminée?|abgeschlossen|beendet|completat[oa]"
     r"|заверш\w{1,6}|закончен\w?)\b"
     r"|^\W*(?!.{0,40}\b(?:eval|valid|warm|load|init|setup|start|checkpoint|epoch|step|stage|phase))"
@@ -57,7 +60,12 @@ _CLOSING = lazy(
     r"|^\W*final (?:performance|timing|statistics|summary|report|metrics)\b|^\W*best \w+ (?:is|was) (?:at|from|found)\b"
     r"|^[\w.$]{1,60} - (?:all )?(?:done|finished|completed)\W*$|^attr\(,\"|^\$\w{1,40}(?:\$\w{1,40}){0,4}$"
     r"|\bmean\s{1,20}\(?(?:std|sd)\b|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
+    r"|^\W*(?!.{0,40}\b(?:epoch|step|iter|iteration|fold|batch|round|stage|phase|loop|cycle)\b)"
+    r"end(?: (?:of )?[\w./-]{1,40}){0,2}\W*$"
+    r"|^\W*(?:the end|that'?s (?:it|all)|fertig)\W*$|^\W*end(?:ed)?[ _-]?time\b.{0,20}\d"
 )
+_LEAVES = lazy(r"(?i)^\W*(?:terminat\w+|exiting|goodbye|bye)\b")  # said after an error as well
+_GRAVE = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _FAILS = lazy(
     r"(?i)\b(?:execution|job|step|stage|task|rule|command|run|script|process)\b.{0,24}\b(?:failed|aborted"
     r"|killed)\b|\bdid not (?:complete|finish|succeed)|\bnot (?:complete|finish|succeed)"
@@ -74,7 +82,8 @@ _MIDWAY = lazy(
 _PREPARED = lazy(
     r"(?i)\b(?:load|initiali[sz]|init|captur|warm|set ?up|start ?up)\w*\b.{0,60}\b(?:finished|done|took|ready)\b"
 )
-_VALUE = lazy(r"^\W*[^\W\d][\w @./()-]{0,40}?\s?[:=]\s{0,8}-?(?:\d+(?:\.\d+)?|\d+ ?/ ?\d+)\s?(?:%|s|sec|seconds)?\W*$")
+# A logger's name before its level, where `message` leaves it.
+_NAMED_LEVEL = lazy(r"^[\w.$-]{1,60}\s{1,80}\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?)\s{0,8}\]?[\s:|-]{1,20}")
 _OF_THE_LOOP = lazy(
     r"(?i)(?<![a-z])(?:val|valid\w*|dev|eval\w*|epoch\w*|step\w*|iter\w*|lr|learning|rate|loss|sav\w+|checkpoint|gpu"
     r"|cuda|mem\w*|load\w*|batch\w*|seed|size|round|gen|generations?|episode\w*|best|new|start\w*|using|pid|port|so far"
@@ -102,8 +111,8 @@ class ClosingLines:
         lines = [readable(part[:500]).rstrip() for part in parts]
         return [line for line in lines if line.strip() and not _TIMES.match(line)]
 
-    @property
-    def rising(self) -> int | None:
+    @cached_property
+    def rising(self) -> Rising | None:
         """As `rising`, of these lines."""
         return rising(self._lines)
 
@@ -111,7 +120,8 @@ class ClosingLines:
     def _counted(self) -> int:
         """How many lines there are up to the last one that shows a counter."""
         lines = self._lines
-        return next((at for at in range(len(lines), 0, -1) if _counts(lines[at - 1])), 0)
+        at = next((at for at in range(len(lines), 0, -1) if _counts(lines[at - 1])), 0)
+        return at or (self.rising.lines if self.rising else 0)
 
     @cached_property
     def _forms(self) -> list[str]:
@@ -129,11 +139,21 @@ class ClosingLines:
         """Whether lines that came again and again end with values of another form: what the loop was for."""
         at, known = self._looped, set(self._forms[: self._looped])
         after = self._lines[at:]
-        if not at or len(after) > LOOPED or any(CRASHED.search(line) or _FAILS.search(line) for line in after):
+        if not at or len(after) > LOOPED or any(map(_is_bad, after)):
             return False
         if any(_OF_THE_LOOP.search(line) for line in after):
             return False
-        return any(_is_value(line) and _form(line) not in known for line in after)
+        return any(_is_result(line) and _form(line) not in known for line in after)
+
+    @property
+    def ends_in_results(self) -> bool:
+        """Whether a few results, and nothing else, stand behind the last display of a share of the work."""
+        lines = self._lines
+        at = next((at for at in range(len(lines), 0, -1) if read_percent(lines[at - 1]) is not None), 0)
+        after = lines[at:]
+        if not at or AUXILIARY.search(lines[at - 1]) or not 0 < len(after) <= LOOPED:
+            return False
+        return all((_is_result(line) or is_figures(line)) and not _OF_THE_LOOP.search(line) for line in after)
 
     @cached_property
     def went_on(self) -> bool:
@@ -146,9 +166,7 @@ class ClosingLines:
     def is_at_prompt(self) -> bool:
         """Whether a shell waits for its next command, and the lines before tell of no crash."""
         lines = self._lines[-LOOPED:]
-        return bool(lines and _PROMPT.match(lines[-1])) and not any(
-            CRASHED.search(line) or _FAILS.search(line) for line in lines
-        )
+        return bool(lines and _PROMPT.match(lines[-1])) and not any(map(_is_bad, lines))
 
     @property
     def lines_behind(self) -> int:
@@ -165,7 +183,7 @@ class ClosingLines:
     def fails(self) -> bool:
         """Whether one of the last lines, behind the last counter, says that something failed."""
         last = self._lines[self._counted :][-LAST_LINES:]
-        return not self._tallies and any(_FAILED.search(message(line).text) for line in last)
+        return not self._tallies and any(_FAILED.search(_said(line)) for line in last)
 
     @property
     def _tallies(self) -> bool:
@@ -189,16 +207,18 @@ class ClosingLines:
 
     def tells_all_done(self, maximum: int) -> bool:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
-        told = [_ALL_DONE.search(message(line).text) for line in self._lines[self._counted :]]
+        told = [_ALL_DONE.search(_said(line)) for line in self._lines[self._counted :]]
         return any(found is not None and found[1].replace(",", "") == str(maximum) for found in told)
 
     def sums_up(self, *, counted: bool) -> bool:
         """Whether it ends with a summary. counted: the run has a counter, which what comes before it may show."""
-        at = (self._counted or self._looped if counted else 0) or max(0, len(self._lines) - LAST_LINES)
+        at = (self._counted or self._looped if counted else 0) or max(1, len(self._lines) - LAST_LINES)
         before, after = self._lines[:at], self._lines[at:]
-        if not before or (not self._tallies and any(CRASHED.search(line) or _FAILS.search(line) for line in after)):
+        last = after if counted else self._lines[-LAST_LINES:]
+        if not before or (not self._tallies and any(map(_is_bad, last))):
             return False
-        closing = [line for line in after[-LINES_AFTER:] if _closes(line)]
+        grave = any(message(line).level in _GRAVE for line in last)
+        closing = [line for line in after[-LINES_AFTER:] if _closes(line) or (not grave and _leaves(line))]
         if not closing:
             return False  # nearly always: a run that goes on
         known = {_form(line) for line in before} | {_claim(line) for line in before}
@@ -206,7 +226,7 @@ class ClosingLines:
 
 
 def _closes(line: str) -> bool:
-    text = message(line).text
+    text = _said(line)
     part = _PART.search(text)
     return (
         bool(_CLOSING.search(text) or _CLOSING.search(line) or _DONE.match(text))
@@ -216,18 +236,34 @@ def _closes(line: str) -> bool:
     )
 
 
-def _is_value(line: str) -> bool:
-    return bool(_VALUE.match(line) or _VALUE.match(message(line).text))
+def _leaves(line: str) -> bool:
+    return _LEAVES.search(_said(line)) is not None
+
+
+def _said(line: str) -> str:
+    """A line without what a logger writes before it."""
+    text = message(line).text
+    named = _NAMED_LEVEL.match(text)
+    return text[named.end() :] if named else text
+
+
+def _is_result(line: str) -> bool:
+    return is_value(line) or is_value(_said(line)) or is_record(line)
+
+
+def _is_bad(line: str) -> bool:
+    """Whether a line tells of a crash, or that something failed."""
+    return bool(CRASHED.search(line) or _FAILS.search(line))
 
 
 def _counts(line: str) -> bool:
     """Whether a line shows a counter, and not of which step the best result was."""
-    return bool(read_line(line).sights) and not _OF_THE_BEST.search(message(line).text)
+    return bool(read_line(line).sights) and not _OF_THE_BEST.search(_said(line))
 
 
 def _claim(line: str) -> str:
     """`best:`, `mean reward =`: what a value is called; "" where a line closes with something else."""
-    found = _CLOSING.search(message(line).text)
+    found = _CLOSING.search(_said(line))
     return f"{_form(found[0])}=" if found and re.search("[:=]", found[0]) else ""
 
 

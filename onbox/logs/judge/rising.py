@@ -42,8 +42,15 @@ class _Cell(NamedTuple):
     whole: bool
 
 
-def rising(lines: Sequence[str]) -> int | None:
-    """Where the count stands that goes on in the last lines of one form; None if none does."""
+class Rising(NamedTuple):
+    """value: where it stands. lines: how many of the lines there are up to the one that tells it."""
+
+    value: int
+    lines: int
+
+
+def rising(lines: Sequence[str]) -> Rising | None:
+    """The count that goes on in the last lines of one form; None if none does."""
     rows = [_cells(line) for line in lines[-LINES:]]
     asked: set[str] = set()
     for end in range(len(rows), max(ROWS, len(rows) - LINES_BEHIND) - 1, -1):
@@ -53,7 +60,7 @@ def rising(lines: Sequence[str]) -> int | None:
             asked.add(name)
             alike = [row for row in rows[:end] if name in row]
             if len(alike) >= ROWS and not _falls(name, alike) and _is_count(name, alike[-ROWS_LOOKED_AT:]):
-                return int(rows[end - 1][name].value)
+                return Rising(int(rows[end - 1][name].value), len(lines) - len(rows) + end)
     return None
 
 

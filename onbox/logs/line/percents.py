@@ -9,7 +9,6 @@ from onbox.regex import lazy
 _PERCENT = r"(?P<percent>\d{1,3}(?:\.\d{1,18})?)\s?%"
 _FORMS = (
     rf"^\s*\[\s*{_PERCENT}\]",
-    r"^\s*(?P<percent2>\d{1,3})\s+[\d.]+[kMGT]?\s+\d{1,3}\s+[\d.]+[kMGT]?\s+\d+\s+[\d.]+[kMGT]?\s+[\d.]+[kMGT]?\s+\d+\s+[-\d:]{7,}",
     rf"[\[|][#=>█━. -]{{3,}}[\]|]\s*{_PERCENT}",
     rf"{_PERCENT}\s*[\[|][#=>█━. -]{{3,}}[\]|]?",
     rf"[#█━]{{2}}[\s.-]*{_PERCENT}",
@@ -20,6 +19,11 @@ _FORMS = (
     rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b[^%\d]{{0,40}}{_PERCENT}",
     rf"\s\[\s*{_PERCENT}\]$",
 )
+_CURL = lazy(
+    r"^\s*(?P<percent>\d{1,3})\s+[\d.]+[kMGT]?\s+\d{1,3}\s+[\d.]+[kMGT]?\s+\d+\s+[\d.]+[kMGT]?\s+[\d.]+[kMGT]?"
+    r"\s+[\d.]+[kMGT]?\s+[-\d:]{7,}"
+)
+CURL_COLUMN = 3  # letters of its first column
 _ANY = lazy(
     "|".join(f"(?:{form.replace('<percent', f'<p{at}_')})" for at, form in enumerate(_FORMS)).replace("(?i)", ""), re.I
 )
@@ -27,9 +31,12 @@ _ANY = lazy(
 
 def read_percent(text: str) -> float | None:
     """The percentage of a display that has nothing else; None if the line is no such display."""
-    if "%" not in text and "--:--" not in text:
+    if "%" in text:
+        found = _ANY.search(text)
+    elif text[:CURL_COLUMN].lstrip()[:1].isdigit() and ":" in text:
+        found = _CURL.match(text)
+    else:
         return None
-    found = _ANY.search(text)
     if not found:
         return None
     value = next(float(told) for told in found.groups() if told is not None)
