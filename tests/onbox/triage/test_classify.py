@@ -379,6 +379,11 @@ def test_a_figure_that_is_called_error_is_none(line: str) -> None:
     assert classify(f"generation 3 best 0.1\n{line}\n".encode()).failure_class == "success_healthy"
 
 
+def test_a_command_is_not_the_name_of_a_signal() -> None:
+    assert classify(b"load a.top\nsave b.top\nquit\n").failure_class == "success_healthy"
+    assert classify(b"load a.top\nQuit (core dumped)\n").failure_class == "user_interrupt"
+
+
 def test_a_success_that_is_told_again_and_again_is_of_a_part() -> None:
     fold = "fold {0}: training finished, 1{0}0 iterations\nscore 0.{0}\n"
     parts = "".join(map(fold.format, range(1, 5))) + "cannot open the test file\n"
