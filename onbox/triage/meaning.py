@@ -21,11 +21,11 @@ CLEAR = 4  # words that need no other sign
 SURE = 3  # words of a sentence that is not an exception of the program's own
 # Words of Python itself for a slip in the code, whatever they name.
 _SLIP = lazy(
-    r"too many values to unpack|not enough values to unpack|index out of range|invalid literal for|object is not"
+    r"too many values to unpack|not enough values to unpack|index out of range|object is not"
     r"|unsupported operand|has no attribute|positional argument|keyword argument|not defined"
     r"|not subscriptable|not callable"
     r"|not iterable|but got shape|input arrays must have|could not be broadcast"
-    r"|referenced before|division by zero|could not convert string|maximum recursion"
+    r"|referenced before|division by zero|binary incompatib|maximum recursion"
     r"|dictionary changed size"
     r"|is not in list|bad operand|object cannot be|can only concatenate|cannot unpack|not supported between"
     r"|event loop is closed|generator|coroutine|must be str|must be (?:an? )?\w+, not \w+"

@@ -32,6 +32,11 @@ def configure(box: Box, more: str = "") -> None:
     (box.project / "onbox.toml").write_text(CONFIG.format(python("import train")) + more)
 
 
+def series(box: Box) -> bytes:
+    path = box.state / "series.jsonl"
+    return path.read_bytes() if path.exists() else b""
+
+
 def detected(box: Box) -> list[dict[str, Any]]:
     path = box.state / "status.json"
     found: list[dict[str, Any]] = (json.loads(path.read_text()).get("detected") or []) if path.exists() else []
@@ -42,7 +47,7 @@ def test_an_episode_is_told_once_and_once_when_it_is_over(box: Box, server: Faul
     box.env["HOOK"] = server.url()
     configure(box, "[notify]\nurls = ['env:HOOK']\n")
     chain = box.start("chain")
-    box.wait_for_log("step 5/")
+    wait_until(lambda: b"0.5" in series(box), "a point with a loss")
     (box.project / "ill").touch()
     box.wait_for_event("detected")
     wait_until(lambda: detected(box), "the flag in the status")
@@ -51,8 +56,8 @@ def test_an_episode_is_told_once_and_once_when_it_is_over(box: Box, server: Faul
     chain.wait(60)
     chain = box.start("chain")
     box.wait_for_event("attempt_adopted")
-    known = len((box.state / "series.jsonl").read_bytes().splitlines())
-    wait_until(lambda: len((box.state / "series.jsonl").read_bytes().splitlines()) > known + 3, "more points")
+    known = len(series(box).splitlines())
+    wait_until(lambda: len(series(box).splitlines()) > known + 3, "more points")
     (box.project / "well").touch()
     box.wait_for_event("detected_over")
     (box.project / "end").touch()

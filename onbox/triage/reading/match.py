@@ -71,6 +71,8 @@ _OVER_A_WIRE = lazy(
     r"distributed|c10d|nccl|socket|ssl\.py|http|urllib|requests|grpc|/ray/|mpi|store|rpc|zmq|paramiko", re.IGNORECASE
 )
 _ENVIRON = lazy(r"\bos\.environ\b|\benviron\[|<frozen os>|/os\.py __getitem__")
+_OF_STATE = lazy(r"load_state_dict\(|\b(?:ckpt|checkpoint|snapshot|state_dict)\w{0,8}\[")
+_TYPED = lazy(r"\bsys\.argv\b|\bargs\.|\bargv\[|\bos\.environ\b|\bgetenv\(")
 _LOADING = lazy(r"__getitem__|_utils/fetch|collate")
 
 
@@ -123,12 +125,14 @@ _DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
 _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool], str], ...] = (
     (
-        ("record-damaged", "no-such-file", "exception"),
+        ("record-damaged", "no-such-file", "no-number", "exception"),
         (),
         lambda trace: trace.mentions(READS_CONFIG, last=2),
         "settings-library",
     ),
     (("defect",), ("KeyError",), lambda trace: trace.mentions(_ENVIRON, last=1), "settings-library"),
+    (("defect",), ("KeyError",), lambda trace: trace.mentions(_OF_STATE, last=1), "state-dict"),
+    (("no-number",), (), lambda trace: trace.mentions(_TYPED, last=1), "settings-library"),
     (("no-space",), (), lambda trace: trace.mentions(_SHARED_MEMORY), "shm-no-space"),
     (
         ("defect", "exception", "bad-setting"),

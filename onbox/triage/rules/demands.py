@@ -31,7 +31,7 @@ DEMANDS: tuple[Demand, ...] = (
         rf"(?:cannot|can not|may not|must not|do not|should not|not allowed to|not possible to|unable to) (?:both )?"
         rf"(?:be )?(?:{_CHOOSE})"
         r"|(?:is|are) not (?:allowed|permitted|possible|valid|applicable|compatible)|mutually exclusive"
-        r"|only one .{1,60} can be|incompatible"
+        r"|only one .{1,60} can be|incompatible|(?:cannot|can not) be (?:greater|less|larger|smaller|more|fewer|longer)"
         r"|conflict\w*|(?:does|do) not make sense|at the same time|simultaneously|both .{1,60}(?:are|were) (?:set"
         r"|given)",
     ),
@@ -79,7 +79,7 @@ DEMANDS: tuple[Demand, ...] = (
 # What speaks of code: a slip in it, or how a library is called.
 _OF_CODE = (
     r"tensors?|shapes?|dtypes?|ndim|dims?|dimensions?|axis|axes|arrays?|ndarrays?|matri(?:x|ces)|broadcast\w*|callable"
-    r"|functions?|methods?|(?<!number of )class(?:es)?|instances?|subclass\w*|objects?|attributes?"
+    r"|functions?|methods?|(?<!number of )(?<!each )(?<!per )class(?:es)?|instances?|subclass\w*|objects?|attributes?"
     r"|forward|backward|gradients?|grad"
     r"|autograd|graph|jit|trac(?:e|ed|er|ing)|call(?:ed|ing|s)?|enum(?:eration)?|entry|iterat\w+|generators?"
     r"|coroutines?|event loop"

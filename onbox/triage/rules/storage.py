@@ -250,6 +250,18 @@ DATA: tuple[RuleRow, ...] = (
         "tensorflow.python.framework.errors_impl.DataLossError: corrupted record at 1200",
     ),
     RuleRow(
+        "no-number",
+        "data_error",
+        CAUSE,
+        "could not convert string|invalid literal for|numberformat|strconv.|invalid digit|invalid float literal"
+        "|invalid input syntax|parseinterror|parsefloaterror",
+        r"could not convert string to (?:float|int|complex)|invalid literal for (?:int|float|decimal)"
+        r"|NumberFormatException|strconv\.Parse\w{2,8}: parsing|invalid digit found in string|invalid float literal"
+        r"|Parse(?:Int|Float)Error|invalid input syntax for (?:type )?(?:integer|numeric|double|real|bigint|date)",
+        "Python, Java, Go, Rust, PostgreSQL",
+        "ValueError: could not convert string to float: 'n/a'",
+    ),
+    RuleRow(
         "data-not-finite",
         "data_error",
         CAUSE,

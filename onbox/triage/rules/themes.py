@@ -287,7 +287,7 @@ THEMES: tuple[Theme, ...] = (
         r"|overflow\w*|spik\w+|above .{0,20}(?:for|limit|threshold)|too large|collapsed?|not a number"
         r"|out of bounds",
         1,
-        r"(?:not|no|never|fail\w*(?: to)?|without) (?:\w+ ){0,2}converg\w+"
+        r"(?:not|no|never|fail\w*(?: to)?|without) (?:\w+ ){0,2}converg\w+|\bmax\w* (?:number of )?iterations exceeded"
         r"|convergence (?:\w+ ){0,2}(?:fail\w*|problem\w*|not|lost|was not|has not)|(?:has|have|is|was) diverg\w+"
         r"|non finite|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)"
         r"|(?:detected|found|encountered|produced|hit) (?:an? )?nans?"

@@ -351,6 +351,8 @@ def test_a_lost_loss_in_a_run_that_has_ended_well_does_not_run() -> None:
         ("Error in library(lme9) : there is no package called \u2018lme9\u2019\nExecution halted", "code_error"),
         ("Fatal error:\nThere was 1 error in input file(s)", "config_error"),
         ("Error: no such optimizer named adamm", "config_error"),
+        ("--> FOAM FATAL ERROR:\nMaximum number of iterations exceeded: 50", "divergence"),
+        ('Exception in thread "main" java.lang.NumberFormatException: For input string: "9x"', "data_error"),
         ("E0102 03:04:05.678901 7 a.cc:8] Check failed: file >= 0 : the option depth must be positive", "config_error"),
         ("ValueError: this estimator does not accept NaN", "data_error"),
         ('Traceback (most recent call last):\n  File "t.py", line 3, in <module>\nguard.LossIsNaN: 7', "divergence"),
@@ -375,6 +377,11 @@ def test_what_programs_say_has_its_class(log: str, failure_class: str) -> None:
 )
 def test_a_figure_that_is_called_error_is_none(line: str) -> None:
     assert classify(f"generation 3 best 0.1\n{line}\n".encode()).failure_class == "success_healthy"
+
+
+def test_a_command_is_not_the_name_of_a_signal() -> None:
+    assert classify(b"load a.top\nsave b.top\nquit\n").failure_class == "success_healthy"
+    assert classify(b"load a.top\nQuit (core dumped)\n").failure_class == "user_interrupt"
 
 
 def test_a_success_that_is_told_again_and_again_is_of_a_part() -> None:
@@ -404,6 +411,28 @@ def test_the_last_complaint_counts_where_a_louder_one_before_it_was_outlived() -
     loud = " #####\n ###    ERROR: geometry error!    ###\n #####\nreading B\n    saved to directory /w/out\n"
     last = "\n.######.\n.# Input error #.\n.######.\n\n    Timing: Wall=0.2 User=0.1\n"
     assert classify(f"{loud}{last}".encode()).failure_class != "success_healthy"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "failure_class"),
+    [
+        ("value = float(row[2])", "ValueError: could not convert string to float: 'n/a'", "data_error"),
+        ("count = int(sys.argv[2])", "ValueError: invalid literal for int() with base 10: 'ten'", "config_error"),
+        ("cfg = int(load_config()['n'])", "ValueError: invalid literal for int() with base 10: 'ten'", "config_error"),
+        ("sched.load_state_dict(ckpt['sched'])", "KeyError: 'sched'", "checkpoint_corrupt"),
+        ("return table['sched']", "KeyError: 'sched'", "code_error"),
+        ("import spam", "ValueError: spam.array size changed, may indicate binary incompatibility", "code_error"),
+        (
+            "cv.split(x, y)",
+            "ValueError: n_folds=9 cannot be greater than the number of rows in each class",
+            "config_error",
+        ),
+        ("net.cuda()", "torch.cuda.DeferredCudaCallError: call failed lazily at initialization", "cuda_env"),
+    ],
+)
+def test_an_exception_is_understood_by_what_was_done(code: str, said: str, failure_class: str) -> None:
+    log = f'Traceback (most recent call last):\n  File "/w/t.py", line 3, in <module>\n    {code}\n{said}\n'
+    assert classify(log.encode()).failure_class == failure_class
 
 
 READ_AS_CHECKPOINT = """\

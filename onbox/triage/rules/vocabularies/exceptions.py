@@ -28,6 +28,7 @@ _DUCKDB = {
     "user_interrupt": "InterruptException",
 }
 _CERTAIN: dict[str, dict[str, str]] = {
+    "torch.cuda": {"cuda_env": "DeferredCudaCallError CudaError"},
     "requests.exceptions": {
         "network_blip": "ContentDecodingError TooManyRedirects",
         "config_error": "MissingSchema InvalidSchema InvalidURL InvalidHeader InvalidProxyURL",

@@ -31,7 +31,7 @@ def _ways(number: int, name: str, text: str) -> str:
         rf"|\b(?:by|with|on|got|received|caught) signal[ :=(]{{1,3}}{number}\b|\bstatus={number}/{name}\b"
         rf"|\b(?:terminated|killed|died|interrupted|failed|exited)\b.{{0,24}}\bSIG{name}\b"
         rf"|^(?:\S.{{0,120}}: line \d+:\s{{1,8}}\d{{1,20}} |(?:zsh|ksh"
-        rf"|dash): )?(?:{text})(?: \(core dumped\))?(?:\s{{2,}}\S.{{0,400}}"
+        rf"|dash): )?(?-i:{text})(?: \(core dumped\))?(?:\s{{2,}}\S.{{0,400}}"
         rf"|\s+python\S{{0,20}} .{{0,400}})?\s{{0,8}}$"
         rf"|(?:\):|\bsignal:) (?:{text})(?: \(core dumped\))?$"
     )
