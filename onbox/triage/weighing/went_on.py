@@ -82,8 +82,10 @@ class Around(NamedTuple):
 
 def went_on(fault: Fault, scene: Scene) -> bool:
     """Whether a program's complaint was not its end, by what it printed around it."""
-    if scene.dead or not is_complaint(fault) or fault.source or _is_out_of_sight(fault, scene):
+    if scene.dead or not is_complaint(fault) or fault.source:
         return False
+    if _is_out_of_sight(fault, scene):
+        return fault.trace is None and bool(SMALL_TOOL.match(fault.text))  # the script has told much since
     if any(shows(fault, scene) for shows in (_is_tallied, _logs_on, _took_the_next, _serves_on, _r_goes_on)):
         return True
     around = _around(fault, scene)

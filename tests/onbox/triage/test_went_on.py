@@ -66,6 +66,11 @@ WENT_ON = {
     "a tool that clears what is not there": "tidying\nrm: cannot remove 'a': No such file or directory\nb is built\n",
     "a shell that shows its commands": f"+ mkdir out\n+ python t.py\n{MODULE}+ tar cf out.tar out\n",
     "a prompt": "u@h:~/w$ cp a b\ncp: cannot stat 'a': No such file or directory\nu@h:~/w$ ls out\nc\n",
+    "a small tool far above": (
+        "preparing\nln: failed to create symbolic link 'a': File exists\n"
+        + "".join(f"set n{at} = on\n" for at in range(90))
+        + "if ( $status ) echo error\nexit\n"
+    ),
     "a small tool in a script": "preparing\ncp: cannot stat 'a': No such file or directory\nsecond part\nthird part\n",
     "a command that may fail": "ls /d || true\nls: cannot access '/d': No such file or directory\ncat b\nb is built\n",
     "an exception that a program of the JVM shows": f"opened\n{JVM}sum 24\n",
