@@ -62,7 +62,21 @@ _CLOSING = lazy(
     r"|\bmean\s{1,20}\(?(?:std|sd)\b|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
     r"|^\W*(?!.{0,40}\b(?:epoch|step|iter|iteration|fold|batch|round|stage|phase|loop|cycle)\b)"
     r"end(?: (?:of )?[\w./-]{1,40}){0,2}\W*$"
-    r"|^\W*(?:the end|that'?s (?:it|all)|fertig)\W*$|^\W*end(?:ed)?[ _-]?time\b.{0,20}\d"
+    r"|^\W*(?:the end|that'?s (?:it|all)|fertig|ende|fini|finish|完成|完了|结束|終了|완료)\W*$"
+    r"|^\W*end(?:ed)?[ _-]?time\b.{0,20}\d"
+    r"|^\W*(?:session|program|script|job|run|process) (?:ended|ok|succeeded)\W*$"
+    r"|\breturn(?:ed)? (?:code|status)\W{0,3}0\b|^\W*status\W{1,3}(?:success\w*|ok|succeeded|completed)\W*$"
+    r"|\b(?:tol|tolerance|target|goal) (?:was )?reached\b"
+    r"|\breached (?:the )?(?:tol|tolerance|target|goal|convergence)\b"
+    r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\W*$"
+)
+_OF_A_PREPARATION = (
+    r"(?!.{0,40}\b(?:load|compil|init|import|read|start|cach|warm|connect|epoch|step|iter|batch|eval|valid|sav))"
+)
+_TOOK = lazy(  # `sampled in 12.3 s`, `3m12s total`, R's and Julia's words
+    rf"(?i)^\W*{_OF_A_PREPARATION}(?:ran|[a-z]{{2,12}}ed)\b[a-z ,]{{0,30}}\bin (?:{_DURATION})\W*$"
+    rf"|^\W*(?:{_DURATION}) (?:in )?total\W*$|^\W*wall[- ]?time\W{{1,3}}\d"
+    r"|^\s*user\s+system\s+elapsed\s*$|^\s*\d+\.\d+ seconds \(\d"
 )
 _LEAVES = lazy(r"(?i)^\W*(?:terminat\w+|exiting|goodbye|bye)\b")  # said after an error as well
 _GRAVE = frozenset({"ERROR", "CRITICAL", "FATAL"})
@@ -121,7 +135,8 @@ class ClosingLines:
     def _counted(self) -> int:
         """How many lines there are up to the last one that shows a counter."""
         lines = self._lines
-        at = next((at for at in range(len(lines), 0, -1) if _counts(lines[at - 1])), 0)
+        times = Counter(self._forms)
+        at = next((at for at in range(len(lines), 0, -1) if _counts(lines[at - 1], times[self._forms[at - 1]])), 0)
         return at or (self.rising.lines if self.rising else 0)
 
     @cached_property
@@ -146,11 +161,12 @@ class ClosingLines:
         """Whether lines that came again and again end with values of another form: what the loop was for."""
         at, known = self._looped, set(self._forms[: self._looped])
         after = self._lines[at:]
-        if not at or len(after) > LOOPED or any(map(_is_bad, after)):
+        if not at or any(_is_bad(line) or _OF_THE_LOOP.search(line) for line in after):
             return False
-        if any(_OF_THE_LOOP.search(line) for line in after):
+        results = [line for line in after if _is_result(line)]
+        if len(after) > max(LOOPED, 2 * len(results)):
             return False
-        return any(_is_result(line) and _form(line) not in known for line in after)
+        return any(_form(line) not in known for line in results)
 
     @property
     def ends_in_results(self) -> bool:
@@ -160,7 +176,7 @@ class ClosingLines:
         after = lines[at:]
         if not at or AUXILIARY.search(lines[at - 1]) or not 0 < len(after) <= LOOPED:
             return False
-        return all((_is_result(line) or is_figures(line)) and not _OF_THE_LOOP.search(line) for line in after)
+        return all(_is_result(line) and not _OF_THE_LOOP.search(line) for line in after)
 
     @cached_property
     def went_on(self) -> bool:
@@ -242,7 +258,7 @@ def _closes(line: str) -> bool:
     text = _said(line)
     part = _PART.search(text)
     return (
-        bool(_CLOSING.search(text) or _CLOSING.search(line) or _DONE.match(text))
+        bool(_CLOSING.search(text) or _CLOSING.search(line) or _TOOK.search(text) or _DONE.match(text))
         and not _MIDWAY.search(text)
         and not _PREPARED.search(text)
         and not (part and int(part[1]) < int(part[2]) and not _DONE.match(text))
@@ -261,7 +277,7 @@ def _said(line: str) -> str:
 
 
 def _is_result(line: str) -> bool:
-    return is_value(line) or is_value(_said(line)) or is_record(line)
+    return is_value(line) or is_value(_said(line)) or is_record(line) or is_figures(line)
 
 
 def _is_bad(line: str) -> bool:
@@ -269,9 +285,13 @@ def _is_bad(line: str) -> bool:
     return bool(CRASHED.search(line) or _FAILS.search(line))
 
 
-def _counts(line: str) -> bool:
-    """Whether a line shows a counter, and not of which step the best result was."""
-    return bool(read_line(line).sights) and not _OF_THE_BEST.search(_said(line))
+def _counts(line: str, times: int) -> bool:
+    """Whether a line shows a counter, and not of which step the best result was, nor what was done in all. times: that
+    such a line came.
+    """
+    sights = read_line(line).sights
+    told_once = times == 1 and all(sight.kind == "done" for sight in sights)
+    return bool(sights) and not told_once and not _OF_THE_BEST.search(_said(line))
 
 
 def _claim(line: str) -> str:

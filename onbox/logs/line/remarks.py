@@ -125,7 +125,7 @@ OF_A_PART = lazy(  # `Epoch train finished, avg_loss=2.35`, `Fold 3: training co
 CRASHED = lazy(
     r"(?:^|[\]\s])Traceback \(most recent call last\):\s*$|^[\w.]*(?:Error|Exception):(?: |$)"
     r"|^Exception in thread \S|^Error in .{1,200} ?: ?$|^Execution halted|^panic: |^thread '.{1,80}' panicked at "
-    r"|^terminate called |^ERROR STOP\b|^ERROR: LoadError: |(?i:\bout of memory\b"
+    r"|^terminate called |^\^C|\*\*\* (?:JOB|STEP) \d.{0,120}CANCELLED|^ERROR STOP\b|^ERROR: LoadError: |(?i:\bout of memory\b"
     r"|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
     r"|\b(?:received|caught|got) signal (?:2|6|9|11|15)\b"
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*(?:killed|terminated)\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
@@ -136,7 +136,7 @@ _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("le
 _TURN_WORDS = (
     "best ", "copied", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "exceeded", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
-    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "abort", "solved", "terminat",
+    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "abort", "solved", "terminat",
 )  # fmt: skip
 
 
