@@ -17,7 +17,7 @@ from onbox.triage.meaning import ENOUGH, SURE, meaning_of, row_of
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, VAGUE_ROWS, match_row
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
-from onbox.triage.reading.signs import is_handled
+from onbox.triage.reading.signs import HOUSEKEEPING, is_handled
 from onbox.triage.reading.tracebacks import HEADER, IGNORED
 from onbox.triage.rules.rows import DEATH, SUMMARY, compiled
 from onbox.triage.words import CRIES, HINT
@@ -49,6 +49,7 @@ _ADVICE = lazy(
     re.IGNORECASE,
 )
 _FAREWELL = lazy(r"^\W{0,6}(?:shutting down|exiting|saving|cleaning up|closing|good ?bye|bye)\b", re.IGNORECASE)
+_POINTER = lazy(r"^[\s~-]{0,200}\^[\s^~-]{0,200}$")
 _LAST, _LAST_BOXED = 2, 6  # paragraphs
 
 
@@ -60,7 +61,8 @@ def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...], *, dead: bool) ->
         return None
     marks = (attempt.started, attempt.last_progress)
     after = max((mark.number for mark in marks if mark is not None), default=0)
-    found = paragraphs([line for line in tail if line.number > after and not _is_of_trace(line, attempt)])
+    since = (line for line in tail if line.number > after and not HOUSEKEEPING.search(line.text))
+    found = _without_excerpts(paragraphs([line for line in since if not _is_of_trace(line, attempt)]))
     # What the line alone has been judged by; a bare death says too little for that.
     known = {fault.number for fault in attempt.faults if fault.handled or fault.row.explains > DEATH}
     faults = [
@@ -70,6 +72,12 @@ def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...], *, dead: bool) ->
         and (dead or one.boxed or one.level is not None or _told_since(one, tail) < INFORMED)
     ]
     return max((one for one in faults if one), key=lambda one: (one.row.explains, -one.number), default=None)
+
+
+def _without_excerpts(found: list[Paragraph]) -> list[Paragraph]:
+    """Without the lines of code that stand over a pointer (`    ^^^^`), and without it."""
+    points = [bool(_POINTER.match(one.text)) for one in found] + [False]
+    return [one for at, one in enumerate(found) if not (points[at] or points[at + 1])]
 
 
 def _is_of_trace(line: SeenLine, attempt: LogAttempt) -> bool:

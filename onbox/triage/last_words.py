@@ -279,6 +279,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
         or is_test_case(said)
         or signs.SET_ASIDE.search(text)
         or signs.ARGUMENT_TAKEN.search(text)
+        or signs.HOUSEKEEPING.search(text)
         or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))
         or signs.is_of_another(text)
         or signs.is_record(text)

@@ -247,7 +247,7 @@ def _is_none_of_its(row: RuleRow, text: str, named: tuple[str, str] | None, trac
     """
     if trace is not None and (trace.ignored or trace.is_of_tracker or trace.follows(TRACKERS_LOG)):
         return True
-    if signs.ARGUMENT_TAKEN.search(text) or signs.CONFIGURE_CHECK.search(text):
+    if any(sign.search(text) for sign in (signs.ARGUMENT_TAKEN, signs.CONFIGURE_CHECK, signs.HOUSEKEEPING)):
         return True
     if named is None and signs.is_of_another(text):
         return True

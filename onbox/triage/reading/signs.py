@@ -267,6 +267,13 @@ def told(text: str) -> str:
 # A shell takes a program's argument for a command where the line before lacks its backslash: the program ran without.
 ARGUMENT_TAKEN = lazy(r"\bline \d{1,9}: (?:--?[a-zA-Z]|[\w.]{1,80}=)\S{0,200}: command not found")
 
+# What a node's daemon does around a job: the job has ended, or has not begun.
+HOUSEKEEPING = lazy(
+    r"^\W{0,4}slurmstepd\S{0,80}: error: (?!\*\*\*|.*(?:oom|kill|memory)).*"
+    r"(?:\bcgroup|\brmdir|\bunlock|common_file_write|energy|jobacct|\bx11\b|pidfile)",
+    re.IGNORECASE,
+)
+
 # What a configure script tries out is meant to fail where something is missing.
 CONFIGURE_CHECK = lazy(r"\bcmTC_\w|\bconftest\.|\bCMakeTmp\b")
 

@@ -88,7 +88,7 @@ TPU_NODE: tuple[RuleRow, ...] = (
         CAUSE,
         "libtpu|accel|tpu|device or resource busy|vfio",
         r"(?:libtpu|tpu|/dev/(?:accel|vfio)).{0,80}(?:already in use|in use by|busy|locked)"
-        r"|device or resource busy.{0,60}|TPU.{0,60}device or resource busy"
+        r"|device or resource busy.{0,60}(?:/dev/(?:accel|vfio)|\btpu)"
         r"|libtpu_lockfile|the tpu is already in use",
         "libtpu",
         "libtpu.so is already in use by another process probably owned by another user.",

@@ -379,6 +379,32 @@ def test_a_figure_that_is_called_error_is_none(line: str) -> None:
     assert classify(f"generation 3 best 0.1\n{line}\n".encode()).failure_class == "success_healthy"
 
 
+def test_what_a_daemon_does_around_a_job_is_no_end_of_it() -> None:
+    failed = "common_file_write_uint32s: write pid 71 to /sys/fs/cgroup/cgroup.procs failed: Device or resource busy"
+    for trouble in (
+        failed,
+        "Unable to move pid 71 to init root cgroup /sys/fs/cgroup",
+        "error unlocking cgroup 'a.scope'",
+    ):
+        log = f"epoch 1 loss 2.0\nepoch 2 loss 1.0\nresults in runs/7\nslurmstepd: error: {trouble}\n"
+        assert classify(log.encode()).failure_class == "success_healthy"
+        killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch cgroup.\n"
+        assert classify(f"{log}{killed}".encode()).failure_class == "host_oom"
+
+
+def test_a_busy_device_is_a_tpu_only_where_one_is_named() -> None:
+    assert (
+        classify(b"step 1\nRuntimeError: open(/dev/vfio/1): Device or resource busy\n").failure_class == "tpu_bad_node"
+    )
+    assert classify(b"step 1\nOSError: [Errno 16] Device or resource busy: 'a.nfs1'\n").failure_class != "tpu_bad_node"
+
+
+def test_the_code_below_a_complaint_hides_it_not() -> None:
+    told = b"generation 7\nERROR (Table): undefined identifier popp.\n\nError on line 3, character 6:\n\n"
+    verdict = classify(told + b"      p1 = popp.size;\n           ^^^^\n")
+    assert (verdict.failure_class, verdict.line) == ("code_error", "ERROR (Table): undefined identifier popp.")
+
+
 def test_a_command_is_not_the_name_of_a_signal() -> None:
     assert classify(b"load a.top\nsave b.top\nquit\n").failure_class == "success_healthy"
     assert classify(b"load a.top\nQuit (core dumped)\n").failure_class == "user_interrupt"
