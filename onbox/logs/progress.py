@@ -31,14 +31,14 @@ BLOCK_BYTES = 1 << 18
 
 _FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
 _TRACES = (
-    b"0/0", b"0m/0", b"0k/0", b"0 / 0", b") / 0", b"0/ ", b"0%", b" of 0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
+    b"0/0", b"0m/0", b"0k/0", b"0 / 0", b") / 0", b"0/ ", b"0%", b" of 0", b"of [0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
     b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
     b"resum", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"it 0", b"terminat", b"cycle", b"sweep", b"draw",
     b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"batch",
     b"task id=", b"offline",
     b"0> ", b"0 -- ", b"frame=", b" copied", b"length: ", b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",
-    b"|   ", b"#  ", b"ing 0", b"ed 0", b"patience", b"frame 0", b"image 0", b"document 0", b"record 0", b"chunk 0", b"item 0", b"nstlim", b"exceeded", b"end of ", b" avg, ", *(word.encode() for word in ("完成", "结束", "結束", "完了", "완료", "종료")),
+    b"|   ", b"#  ", b"ing 0", b"ed 0", b"patience", b"frame 0", b"image 0", b"document 0", b"record 0", b"chunk 0", b"item 0", b"game 0", b"state\t", b"nstlim", b"exceeded", b"end of ", b" avg, ", *(word.encode() for word in ("完成", "结束", "結束", "完了", "완료", "종료")),
 )  # fmt: skip
 _BEGINNINGS = (b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment")  # of a whole line
 _ROW = lazy(rb"(?:[ |\t\xe2\x94\x82]|\x1b\[[0;]{0,8}[a-z])*0")

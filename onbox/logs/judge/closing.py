@@ -68,6 +68,7 @@ _CLOSING = lazy(
     r"|\breturn(?:ed)? (?:code|status)\W{0,3}0\b|^\W*status\W{1,3}(?:success\w*|ok|succeeded|completed)\W*$"
     r"|\b(?:tol|tolerance|target|goal) (?:was )?reached\b"
     r"|\breached (?:the )?(?:tol|tolerance|target|goal|convergence)\b"
+    r"|^\W*all tests (?:successful|passed)\b|^\W*pass\W*$|^ok\s{2,8}\S{1,200}\s{1,8}\d+\.\d+s$"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\W*$"
 )
 _OF_A_PREPARATION = (
@@ -76,7 +77,7 @@ _OF_A_PREPARATION = (
 _TOOK = lazy(  # `sampled in 12.3 s`, `3m12s total`, R's and Julia's words
     rf"(?i)^\W*{_OF_A_PREPARATION}(?:ran|[a-z]{{2,12}}ed)\b[a-z ,]{{0,30}}\bin (?:{_DURATION})\W*$"
     rf"|^\W*(?:{_DURATION}) (?:in )?total\W*$|^\W*wall[- ]?time\W{{1,3}}\d"
-    r"|^\s*user\s+system\s+elapsed\s*$|^\s*\d+\.\d+ seconds \(\d"
+    r"|^\W*ran \d{1,9} tests? in \d|^\s*user\s+system\s+elapsed\s*$|^\s*\d+\.\d+ seconds \(\d"
 )
 _LEAVES = lazy(r"(?i)^\W*(?:terminat\w+|exiting|goodbye|bye)\b")  # said after an error as well
 _GRAVE = frozenset({"ERROR", "CRITICAL", "FATAL"})

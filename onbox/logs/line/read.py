@@ -42,7 +42,8 @@ _SO_MANY = lazy(
 )
 _RUN = lazy(r"^run\s{1,20}(\d{1,15})$")  # LAMMPS
 _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
-    rf"(?i)(?:^|[-:|\]]\s{{1,4}})\s{{0,4}}[a-z]{{3,18}}ing (?:all |the )?({COUNT}) ({UNIT_WORD})(?![a-z/])"
+    rf"(?i)(?:^|[-:|\]]\s{{1,4}})\s{{0,4}}[a-z]{{3,18}}ing (?:all |the )?({COUNT})"
+    rf" ({UNIT_WORD})(?![a-z/])"
 )
 _ALL_TOLD = lazy(rf"(?i)(?<![a-z])total(?:l?ing|s)?(?: of)? ({COUNT}) ({UNIT_WORD})(?![a-z])")
 _LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
@@ -62,12 +63,12 @@ _COUNT_DONE = lazy(
 )
 _WHOLE = r"(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(?!\d)"
 _ANY_FRACTION = lazy(
-    rf"(?<![\w.,/:-])(?P<current>{_WHOLE})\s{{0,3}}(?:/|of|out of)\s{{0,3}}(?P<max>{_WHOLE})"
+    rf"(?<![\w.,/:-])(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,3}}\[?(?P<max>{_WHOLE})"
     r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
 _LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,2}(\d{1,12})(?![\w./%-])(?=.{0,80}(?<![a-z])loss\W{1,4}\d{1,12}\.\d)")
 _NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
-_LEADING_THING = lazy(rf"(?i)\W{{0,8}}({'|'.join(WEAK_WORDS)}) #?(\d{{1,9}})(?=$|[,:|]| -)")
+_LEADING_THING = lazy(rf"(?i)\W{{0,8}}({'|'.join(WEAK_WORDS)}) #?(\d{{1,9}})(?=$|[,:|]| -| [a-z]{{2,12}}ed\b)")
 _SOLVER_TIME = lazy(r"^(?:[Tt]ime =|(?i:increment)[ =:]{1,3}) ?((?!0s?$)\d{1,9}(?:\.\d{1,18})?)s?$")
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
 _IS_DONE = lazy(

@@ -103,20 +103,22 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "bar",
         (),
-        rf"(?:(?<=[\[|(])|(?<![^\s%]))(?:{_BAR}{{3,}}(?!{_BAR})|{_BAR}{{1,2}}(?!{_BAR})(?=[\s.·]))"
-        rf"[\s.·-]{{0,200}}(?![\s.·-])(?:[\])|]{_GAP})?(?:\d{{1,9}}(?:\.\d{{1,9}})?%{_GAP})?"
+        rf"(?:(?<=[\[|│(])|(?<![^\s%]))(?:{_BAR}{{3,}}(?!{_BAR})|{_BAR}{{1,2}}(?!{_BAR})(?=[\s.·]))"
+        rf"[\s.·-]{{0,200}}(?![\s.·-])(?:[\])|│]{_GAP})?(?:\d{{1,9}}(?:\.\d{{1,9}})?%{_GAP})?"
+        rf"(?:\| ETA: [\w:.]{{1,12}} \|{_GAP})?"
         rf"(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})(?:{_GAP}\[{_GAP}(?P<elapsed>[\d:]{{1,24}}){_GAP}<{_GAP}(?P<eta>[\d:]{{1,24}}))?",
         "a drawn bar, then the counter",
-        "click, rich, progressbar2, alive-progress, Lightning's RichProgressBar",
+        "click, rich, progressbar2, alive-progress, Lightning's RichProgressBar, Node's cli-progress, Java's progressbar",
         "Preprocess  [################-------]  412/900",
     ),
     _shape(
         "counter-bar",
         ("/", "%"),
-        rf"{_FREE}[\[(]?(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})[\])]?\s{{1,4}}{_BAR}{{3,200}}\s{{0,200}}"
+        rf"{_FREE}[\[(]?(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})[\])]?\s{{1,4}}\[?(?:{_BAR}|_){{3,200}}\s{{0,200}}\]?"
+        rf"{_GAP}"
         r"(?P<percent>\d{1,3}(?:\.\d{1,9})?)%",
         "a counter, then a drawn bar and the percentage",
-        "rich with its columns in another order",
+        "rich with its columns in another order, Go's pb, Symfony",
         "[Train] [1884/3000] ━━━━━━━━━━━━╺━━━━━━━  63% 0:00:14 / 0:00:24",
     ),
     _shape(

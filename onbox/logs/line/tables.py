@@ -14,7 +14,7 @@ COLUMNS = {
     "epoch": "epoch", "e": "epoch", "#": "step", "step": "step", "steps": "step", "iter": "iter", "iteration": "iter",
     "it": "iter", "round": "round", "trial": "trial", "tree": "round", "time step": "step", "gen": "generation",
     "generation": "generation", "episode": "episode",
-    "update": "update", "counter": "sample",
+    "update": "update", "counter": "sample", "state": "step", "cycle": "cycle", "sweep": "sweep", "draw": "draw",
 }  # fmt: skip
 NUMBERS_SHARE = 0.6  # of the cells of a row
 _BETWEEN = lazy(r"[|│\s]+")

@@ -208,6 +208,9 @@ def test_a_display_that_learns_how_much_there_is() -> None:
         (LOOP + "sampled in 12.3 s\n", True),
         (LOOP + "kernel compiled in 12.3 s\n", False),
         (LOOP + "target reached\n", True),
+        ("test_a ... ok\n----\nRan 11 tests in 2.1s\n\nOK (skipped=1)\n", True),
+        ("test_a ... FAIL\n----\nRan 11 tests in 2.1s\n\nFAILED (failures=1)\n", False),
+        ("ok 1\nok 2\nnot ok 3\nAll tests successful.\n", True),
         (LOOP + "   user  system elapsed\n  1.234   0.056   1.345\n", True),
         ("all done\nslurmstepd: error: *** STEP 81.0 ON hx3 CANCELLED AT 2023-03-31T10:11:12 ***\n", False),
         (LOOP + "{'depth': 4, 'gamma': 0.25}\n", True),
@@ -438,6 +441,14 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
         # A report after each so many; settings that are tried one after the other.
         ("".join(f"pack: write checkpoint {at}000\n" for at in range(2, 12, 2)), 10000, None),
         ("".join(f"width {at}\n" for at in range(10, 90, 10)), None, None),
+        # Bars of other languages: a counter before, behind, or apart from them.
+        ("120 / 500 [==>-------] 24.00% 9s\r235 / 500 [====>-----] 47.00% 5s", 235, 500),
+        (" 450/1000 [=====>------]  45%\n", 450, 1000),
+        (" ████░░░░░░ 42% | ETA: 12s | 420/1000\n", 420, 1000),
+        ("Trees  45% │████▌     │  45/100 (0:00:05 / 0:00:06)\n", 45, 100),
+        ("".join(f"[{at}] of [50] scenes drawn\n" for at in range(1, 20)), 19, 50),
+        ("state\tposterior\tprior\n" + "".join(f"{at}000\t-12.{at}\t-1.{at}\n" for at in range(9)), 8000, None),
+        ("playing 40 games\n" + "".join(f"game {at}: won\n" for at in range(1, 20)), 19, 40),
     ],
 )  # fmt: skip
 def test_what_a_count_is_of(log: str, current: int | None, exact_max: int | None) -> None:
