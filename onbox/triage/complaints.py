@@ -126,7 +126,8 @@ def _row_of(said: Paragraph, *, loud: bool, at_end: bool) -> RuleRow | None:
         return row_of(found)
     if row is not None and row.explains > SUMMARY:
         return row if row.explains > DEATH else None
-    cries = CRIES.search(said.text) or _IN_BRACES.match(said.text) or said.level in BAD_LEVELS
+    boxed = said.boxed and not is_harmless(said.text, said.text, loud=True)
+    cries = boxed or CRIES.search(said.text) or _IN_BRACES.match(said.text) or said.level in BAD_LEVELS
     return BY_ID["said-error"] if cries and at_end else None
 
 

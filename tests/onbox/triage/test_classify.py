@@ -392,6 +392,14 @@ def test_what_a_daemon_does_around_a_job_is_no_end_of_it() -> None:
         assert classify(f"{log}{killed}".encode()).failure_class == "host_oom"
 
 
+def test_a_box_at_the_end_that_speaks_of_an_error_tells_of_one() -> None:
+    rule = " ----------------------\n"
+    boxed = f"energy 3.1\n{rule} This error is of no known kind\n{rule}{rule} See the manual\n{rule}"
+    assert classify(boxed.encode()).failure_class == "code_error"
+    table = f"energy 3.1\n{rule} Standard errors are robust\n{rule}"
+    assert classify(table.encode()).failure_class == "success_healthy"
+
+
 def test_a_busy_device_is_a_tpu_only_where_one_is_named() -> None:
     assert (
         classify(b"step 1\nRuntimeError: open(/dev/vfio/1): Device or resource busy\n").failure_class == "tpu_bad_node"
