@@ -1,0 +1,136 @@
+"""What one line says of an end: that all is done, what was saved, how long it took, or that something failed. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from onbox.logs.judge.results import is_figures, is_record, is_value
+from onbox.logs.line.remarks import CRASHED
+from onbox.logs.model.lines import message
+from onbox.regex import lazy
+
+_DURATION = r"\d+(?:\.\d+)?\s?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|ms)\b|\d+:\d\d"
+_PARTIAL = r"(?!.{0,80}(?:checkpoint|ckpt|snapshot|\bstep|\bepoch|\biter|\bbest\b))"
+_CLOSING = lazy(
+    r"(?i)^\W*(?:done|finished|completed?|converged|summary|results?)\b"
+    r"|^\W*(?:tasks?|script|program|process|pipeline|work) (?:(?:is|was|has) )?(?:done|finished|completed?|over)\W*$"
+    rf"|^\W*(?:saved|wrote|written|exported|dumped|uploaded|stored)\b{_PARTIAL}"
+    r"|\b(?:model|weights|results?|predictions?|report|metrics|output|pipeline|embeddings|samples?|trace|file|archive)"
+    rf"\b.{{0,40}}\b(?:saved|written|exported|stored|uploaded)\b{_PARTIAL}"
+    r"|\bsuccessfully (?:installed|built|downloaded|saved|completed|finished|exported|uploaded|converted|processed"
+    r"|wrote|ran)|\b(?:took|elapsed|total time|wall[- ]?(?:clock )?time|runtime|run time|finished in|in total)\b"
+    rf".{{0,20}}?(?:{_DURATION})|^real\s+\d+m[\d.]+s|\b(?:added|audited|changed) \d+ packages?\b|\brecords out$"
+    r"|\bsaved \[\d+(?:/\d+)?\]|^total size is \d|^\W*test(?:ing)? (?:accuracy|loss|score|results?)\b"
+    r"|^\W*all\b.{0,40}\b(?:done|complete|written|\w{3,12}ed)\b|^\W*(?:best|final)(?![a-z]).{0,40}\d"
+    r"|\b(?:best|final|overall|test|number of|mean|average)\b[\w ./-]{0,30}\s?[:=]\s?\S"
+    r"|\b(?:final|overall) (?:\w+ ){0,2}(?:loss|accuracy|acc|score|reward|energy|error|perplexity|bleu|f1|auc|result)\b"
+    r"|^\W*(?:performance|throughput):|\b\d+ (?:passed|failed|errors?|warnings?) in \d|^\W*(?:ok|success)\W*$"
+    r"|^\W*best(?:test|iteration|score)\s?=|^\W*(?:run status group \d|disk stats \()|\breal time: \d"
+    r"|\bfinal values? used\b|\b(?:\w{3,12}ed) successfully"
+    r"|\biterations were performed\b|\bmuxing overhead|^\W*model (?:was |has been )?trained\W*$"
+    r"|\b\d\d\s?% (?:ci|hdi|hpd|confidence|credible)\b|^\W*(?:n_eff|ess|r[_ -]?hat|divergences)\b"
+    rf"|^\W*(?:time|duration):\s{{1,12}}(?:{_DURATION})\W*$|^\W*ran all\b|^\W*everything\b.{{0,20}}\bok\b"
+    r"|^\W*[\d,]{1,20} [a-z]{3,20} (?:written|[a-z]{3,14}ed)\b"
+    r"|\b(?:conclu[ií]d[oa]s?|finalizad[oa]|terminad[oa]|completad[oa]|terminée?|abgeschlossen|beendet|completat[oa]"
+    r"|заверш\w{1,6}|закончен\w?)\b"
+    r"|^\W*(?!.{0,40}\b(?:eval|valid|warm|load|init|setup|start|checkpoint|epoch|step|stage|phase))"
+    r"(?:[a-z][a-z-]{2,19} ){1,3}(?:is |was )?(?:complete|completed|finished)\b"
+    r"|\boptimal (?:solution|value|objective)\b"
+    r"|\b(?:ended|finished|completed|stopped|terminated) (?:at|on)\b.{0,30}\d{1,4}[:/.-]\d\d"
+    r"|\bdone (?:generat|writ|sav|process|plott|comput|evaluat|predict|export|convert)\w{1,8}\b"
+    r"|\b(?:total|overall|whole|entire)\b (?:\w+ ){0,2}(?:time|duration|runtime)\b.{0,24}?\d"
+    r"|^\W*final (?:performance|timing|statistics|summary|report|metrics)\b|^\W*best \w+ (?:is|was) (?:at|from|found)\b"
+    r"|^[\w.$]{1,60} - (?:all )?(?:done|finished|completed)\W*$|^attr\(,\"|^\$\w{1,40}(?:\$\w{1,40}){0,4}$"
+    r"|\bmean\s{1,20}\(?(?:std|sd)\b|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"
+    r"|^\W*(?!.{0,40}\b(?:epoch|step|iter|iteration|fold|batch|round|stage|phase|loop|cycle)\b)"
+    r"end(?: (?:of )?[\w./-]{1,40}){0,2}\W*$"
+    r"|^\W*(?:the end|that'?s (?:it|all)|fertig|ende|fini|finish|完成|完了|结束|終了|완료)\W*$"
+    r"|^\W*end(?:ed)?[ _-]?time\b.{0,20}\d"
+    r"|^\W*(?:session|program|script|job|run|process) (?:ended|ok|succeeded)\W*$"
+    r"|\breturn(?:ed)? (?:code|status)\W{0,3}0\b|^\W*status\W{1,3}(?:success\w*|ok|succeeded|completed)\W*$"
+    r"|\b(?:tol|tolerance|target|goal) (?:was )?reached\b"
+    r"|\breached (?:the )?(?:tol|tolerance|target|goal|convergence)\b"
+    r"|^\W*all tests (?:successful|passed)\b|^\W*pass\W*$|^ok\s{2,8}\S{1,200}\s{1,8}\d+\.\d+s$"
+    r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\W*$"
+)
+_OF_A_PREPARATION = (
+    r"(?!.{0,40}\b(?:load|compil|init|import|read|start|cach|warm|connect|epoch|step|iter|batch|eval|valid|sav"
+    r"|timed|crash|interrupt|stopp|kill|fail|abort|cancel|died|gave|gives|suspend|paus|expir))"
+)
+_TOOK = lazy(  # `sampled in 12.3 s`, `3m12s total`, R's and Julia's words
+    rf"(?i)^\W*{_OF_A_PREPARATION}(?:ran|[a-z]{{2,12}}ed)\b[a-z ,]{{0,30}}\bin (?:{_DURATION})\W*$"
+    rf"|^\W*(?:{_DURATION}) (?:in )?total\W*$|^\W*wall[- ]?time\W{{1,3}}\d"
+    r"|^\W*ran \d{1,9} tests? in \d|^\s*user\s+system\s+elapsed\s*$|^\s*\d+\.\d+ seconds \(\d"
+)
+_SAYS_SO = lazy(r"(?i)\b(?:done|finished|completed?|success\w*|saved|written|wrote|ended|end|best|final)\b")
+_LEAVES = lazy(r"(?i)^\W*(?:terminat\w+|exiting|goodbye|bye)\b")
+_GRAVE = frozenset({"ERROR", "CRITICAL", "FATAL"})
+_FAILS = lazy(
+    r"(?i)\b(?:execution|job|step|stage|task|rule|command|run|script|process)\b.{0,24}\b(?:failed|aborted"
+    r"|killed)\b|\bdid not (?:complete|finish|succeed)|\bnot (?:complete|finish|succeed)"
+)
+_PART = lazy(r"(?<![\w./])(\d{1,9})/(\d{1,9})(?![\w./])")
+_MIDWAY = lazy(
+    r"(?i)\b(?:best|mean|average|current)\b.{0,20}\b(?:so far|yet|is trial)\b|^\W*(?:resum|start|load|restor)"
+)
+_PREPARED = lazy(
+    r"(?i)\b(?:load|initiali[sz]|init|captur|warm|set ?up|start ?up)\w*\b.{0,60}\b(?:finished|done|took|ready)\b"
+)
+# A logger's name before its level, where `message` leaves it.
+_NAMED_LEVEL = lazy(r"^[\w.$-]{1,60}\s{1,80}\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?)\s{0,8}\]?[\s:|-]{1,20}")
+_DONE = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed)\s?[.!](?:\s|$)")  # `Done! Best: 85/100 wins`
+
+
+def closes(line: str) -> bool:
+    """Whether a line is one that programs end with; of `3/5` things done it is not."""
+    text = said(line)
+    part = _PART.search(text)
+    return (
+        bool(_CLOSING.search(text) or _CLOSING.search(line) or _TOOK.search(text) or _DONE.match(text))
+        and not _MIDWAY.search(text)
+        and not _PREPARED.search(text)
+        and not (part and int(part[1]) < int(part[2]) and not _DONE.match(text))
+    )
+
+
+def says(line: str) -> bool:
+    """Whether a line closes, or takes leave, which programs do after an error as well."""
+    return closes(line) or _LEAVES.search(said(line)) is not None
+
+
+def says_so(line: str) -> bool:
+    """Whether a line says that it is done in so many words: figures come behind an error too."""
+    return closes(line) and _SAYS_SO.search(line) is not None
+
+
+def is_grave(line: str) -> bool:
+    """Whether a logger calls a line an error."""
+    return message(line).level in _GRAVE
+
+
+def said(line: str) -> str:
+    """A line without what a logger writes before it."""
+    text = message(line).text
+    named = _NAMED_LEVEL.match(text)
+    return text[named.end() :] if named else text
+
+
+def is_result(line: str) -> bool:
+    """Whether what came out stands in a line, and nothing else."""
+    return is_value(line) or is_value(said(line)) or is_record(line) or is_figures(line)
+
+
+def is_bad(line: str) -> bool:
+    """Whether a line tells of a crash, or that something failed."""
+    return bool(CRASHED.search(line) or _FAILS.search(line))
+
+
+def claim(line: str) -> str:
+    """`best:`, `mean reward =`: what a value is called; "" where a line closes with something else."""
+    found = _CLOSING.search(said(line))
+    return f"{form(found[0])}=" if found and re.search("[:=]", found[0]) else ""
+
+
+def form(line: str) -> str:
+    """A line's words: lines that one statement of a program wrote have the same."""
+    return re.sub(r"[^A-Za-z]+", " ", line)[:60]
