@@ -72,13 +72,17 @@ _CLOSING = lazy(
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\W*$"
 )
 _OF_A_PREPARATION = (
-    r"(?!.{0,40}\b(?:load|compil|init|import|read|start|cach|warm|connect|epoch|step|iter|batch|eval|valid|sav))"
+    r"(?!.{0,40}\b(?:load|compil|init|import|read|start|cach|warm|connect|epoch|step|iter|batch|eval|valid|sav"
+    r"|timed|crash|interrupt|stopp|kill|fail|abort|cancel|died|gave|gives|suspend|paus|expir))"
 )
 _TOOK = lazy(  # `sampled in 12.3 s`, `3m12s total`, R's and Julia's words
     rf"(?i)^\W*{_OF_A_PREPARATION}(?:ran|[a-z]{{2,12}}ed)\b[a-z ,]{{0,30}}\bin (?:{_DURATION})\W*$"
     rf"|^\W*(?:{_DURATION}) (?:in )?total\W*$|^\W*wall[- ]?time\W{{1,3}}\d"
     r"|^\W*ran \d{1,9} tests? in \d|^\s*user\s+system\s+elapsed\s*$|^\s*\d+\.\d+ seconds \(\d"
 )
+_SAYS_SO = lazy(
+    r"(?i)\b(?:done|finished|completed?|success\w*|saved|written|wrote|ended|end|best|final)\b"
+)  # behind an error too
 _LEAVES = lazy(r"(?i)^\W*(?:terminat\w+|exiting|goodbye|bye)\b")  # said after an error as well
 _GRAVE = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _FAILS = lazy(
@@ -106,7 +110,8 @@ _OF_THE_LOOP = lazy(
 )
 _OF_THE_BEST = lazy(r"(?i)^\W*(?:best|final|overall)\b")
 _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
-_FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal)\b(?! tests?\b)")
+_FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")
+_FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
 _DONE = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed)\s?[.!](?:\s|$)")  # `Done! Best: 85/100 wins`
 _TALLY = lazy(r"(?i)\b\d+ passed\b.{0,40}\bin \d")  # of tests: that some failed is what came out
 _TIMES = lazy(r"(?:user|sys)\s+\d+m[\d.]+s$")  # behind `real`, which tells it all
@@ -162,7 +167,7 @@ class ClosingLines:
         """Whether lines that came again and again end with values of another form: what the loop was for."""
         at, known = self._looped, set(self._forms[: self._looped])
         after = self._lines[at:]
-        if not at or any(_is_bad(line) or _OF_THE_LOOP.search(line) for line in after):
+        if not at or any(_is_bad(line) or _is_grave(line) or _OF_THE_LOOP.search(line) for line in after):
             return False
         results = [line for line in after if _is_result(line)]
         if len(after) > max(LOOPED, 2 * len(results)):
@@ -207,7 +212,7 @@ class ClosingLines:
     def fails(self) -> bool:
         """Whether one of the last lines, behind the last counter, says that something failed."""
         last = self._lines[self._counted :][-LAST_LINES:]
-        return not self._tallies and any(_FAILED.search(_said(line)) for line in last)
+        return not self._tallies and any(_FAILED.search(message(line).text) or _FATAL.match(line) for line in last)
 
     @property
     def _tallies(self) -> bool:
@@ -247,8 +252,9 @@ class ClosingLines:
         last = after if counted else self._lines[-LAST_LINES:]
         if not before or (not self._tallies and any(map(_is_bad, last))):
             return False
-        grave = any(message(line).level in _GRAVE for line in last)
-        closing = [line for line in after[-LINES_AFTER:] if _closes(line) or (not grave and _leaves(line))]
+        grave = not self._tallies and any(map(_is_grave, last))
+        says = _says_so if grave else _says
+        closing = [line for line in after[-LINES_AFTER:] if says(line)]
         if not closing:
             return False  # nearly always: a run that goes on
         known = {_form(line) for line in before} | {_claim(line) for line in before}
@@ -266,8 +272,17 @@ def _closes(line: str) -> bool:
     )
 
 
-def _leaves(line: str) -> bool:
-    return _LEAVES.search(_said(line)) is not None
+def _says(line: str) -> bool:
+    return _closes(line) or _LEAVES.search(_said(line)) is not None
+
+
+def _says_so(line: str) -> bool:
+    """Whether a line says that it is done in so many words: figures come behind an error too."""
+    return _closes(line) and _SAYS_SO.search(line) is not None
+
+
+def _is_grave(line: str) -> bool:
+    return message(line).level in _GRAVE
 
 
 def _said(line: str) -> str:

@@ -10,6 +10,10 @@ _NAMED = rf"[^\W\d][\w @./()*-]{{0,40}}?[\"']?\s?[:=~]\s{{0,8}}{_NUMBER}\s?(?:%|
 _SPREAD = r"(?:\s?(?:\+/?-|±)\s?\d+(?:\.\d+)?)?(?: \([\w .=]{0,12}\d+(?:\.\d+)?(?: ?/ ?\d+)?\))?"
 _VALUES = lazy(rf"^\W*{_NAMED}{_SPREAD}(?:[,;] {{0,2}}{_NAMED}{_SPREAD}){{0,5}}\W*$")
 _MEAN = lazy(r"^\W*[A-Za-z][A-Za-z _-]{0,40} -?\d+(?:\.\d+)?\s?(?:\+/?-|±|\(\+/?-) ?\d")  # `reward 213.4 +/- 12.0`
+_BAD_NEWS = lazy(  # `errors: 3`, `rc=1`: it is what went wrong
+    r"(?i)(?<![a-z])(?:errors|fail\w*|rc|code|exit|status|singular|abort\w*|warnings?|missing|invalid|line|exceptions?"
+    r"|killed|lost|assert\w*)(?![a-z])"
+)
 _FRAME = lazy(r"^\s*at [\w.$<>/]{1,120} ?\(")  # of a stack of the JVM or of Node
 _RECORD = lazy(r"^\s*\{\W{0,2}[A-Za-z_][^{}]{0,400}[:=][^{}]{0,400}\}\s*$")  # `{'C': 10, 'gamma': 0.1}`
 _FIGURES = lazy(r"^(?=\D*\d)[-+\d.,%()\[\]\s]{1,200}$")
@@ -22,7 +26,7 @@ _CELLS = lazy(r"^\s*[|│][^\d\n]{0,200}\d[^\n]{0,200}[|│]\s*$")
 
 def is_value(text: str) -> bool:
     """`Correct = 98.42%`, `exact_match: 0.66 (330/500)`, `rmse = 0.21, r2 = 0.9`, `acc 0.93`."""
-    if _FRAME.match(text):
+    if _FRAME.match(text) or _BAD_NEWS.search(text):
         return False
     return bool(_VALUES.match(text) or _MEAN.match(text) or ("." in text and metric_in(text)))
 

@@ -128,7 +128,9 @@ CRASHED = lazy(
     r"|^terminate called |^\^C|\*\*\* (?:JOB|STEP) \d.{0,120}CANCELLED|^ERROR STOP\b|^ERROR: LoadError: |(?i:\bout of memory\b"
     r"|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
     r"|\b(?:received|caught|got) signal (?:2|6|9|11|15)\b"
-    r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]|^\W*(?:killed|terminated)\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
+    r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]"
+    r"|\bexit(?:ed)?(?: with)? (?:code|status|rc)[ =:]{1,3}-?[1-9]|^\W*(?:exit|rc|return code)[ =:]{1,3}[1-9]\d{0,2}\W*$"
+    r"|\bsending signal (?:term|kill|int)\b|\bassertion\b.{0,80}\bfailed\b|^\W*(?:killed|terminated)\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
     r"|\baborted\b)"
 )
 _NUMERALS = lazy("[0-9]+")
@@ -136,7 +138,7 @@ _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("le
 _TURN_WORDS = (
     "best ", "copied", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "exceeded", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
-    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "abort", "solved", "terminat",
+    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "rc=", "return code", "signal", "assertion", "abort", "solved", "terminat",
 )  # fmt: skip
 
 
