@@ -72,7 +72,6 @@ _OVER_A_WIRE = lazy(
 )
 _ENVIRON = lazy(r"\bos\.environ\b|\benviron\[|<frozen os>|/os\.py __getitem__")
 _OF_STATE = lazy(r"load_state_dict\(|\b(?:ckpt|checkpoint|snapshot|state_dict)\w{0,8}\[")
-_WRITES = lazy(r"\bopen\(.{1,80}['\"][wax]b?\+?['\"]|\bsave\(|\bdump\(|\bto_\w{2,12}\(|\bwrite\w{0,12}\(")
 _TYPED = lazy(r"\bsys\.argv\b|\bargs\.|\bargv\[|\bos\.environ\b|\bgetenv\(")
 _LOADING = lazy(r"__getitem__|_utils/fetch|collate")
 
@@ -347,11 +346,7 @@ def in_context(row: RuleRow, named: tuple[str, str] | None, trace: Trace | None)
     if may_be_broken and _BROKEN.search(named[1]):
         if trace.mentions(CHECKPOINT_READ, last=6) and not trace.mentions(DATA_READ, last=3):
             return BY_ID["checkpoint-damaged"]
-        if (
-            trace.mentions(DATA_READ, last=4)
-            and row.id in ("exception", "usage")
-            and not trace.mentions(_WRITES, last=3)
-        ):
+        if trace.mentions(DATA_READ, last=4) and row.id in ("exception", "usage"):
             return BY_ID["record-damaged"]
     return next(
         (

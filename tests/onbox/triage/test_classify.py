@@ -461,7 +461,6 @@ def test_the_last_complaint_counts_where_a_louder_one_before_it_was_outlived() -
             "ValueError: n_folds=9 cannot be greater than the number of rows in each class",
             "config_error",
         ),
-        ('fid = open(name, "wb")', "OSError: [Errno 22] Invalid argument: 'parts:7.npy'", "code_error"),
         (
             "print(name)",
             "UnicodeEncodeError: 'charmap' codec can't encode character: maps to <undefined>",
