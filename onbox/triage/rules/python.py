@@ -284,7 +284,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         "error|stopiteration|exception",
         r"(?:^|[\s\]|:>.])(?:Name|Attribute|Type|Index|Key|UnboundLocal|Import"
         r"|ModuleNotFound|Syntax|Indentation|Tab|ZeroDivision|Recursion|NotImplemented|Assertion|Lookup"
-        r"|Unicode|Overflow|Reference)Error\b(?=:|\s{0,8}$)",
+        r"|Unicode(?:Encode|Translate)?|Overflow|Reference)Error\b(?=:|\s{0,8}$)",
         "Python",
         "KeyError: 'labels'",
     ),

@@ -461,6 +461,11 @@ def test_the_last_complaint_counts_where_a_louder_one_before_it_was_outlived() -
             "ValueError: n_folds=9 cannot be greater than the number of rows in each class",
             "config_error",
         ),
+        (
+            "print(name)",
+            "UnicodeEncodeError: 'charmap' codec can't encode character: maps to <undefined>",
+            "code_error",
+        ),
         ("net.cuda()", "torch.cuda.DeferredCudaCallError: call failed lazily at initialization", "cuda_env"),
     ],
 )
