@@ -30,7 +30,7 @@ _MEASURED = frozenset({
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",
     "stamped-bracket", "bare-leading", "epoch-comma-batch", "four-counts", "epoch-inner", "states", "rsync", "saved",
 })  # fmt: skip
-_SHARES = frozenset({"fraction-percent", "percent-fraction"})
+_SHARES = frozenset({"fraction-percent", "percent-fraction", "counter-bar"})
 _TOLD_ONCE = frozenset({"done-of", "fraction-unit", "fraction-percent", "percent-fraction"})
 
 
@@ -69,6 +69,11 @@ def _is_simulated_time(counter: Counter, _: Scene) -> bool:
     return counter.rule == "solver-time" and not all(
         float(value).is_integer() for value in (counter.minimum, counter.current)
     )
+
+
+def _is_status(counter: Counter, _: Scene) -> bool:
+    """`ok 200 GET /`: not the protocol of tests, which counts from 1."""
+    return counter.rule == "tap" and counter.minimum != 1
 
 
 def _is_newest(counter: Counter, scene: Scene) -> bool:
@@ -178,6 +183,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "named once, without a measure or before another number went on", _was_named_once),
     Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),
     Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
+    Ground(NEVER, "a status, which is no number of a test", _is_status),
     Ground(NEVER, "a time that is a fraction", _is_simulated_time),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
 )  # fmt: skip

@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from onbox.logs.line.words import AUXILIARY
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -77,8 +78,8 @@ def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 
 
 def _is_report(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
-    """`Write checkpoint 4000`: told after each thousand or so, with no other number beside it."""
-    if name[-1:] in _NAMED_BY or not any(map(str.isalpha, name)) or any(len(row) > 1 for row in rows):
+    """`Write checkpoint 4000`: told after each thousand or so, in words of work, with no other number beside it."""
+    if name[-1:] in _NAMED_BY or not AUXILIARY.search(name) or any(len(row) > 1 for row in rows):
         return False
     stride = rows[-1][name].value - rows[-2][name].value
     return stride >= STRIDE and all(row[name].value % stride == 0 for row in rows)

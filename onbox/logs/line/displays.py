@@ -188,6 +188,8 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
         return False  # `11/25584 files (0.0% non-contiguous)`
     if shape.id in ("fraction-unit", "counter-bar", "bracket-step") and _last_unit(label):
         return False  # `epoch 3 / 200 Time taken: 9 s`: what is counted stands before it
+    if shape.id == "counter-bar" and maximum is not None and maximum.rounded:
+        return False  # `450G/1000G [====   ] 45%`, of a disk
     if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):
         return False
     percent = _group(match, "percent")

@@ -450,6 +450,10 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
         # A report after each so many; settings that are tried one after the other.
         ("".join(f"pack: write checkpoint {at}000\n" for at in range(2, 12, 2)), 10000, None),
         ("".join(f"width {at}\n" for at in range(10, 90, 10)), None, None),
+        ("".join(f"heap {at * 1024}\n" for at in range(1, 9)), None, None),
+        ("".join(f"waiting {at}00 ms\n" for at in range(1, 9)), None, None),
+        ("".join(f"ok {at} GET /\n" for at in (200, 200, 304, 404)), None, None),
+        ("/dev/sda1  450G/1000G [====    ] 45%\n", None, None),
         # Bars of other languages: a counter before, behind, or apart from them.
         ("120 / 500 [==>-------] 24.00% 9s\r235 / 500 [====>-----] 47.00% 5s", 235, 500),
         (" 450/1000 [=====>------]  45%\n", 450, 1000),
