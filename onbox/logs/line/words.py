@@ -62,7 +62,7 @@ UNIT_WORD = rf"(?:{_UNIT_WORDS})"
 
 # Words beside the unit that make the number a setting, not a counter.
 NOT_A_COUNTER = frozenset(
-    "per save saved saving eval evaluation evaluate logging log warmup warm accumulation accumulate accum acc start every"
+    "per save saved saving eval evaluation evaluate logging log warmup warm accumulation accumulate accum acc start every freeze unfreeze"
     " freq frequency interval best last resume resumed resuming since ago skip skipped decay patience seed ckpt"
     " checkpoint each early stopping stop initial first offset from attempt retry until after next lr print stopped"
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"

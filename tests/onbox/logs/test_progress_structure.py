@@ -568,3 +568,10 @@ def test_the_best_round_ends_a_run_that_stopped_early() -> None:
     log = f"args: Namespace(rounds=500, data=None)\n{rows}best iteration 128 best score 1.0598\n"
     progress = read_progress(log.encode())
     assert (progress.current, progress.exact_max, progress.finished) == (170, 500, True)
+
+
+def test_a_step_at_which_something_is_frozen_is_no_progress() -> None:
+    config = "optimizer_params ... {'lr': 0.001, 'var_freeze_step': 1000, 'cuda_aware': False}\n"
+    steps = "".join(f"[Step {at}/40] Loss: 4.{at} | Mem: 5.3\n" for at in range(1, 31))
+    found = read_progress(f"{config}{steps}".encode())
+    assert (found.current, found.exact_max) == (30, 40)
