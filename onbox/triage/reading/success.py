@@ -22,6 +22,7 @@ _WORK = (
 _WHOLE = r"(?:application|program|script|execution|benchmark\w{0,6}|generation|deployment|apply|mission|build)"
 _ENDED = r"(?:finished|complete[d]?|done|succeeded|ended normally|has ended)"
 _WELL = r"(?:success(?:ful)?|succeeded|completed|pass(?:ed)?|finished|done)"
+_BUILT = "it was built or fetched"  # and is there to be run: the work itself may come behind it
 # In lines of their own (^ ... $) stand words that are said of parts as well.
 _WAYS = {
     "the work has ended": (
@@ -38,18 +39,18 @@ _WAYS = {
         r"\bsuccess(?:fully)? (?:finished|completed|trained|exported|uploaded|ended|executed)"
         r"|(?:finished|completed|ended|exited|executed|compiled)"
         r" (?:successfully\b(?!,? but)|without (?:any )?errors?\b|with (?:0|no) errors?\b)"
-        r"|^successfully (?:installed|built|downloaded|tagged)\b|^\W*successfully ran (?:all )?\d"
+        r"|^\W*successfully ran (?:all )?\d"
         r"|(?<!\bthread )(?<!watchdog )\b(?:normal termination|terminated normally(?!, but)|normally terminated"
         r"|(?:ended|exited) normally)\b"
     ),
     "an outcome": (
         r"^\W*(?:(?:final|overall|job|build|run|flow|pipeline|workflow|sweep|exit|end|training) ){0,3}"
         rf"(?:status|state|result|outcome)\W{{1,4}}{_WELL}\W*$|^\W*finished: success\W*$|\bstate[ :=]+COMPLETED\b"
-        r"|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b|\bbuild (?:succeeded|success(?:ful)?)\b"
+        r"|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b"
         r"|(?<!\b(?:child|other) process )\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b"
         r"|^\W*(?:success|passed|all good|export success)\W*$"
         r"|^\W*(?:found )?(?:0|no) errors?(?:\(s\))?(?:(?: were| was)? found)?(?:, (?:0|no) warnings?(?:\(s\))?)?\W*$"
-        r"|\bexport ok\b|^\W{0,4}job done\b|^\W{0,4}configuring done\b"
+        r"|\bexport ok\b|^\W{0,4}job done\b"
     ),
     "all of them": (
         r"\[(?P<bar>\d{1,20})/(?P=bar)\] (?:done|finished|complete)"
@@ -71,20 +72,18 @@ _WAYS = {
         r"train_runtime|best .{0,80}(?:kept|saved|restored|reported)"
         r"|^(?:best|final|optimal) (?:objective|solution|value|score)\b.{0,40}\d"
         r"|final (?:model|checkpoint|weights) (?:was |were |is )?(?:saved|written|stored)"
-        r"|\bbuild files have been written to\b|^\s{0,8}finished .{0,40}\btarget\(s\) in\b|^output written on \S"
-        r"|^[\d: ./()-]{0,40}(?:[\d.]+ [KM]B/s\) - )?\S{1,200} saved \[(?P<bytes>\d{1,20})/(?P=bytes)\]"
-        r"|^\[100%\] Built target\b|^\W*total wall time: \d|\bready to accept connections\b"
+        r"|^output written on \S|^\W*total wall time: \d|\bready to accept connections\b"
         r"|do not forget to share your model"
+    ),
+    _BUILT: (
+        r"\bbuild files have been written to\b|^\s{0,8}finished .{0,40}\btarget\(s\) in\b|^\[100%\] Built target\b"
+        r"|^successfully (?:installed|built|downloaded|tagged)\b|\bcompiled successfully\b(?!,? but)"
+        r"|^\W{0,4}configuring done\b|\bbuild (?:succeeded|success(?:ful)?)\b"
+        r"|^[\d: ./()-]{0,40}(?:[\d.]+ [KM]B/s\) - )?\S{1,200} saved \[(?P<bytes>\d{1,20})/(?P=bytes)\]"
     ),
 }
 SUCCESS = lazy("|".join(_WAYS.values()), re.IGNORECASE)
-# What was built or fetched is there to be run: the work itself comes behind it.
-_BUILT = lazy(
-    r"\bbuild files have been written to\b|^\s{0,8}finished .{0,40}\btarget\(s\) in\b|^\[100%\] Built target\b"
-    r"|^successfully (?:installed|built|downloaded|tagged)\b|\bcompiled successfully\b|\bconfiguring done\b"
-    r"|\bbuild (?:succeeded|success(?:ful)?)\b| saved \[\d{1,20}/\d{1,20}\]",
-    re.IGNORECASE,
-)
+_OF_BUILD = lazy(_WAYS[_BUILT], re.IGNORECASE)
 # How many of them: well, badly, not yet.
 _TALLY = lazy(
     r"(?<![\w./])(?P<count>\d{1,9}) (?:(?:tasks?|jobs?|tests?|runs?|files?|checks?|steps?|stages?) )?"
@@ -138,7 +137,7 @@ PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 
 def is_of_build(text: str) -> bool:
     """Whether a word of success is that of a builder or a download, behind which the work may begin."""
-    return bool(_BUILT.search(text))
+    return bool(_OF_BUILD.search(text))
 
 
 def is_test_case(text: str) -> bool:
