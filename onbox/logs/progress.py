@@ -87,6 +87,7 @@ class ProgressReader:
         self._links = Links()
         self._pending = b""
         self._tail = b""  # the log's last bytes
+        self._drawing = False  # of the line that is overwritten, the first piece has been read
         self._form = 0  # checksum of the last line with a trace, without its digits
         self._alike = 0  # how many lines before that one had the same
         self._judged_bytes = 0  # size of the verdicts, roughly
@@ -105,6 +106,7 @@ class ProgressReader:
             "links": self._links.state(),
             "pending": self._pending.decode("latin-1"),
             "tail": self._tail.decode("latin-1"),
+            "drawing": self._drawing,
             "form": self._form,
             "alike": self._alike,
             "numbers": [number.decode() for number in self._numbers],
@@ -134,6 +136,7 @@ class ProgressReader:
         reader._skipped_place = state["skipped_place"]
         reader._pending = state["pending"].encode("latin-1")
         reader._tail = state.get("tail", "").encode("latin-1")
+        reader._drawing = state.get("drawing", False)
         return reader
 
     def feed(self, data: bytes) -> None:
@@ -237,7 +240,7 @@ class ProgressReader:
             self._plain(b"\n".join(plain) + b"\n")
 
     def _pieces(self, line: bytes, following: bytes, *, ended: bool) -> None:
-        """A line that was overwritten. A piece is read if the next one is not the same display further on."""
+        """A line that was overwritten. Of a display that was drawn again and again, the first and the last are read."""
         pieces = [piece for piece in re.split(rb"[\r\x08]+", line) if piece]
         if not ended and not pieces:
             return
@@ -249,11 +252,13 @@ class ProgressReader:
             keys.append(b"\n")
         for at, piece in enumerate(pieces):
             self._track.place += 1
-            if keys[at] != keys[at + 1] and piece.strip():
+            first, self._drawing = not self._drawing, True
+            if (first or keys[at] != keys[at + 1]) and piece.strip():
                 self._read_skipped()
                 self._track.drawn = len(pieces) > 1
                 self._piece(piece)
         self._track.drawn = False
+        self._drawing = not ended
 
     def _piece(self, piece: bytes) -> None:
         if b"0" in piece.translate(_FOLD) or self._regex:

@@ -14,6 +14,7 @@ from onbox.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from onbox.logs.counter import Counter
     from onbox.logs.judge.closing import ClosingLines
+    from onbox.logs.judge.columns import Whole
     from onbox.logs.track import Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
@@ -60,6 +61,9 @@ def _is_over(progress: Progress, ending: ClosingLines) -> bool:
         return True
     if not counted and (ending.shows_all_moved or (progress.percent == 100 and ending.ends_in_results)):
         return True
+    complete = progress.percent == 100 or (counted and progress.current == progress.exact_max)
+    if complete and ending.says_made:
+        return True
     looped = counted or progress.exact_max is not None
     return ending.sums_up(counted=counted) or ending.is_at_prompt or (looped and ending.loop_is_over)
 
@@ -79,18 +83,24 @@ def _is_one_of_several(counter: Counter) -> bool:
 
 def _shown(track: Track, pick: Pick | None, configured_max: int | None, ending: ClosingLines) -> Progress:
     if pick is None:
+        if ending.whole is not None:
+            return _of_columns(ending.whole, configured_max, track, ending)
         fresh = track.percent_line >= track.started and track.percent is not None
         if not fresh:
             count = ending.rising.value if ending.rising else None
             unit = None if count is None else "step"
             rule = None if count is None else "rising"
             over = _without_counter(track, ending)
-            most = _declared(track) if count is None and ending.is_looping else None
+            most = _declared(track) if count is not None or ending.is_looping else None
+            if most is not None and count is not None and count > most:
+                most = None
             return Progress(count, most, unit, loss=track.loss, finished=over, rule=rule)
         most = track.maxima.get("byte")
         return Progress(percent=track.percent, exact_max=most, finished=_without_counter(track, ending))
     counter, inner = pick.counter, pick.inner
     maximum = configured_max or pick.maximum
+    if maximum is None and not _is_of_many(counter):
+        maximum = ending.whole.most if ending.whole and ending.whole.value == counter.current else None
     epoch = _epoch(track) if counter.unit != "epoch" or isinstance(counter.current, float) else None
     return Progress(
         current=counter.current,
@@ -107,6 +117,15 @@ def _shown(track: Track, pick: Pick | None, configured_max: int | None, ending: 
         inner_unit=inner.unit if inner else None,
         current_rounded=counter.rounded and counter.unit != "epoch",
         rule=counter.rule,
+    )
+
+
+def _of_columns(seen: Whole, configured_max: int | None, track: Track, ending: ClosingLines) -> Progress:
+    """What the numbers of the last lines tell, where no word names a counter."""
+    most = configured_max or seen.most
+    over = seen.value >= most and track.crashed <= track.started and not ending.fails
+    return Progress(
+        seen.value, most, "step", loss=track.loss, finished=over or _without_counter(track, ending), rule="columns"
     )
 
 

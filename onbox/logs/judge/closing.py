@@ -10,7 +10,8 @@ from collections import Counter
 from functools import cached_property
 
 from onbox.logs.farewell import is_farewell
-from onbox.logs.judge.closing_line import claim, form, is_bad, is_grave, is_result, said, says, says_so
+from onbox.logs.judge.closing_line import claim, form, is_bad, is_grave, is_result, makes, said, says, says_so
+from onbox.logs.judge.columns import Whole, whole
 from onbox.logs.judge.rising import Rising, rising
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.read import read_line
@@ -64,12 +65,17 @@ class ClosingLines:
         return rising(self._lines)
 
     @cached_property
+    def whole(self) -> Whole | None:
+        """As `whole`, of these lines."""
+        return whole(self._lines)
+
+    @cached_property
     def _counted(self) -> int:
         """How many lines there are up to the last one that shows a counter."""
         lines = self._lines
         times = Counter(self._forms)
         at = next((at for at in range(len(lines), 0, -1) if _counts(lines[at - 1], times[self._forms[at - 1]])), 0)
-        return at or (self.rising.lines if self.rising else 0)
+        return at or (self.whole.lines if self.whole else self.rising.lines if self.rising else 0)
 
     @cached_property
     def _forms(self) -> list[str]:
@@ -164,6 +170,12 @@ class ClosingLines:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
         told = [_ALL_DONE.search(said(line)) for line in self._lines[self._counted :]]
         return any(found is not None and found[1].replace(",", "") == str(maximum) for found in told)
+
+    @property
+    def says_made(self) -> bool:
+        """Whether the last line says, in whatever words, that the work is there."""
+        drawn = [line for line in self._lines if read_percent(line) is not None]
+        return bool(self._lines) and makes(self._lines[-1]) and not (drawn and AUXILIARY.search(drawn[-1]))
 
     @property
     def best(self) -> list[int]:

@@ -7,6 +7,7 @@ import re
 from onbox.logs.judge.results import is_figures, is_record, is_value
 from onbox.logs.line.remarks import CRASHED
 from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome, outcome_in
 from onbox.regex import lazy
 
 _DURATION = r"\d+(?:\.\d+)?\s?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|ms)\b|\d+:\d\d"
@@ -101,6 +102,13 @@ def says(line: str) -> bool:
 def says_so(line: str) -> bool:
     """Whether a line says that it is done in so many words: figures come behind an error too."""
     return closes(line) and _SAYS_SO.search(line) is not None
+
+
+def makes(line: str) -> bool:
+    """Whether a line says, in whatever words, that the work is there."""
+    if is_bad(line) or _MIDWAY.search(line) or _PREPARED.search(line):
+        return False
+    return outcome_in(line) is Outcome.MADE
 
 
 def is_grave(line: str) -> bool:

@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from onbox.logs.line.words import AUXILIARY
+from onbox.logs.line.words import AUXILIARY, UNIT_WORD
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -22,6 +22,8 @@ ROWS = 5  # so many lines, one after another
 ROWS_LOOKED_AT = 8
 LINES = 40  # of the log's end, among which the rows may have others between
 LINES_BEHIND = 16  # behind the last row
+SELDOM = 5
+_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|[a-z]{{3,12}}ed)\W{{0,3}}$")
 STRIDE = 100  # of a count that is told seldom: smaller ones may be those of settings that are tried
 COLUMNS = 10
 _NAMED_BY = ("=", ":", "(")
@@ -74,7 +76,17 @@ def _falls(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     if _NAMES.search(name) or not _is_even([row[name] for row in rows], leads="0" not in name):
         return False
-    return any(_is_measure(other, rows) for other in rows[-2] if other != name) or _is_report(name, rows)
+    measured = any(_is_measure(other, rows) for other in rows[-2] if other != name)
+    return measured or _is_report(name, rows) or _is_told_seldom(name, rows)
+
+
+def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """`row 12000: checksum 8c67f`, `relaxed=15`: what is worked on, told after so many from the beginning on."""
+    if not _WORKED_ON.search(name):
+        return False
+    values = [row[name].value for row in rows]
+    stride = values[-1] - values[-2]
+    return stride >= SELDOM and values[0] >= stride and all(value % stride == 0 for value in values)
 
 
 def _is_report(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:

@@ -31,6 +31,7 @@ _LEADING_NAMED = lazy(
 )
 _LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
 _CHAINS = lazy(r"^\s*(\d{1,18}) -- (?:\* )?[\[(]-?\d.* -- (\d{1,9}:\d\d:\d\d)$")  # MrBayes
+_ENCODED = lazy(r"^frame=\s{0,8}(\d{1,12}) fps=\s{0,8}[\d.]{1,12} q=")  # ffmpeg
 _TAP = lazy(r"^(?:not )?ok (\d{1,9})(?: |$)")  # of the Test Anything Protocol; those that are indented are parts
 _LOGGER = lazy(r"(?:DEBUG|INFO):[\w.]{1,40}:\s?")
 _BEHIND_A_PREFIX = lazy(r"(?:\]|: | - |INFO)\s{0,4}[\[<]\s{0,12}\d")
@@ -55,13 +56,9 @@ class BareRow(NamedTuple):
 
 def read_row(text: str) -> BareRow | None:
     """`175:<tab>learn: 0.30<tab>...remaining: 2.29s`, `[10]<tab>train-rmse:0.5`; None for any other line."""
-    if "B/s" in text:
-        found = _RSYNC.match(text)
-        if found:
-            return BareRow("byte", "byte", int(found[1].replace(",", "")), "rsync", None, None)
-    test = _TAP.match(text) if "ok " in text[:7] else None
-    if test:
-        return BareRow("test", "test", int(test[1]), "tap", None, None, bare=True)
+    of_tool = _of_tool(text)
+    if of_tool is not None:
+        return of_tool
     tagged = _TAGGED.match(text) if "train" in text else None
     if tagged:
         return BareRow("step", "step", int(tagged[1]), "tagged", _float(tagged[2]), None)
@@ -94,6 +91,18 @@ def read_row(text: str) -> BareRow | None:
             "step", "step", int((named[1] or named[2]).replace(",", "")), "leading", read_loss(text), None, bare=True
         )
     return None
+
+
+def _of_tool(text: str) -> BareRow | None:
+    """What rsync, ffmpeg and the Test Anything Protocol show."""
+    moved = _RSYNC.match(text) if "B/s" in text else None
+    if moved:
+        return BareRow("byte", "byte", int(moved[1].replace(",", "")), "rsync", None, None)
+    encoded = _ENCODED.match(text) if text.startswith("frame=") else None
+    if encoded:
+        return BareRow("frame", "frame", int(encoded[1]), "encoded", None, None)
+    test = _TAP.match(text) if "ok " in text[:7] else None
+    return BareRow("test", "test", int(test[1]), "tap", None, None, bare=True) if test else None
 
 
 def _said(text: str) -> str:

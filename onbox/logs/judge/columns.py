@@ -1,0 +1,151 @@
+"""How much work there is, by how the numbers of the last lines go on beside each other, whatever their words are. Pure.
+
+`48 files done, 12 to go`: one rises by what the other falls, so both together are the whole. `part 30, 62.5%`: of one
+whole number only are 30 parts that share. `Эпоха 3 из 40`: one rises to another that stands still behind it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROWS = 3  # of one form, one after another or with others between
+LINES = 40  # of the log's end
+LINES_BEHIND = 16  # behind the last row
+COLUMNS = 12
+MOST = 1_000_000_000  # a larger number is a time
+_NUMBER = lazy(r"(?<![A-Za-z0-9_.:/-])[-+]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?![\d]|[:.]\d)")
+_ANY_NUMBER = lazy(r"\b(?=[0-9a-f]{0,40}[a-f])(?=[a-f]{0,40}\d)[0-9a-f]{6,40}\b|\d+(?:[.,]\d+)*")  # checksums as well
+_PERCENT = lazy(r"\s?%")
+_CLOCK_WORDS = r"\s?(?:s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?|ms)(?![a-z])"
+_CLOCK = lazy(_CLOCK_WORDS, re.IGNORECASE)
+_OF_ANOTHER = lazy(rf"/|{_CLOCK_WORDS}", re.IGNORECASE)  # `to-chk=3/10`
+# Between a count and the whole: no Latin letter or figure, but a letter of another script (`第3轮/共40轮`, `3 из 40`).
+_OF_IN_ANY_SCRIPT = lazy(r"[^A-Za-z0-9|,;:()\[\]]{1,12}")
+_LETTER = lazy(r"[^\W\d_]")
+_LATIN_OF = lazy(r"(?i)\s(?:von|sur|de|di|van|av|af|из|з|od|z)\s(?:the )?")
+
+
+class Whole(NamedTuple):
+    """value, most: where it stands, and the whole. lines: how many of them there are up to the one that tells it."""
+
+    value: int
+    most: int
+    lines: int
+
+
+class _Column(NamedTuple):
+    """The numbers at one place of the rows, oldest first. at: which number of its row. behind: what follows each."""
+
+    at: int
+    values: tuple[float, ...]
+    is_whole: bool
+    decimals: int
+    behind: str
+    between: str  # it and the number before it
+
+    @property
+    def steps(self) -> list[float]:
+        return [round(after - before, 9) for before, after in pairwise(self.values)]
+
+    @property
+    def rises(self) -> bool:
+        return self.is_whole and all(step > 0 for step in self.steps) and self.values[0] >= 0
+
+    @property
+    def falls(self) -> bool:
+        return self.is_whole and all(step < 0 for step in self.steps) and self.values[-1] >= 0
+
+    @property
+    def stands(self) -> bool:
+        return self.is_whole and not any(self.steps)
+
+
+def whole(lines: Sequence[str]) -> Whole | None:
+    """The count in the last lines of one form that they tell the whole of; None if they tell of none."""
+    last = lines[-LINES:]
+    forms = [_ANY_NUMBER.sub("0", line) for line in last]
+    asked: set[str] = set()
+    for at in range(len(last) - 1, max(-1, len(last) - 1 - LINES_BEHIND), -1):
+        if forms[at] in asked:
+            continue
+        asked.add(forms[at])
+        rows = [line for line, form in zip(last[: at + 1], forms, strict=False) if form == forms[at]]
+        found = _of_rows(_columns(rows)) if len(rows) >= ROWS else None
+        if found is not None:
+            return Whole(*found, len(lines) - len(last) + at + 1)
+    return None
+
+
+def _of_rows(columns: list[_Column]) -> tuple[int, int] | None:
+    for one in columns:
+        if not one.rises or one.values[-1] >= MOST or _CLOCK.match(one.behind):
+            continue
+        value = int(one.values[-1])
+        for other in columns:
+            most = _beside(one, other)
+            if most is not None and most >= value and most > 1:
+                return value, most
+    return None
+
+
+def _beside(one: _Column, other: _Column) -> int | None:
+    """The whole of which a rising column counts, as another one tells it; None if that one tells nothing."""
+    if other.falls and [-step for step in other.steps] == one.steps and not _OF_ANOTHER.match(other.behind):
+        return int(one.values[-1] + other.values[-1])
+    if _PERCENT.match(other.behind):
+        return _of_share(one, other)
+    if other.stands and other.at == one.at + 1 and _is_of(other.between):
+        return int(other.values[-1])
+    return None
+
+
+def _is_of(between: str) -> bool:
+    foreign = _OF_IN_ANY_SCRIPT.fullmatch(between) and _LETTER.search(between)
+    return bool(foreign or _LATIN_OF.fullmatch(between))
+
+
+def _of_share(one: _Column, share: _Column) -> int | None:
+    """The only whole of which every row's count is the share that stands beside it, as exactly as that is written."""
+    if not all(step >= 0 for step in share.steps) or share.values[-1] <= share.values[0] or share.values[-1] > 100:
+        return None
+    if one.values == share.values:
+        return None
+    off = 0.5 * 10**-share.decimals + 1e-9
+    least, most = 0.0, math.inf
+    for count, percent in zip(one.values, share.values, strict=True):
+        least = max(least, 100 * count / min(100.0, percent + off) if percent + off > 0 else math.inf)
+        most = min(most, 100 * count / (percent - off) if percent > off else math.inf)
+    return math.floor(most) if math.isfinite(most) and math.floor(most) == math.ceil(least) else None
+
+
+def _columns(rows: Sequence[str]) -> list[_Column]:
+    cells = [[(hit, text) for hit in _NUMBER.finditer(text)] for text in (message(row).text for row in rows)]
+    width = len(cells[-1])
+    cells = [row for row in cells if len(row) == width]  # a checksum may be one more
+    if len(cells) < ROWS:
+        return []
+    return [_column(at, [row[at] for row in cells], cells[-1]) for at in range(min(width, COLUMNS))]
+
+
+def _column(at: int, hits: list[tuple[re.Match[str], str]], last: list[tuple[re.Match[str], str]]) -> _Column:
+    texts = [hit[0].replace(",", "") for hit, _ in hits]
+    hit, text = hits[-1]
+    between = text[last[at - 1][0].end() : hit.start()] if at else ""
+    return _Column(
+        at,
+        tuple(map(float, texts)),
+        all(one.isdigit() for one in texts),
+        max(len(one.partition(".")[2]) for one in texts),
+        text[hit.end() : hit.end() + 12],
+        between,
+    )

@@ -1,0 +1,115 @@
+"""What the last line of a log says of the work: it is there, or it will not be. Pure.
+
+Everybody words the end of a program in a way of their own, but with the same common words: what has been made (saved,
+written, published), what is of no use any more (lost, incomplete, given up), and what turns the one into the other
+(not, never, none of). Two vocabularies and a rule of negation read more of them than a list of sentences.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from functools import lru_cache
+
+from onbox.logs.model.lines import message
+from onbox.regex import lazy
+
+
+class Outcome(enum.Enum):
+    """MADE: the work is there. LOST: it will not be."""
+
+    MADE = "made"
+    LOST = "lost"
+
+
+def _any_of(words: str) -> str:
+    return "|".join(words.split())
+
+
+LINE_LIMIT = 300
+# No words that are said of preparations as well: loaded, installed, registered, checked.
+_MADE = lazy(
+    r"\b(?:(?<!\ba )(?<!\bthe )completed?|(?:up to|in) (?:date|place|sync)|backed up|all (?:good|set)|as expected|"
+    + _any_of(
+        "finished done ready saved written wrote stored published uploaded pushed released exported delivered shipped "
+        "committed merged built produced created generated assembled packed archived deployed sealed trained fitted "
+        "evaluated scored graded judged passed succeeded successful successfully ok okay converged synced synchronized "
+        "transferred copied moved converted indexed emitted persisted posted solved verified intact clean usable "
+        "consistent identical collected gathered processed rendered compiled ingested computed calculated simulated "
+        "sampled labeled labelled annotated translated summarized drawn plotted printed reported recorded counted "
+        "approved frozen filled covered tokenized embedded clustered ranked sorted deduplicated split shuffled mirrored"
+    )
+    + r")\b",
+    re.IGNORECASE,
+)
+_LOST = lazy(
+    r"\b(?:g[ai]v(?:es?|en|ing) (?:(?:it|this|that) )?up|(?:no|any) (?:use|point|good|value|sense|worth)|in vain"
+    r"|for nothing|beyond (?:repair|rescue|hope|saving)|call(?:ed|ing) (?:it )?off|bail(?:s|ed|ing)? out"
+    r"|walk(?:s|ed|ing)? away|(?:end|stop)(?:s|ing)? here|not enough|enough is enough|last (?:try|time|attempt|chance)"
+    r"|too (?:many|few|much|little|late|small|large|big|short|long)"
+    r"|out of (?:tries|attempts|retries|luck|patience|options|ideas|budget|time|memory|space|room)"
+    r"|no (?:longer possible|way (?:on|forward|out|to)|further)|cannot|can't|could(?: not|n't)|(?:un|not )able to"
+    r"|[1-9]\d{0,5} errors?|(?:status|code|rc|exit(?:ed with)?)\W{1,3}[1-9]\d{0,2}(?![.,]?\d)"
+    r"|(?:abort|halt|reject|quit|fail)(?:s|ed|ing)?|(?:refus|declin)(?:es?|ed|ing)|abandon(?:s|ed|ing)?|failures?|"
+    + _any_of(
+        "unusable unfinished unpublished unsaved unscored untrained unwritten unsent undelivered unsolved unresolved "
+        "unrecoverable unsuccessful unsuccessfully undone unbuilt unprocessed untested unreachable unreadable "
+        "unstable untrustworthy useless worthless pointless meaningless hopeless lost incomplete partial partially "
+        "forbidden denied dead died crashed broken killed stuck wedged hung ruined spoiled doomed poisoned wrecked "
+        "impossible missing insufficient canceled cancelled scrapped withdrawn sorry alas unfortunately"
+    )
+    + r")\b",
+    re.IGNORECASE,
+)
+_BETWEEN = r"\b(?:\W+\w+){0,5}\W+$"  # a few words at most, up to what is denied
+_DENIED = lazy(
+    rf"\b(?:{_any_of('not never nothing none nobody no cannot neither nor hardly without')}|\w+n't"
+    rf"|unable to|fail(?:s|ed)? to){_BETWEEN}",
+    re.IGNORECASE,
+)
+_NOT_YET = lazy(
+    rf"\b(?:{_any_of('if when once until before unless while after being')}|instead of"
+    rf"|(?:to|will|can|may|must|should) be){_BETWEEN}",
+    re.IGNORECASE,
+)
+# A figure's name, or how many there are of it beside others.
+_FIGURE_BEHIND = lazy(r"^\w*(?: \w+)?\s?(?:\(s\))?\s?[:=]?\s{0,8}\[?\d|^\w*[:=]")
+_COUNT_BEFORE = lazy(r"\d\s{1,3}(?:\w+ )?$")
+_LEAVES = lazy(
+    r"\b(?:shut\w*|clos\w+|clean\w*|exit\w*|disconnect\w*|releas\w+|pool|cache|threads?|epilog\w*)\b", re.IGNORECASE
+)
+_SOME_FAILED = lazy(r"\b(?:errors?|fail\w*|crash\w*)\s?[:=]\s?[1-9]", re.IGNORECASE)
+_CLAUSES = lazy(r"[,;(\u2013\u2014]| --? |\. |\bbut\b|\band\b|[-=]>")
+_ADVISES = lazy(
+    rf"^\W{{0,4}}(?:{_any_of('set see please try use check run note you hint tip add consider if')})\b", re.IGNORECASE
+)
+
+
+@lru_cache(64)
+def outcome_in(text: str) -> Outcome | None:
+    """What the clauses of a line say of the work; None where they do not agree, or say nothing of it. text: without
+    counts of what is none ("0 errors").
+    """
+    said = message(text)
+    if text[:1].isspace() or _ADVISES.search(said.text) or said.level == "WARNING":
+        return None
+    told = {_of_clause(clause) for clause in _CLAUSES.split(said.text[:LINE_LIMIT])} - {None}
+    if _LEAVES.search(said.text) or _SOME_FAILED.search(said.text):
+        told -= {Outcome.MADE}
+    return told.pop() if len(told) == 1 else None
+
+
+def _of_clause(text: str) -> Outcome | None:
+    lost = [hit for hit in _LOST.finditer(text) if not _is_figure(hit, text)]
+    if lost:
+        return None if all(_DENIED.search(text[: hit.start()]) for hit in lost) else Outcome.LOST
+    for hit in _MADE.finditer(text):
+        if not _NOT_YET.search(text[: hit.start()]):
+            return Outcome.LOST if _DENIED.search(text[: hit.start()]) else Outcome.MADE
+    return None
+
+
+def _is_figure(hit: re.Match[str], text: str) -> bool:
+    if hit[0][-1].isdigit():  # an exit code
+        return False
+    return bool(_FIGURE_BEHIND.search(text[hit.end() :]) or _COUNT_BEFORE.search(text[: hit.start()]))
