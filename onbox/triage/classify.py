@@ -18,6 +18,7 @@ from onbox.triage.classes import may_repeat
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
+from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, VAGUE, UserRow
 from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
@@ -199,9 +200,16 @@ def _is_sure(cause: Fault) -> bool:
     return cause.severity == PROVEN and cause.row.explains >= BUG
 
 
+_OF_ANY_FILE = ("no-number", "error-line", "said-error")
+
+
 def _finer_class(cause: Fault, attempt: LogAttempt, evidence: Evidence) -> str:
-    """A filesystem says "no space" for bytes and for inodes alike, XLA "exhausted" for a GPU and for a TPU."""
+    """A filesystem says "no space" for bytes and for inodes alike, XLA "exhausted" for a GPU and for a TPU, a parser
+    "no number" of a setting and of data.
+    """
     found = cause.row.failure_class
+    if cause.row.id in _OF_ANY_FILE and cause.trace is None:
+        return class_of_file(message(cause.text).text) or found
     if cause.row.id == "xla-gpu-oom" and attempt.tpu and not _GPU.search(cause.text):
         return "tpu_hbm_oom"
     if found != "disk_full":

@@ -26,6 +26,7 @@ from onbox.triage.reading.match import (
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.success import is_success, is_test_case
 from onbox.triage.reading.tracebacks import HEADER
+from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import DEATH
 from onbox.triage.words import TROUBLE
 
@@ -58,7 +59,7 @@ _NOTHING_WRONG = lazy(
 )
 _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a text that is only shown
     r"^(?:\S{1,60} ){0,3}(?:note|notice|info|hint|tip|warning|debug)\s?:|[A-Z]\w{0,40}Warning\b|warnings\.warn\("
-    r"|[\"'\u201c].{0,200}[\"'\u201d]\s{0,4}$|\?",
+    r"|[\"'\u201c]\S{1,60}\s.{0,140}[\"'\u201d]\s{0,4}$|\?",
     re.IGNORECASE,
 )
 _SAYS_ERROR = lazy(
@@ -71,8 +72,10 @@ _SAYS_ERROR = lazy(
 _ITS_OWN_ERROR = lazy(r"^(?:error|fatal)\b ?: ?\S", re.IGNORECASE)  # without a logger's time or name
 # `tool: what went wrong`, as Unix tools complain, and `stage failed: why`.
 _OF_A_TOOL = lazy(
-    r"^(?=(?:/|\./)?[\w.+/-]{1,120}: |.{0,60}\bfail(?:ed|ure): \S)(?=.*\b(?:cannot|can't|could not|unable"
-    r"|fail(?:ed|ure|s)|invalid|unknown|unterminated|unmatched|unexpected|missing|not found|denied|refused|no such|bad"
+    r"^(?=(?:/|\./)?[\w.+/-]{1,120}(?::\d{1,9}){0,2}: |.{0,60}\bfail(?:ed|ure): \S)(?=.*\b"
+    r"(?:cannot|can't|could not|unable"
+    r"|fail(?:ed|ure|s)|invalid|unknown|unterminated|unmatched|unexpected|missing|not found"
+    r"|denied|refused|no such|bad"
     r"|illegal|unsupported|unrecogni[sz]ed|too (?:many|long|large|few|small)|exceed\w{0,3}|duplicate|mismatch\w{0,2}"
     r"|undefined|undeclared|expected|corrupt\w{0,3}|truncated|not (?:an?|valid|allowed|supported|enough)|out of"
     r"|singular|infeasible|syntax error|broken pipe|timer expired|no child processes|owner died|is a directory"
@@ -99,6 +102,7 @@ _CODE = lazy(
     r"(?<![\d:.,-])(\d{1,3})\W{0,3}$",
     re.IGNORECASE,
 )
+HIGHEST_CODE = 255
 _OF_CODE = {
     124: "time-limit",
     130: "interrupted",
@@ -149,7 +153,8 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
             if _OWN_NAME.match(said.text):
                 vague = _fault(BY_ID["exception"], line, attempt)
             elif not attempt.reached_end and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):
-                vague = _fault(BY_ID["error-line"], line, attempt)
+                of_file = class_of_file(said.text)
+                vague = _fault(ROWS[of_file] if of_file else BY_ID["error-line"], line, attempt)
         if not attempt.reached_end and said.level not in ("INFO", "DEBUG"):
             vague = vague or _by_code(line, attempt)
         says_so = _complains(said, line.text) or (line is tail[-1] and _ITS_OWN_ERROR.match(line.text) is not None)
@@ -298,7 +303,7 @@ def _complains(said: LogMessage, text: str) -> bool:
 
 def _by_code(line: SeenLine, attempt: LogAttempt) -> Fault | None:
     found = _CODE.search(line.text)
-    if found is None or int(found[1]) == 0:
+    if found is None or not 0 < int(found[1]) <= HIGHEST_CODE:
         return None
     return _fault(BY_ID[_OF_CODE.get(int(found[1]), "launcher")], line, attempt)
 

@@ -76,8 +76,8 @@ _DIRECTORIES = lazy(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-])")  # of a path: what 
 
 # What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
 _NONE_OF_THEM = lazy(
-    r"\b(?:0|no|zero|without(?: any)?) (?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted|problems?"
-    r"|corrupt\w*|mismatch\w*)\b(?! (?:handler|message|code))",
+    r"(?<!=)\b(?:0|no|zero|without(?: any)?) (?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted"
+    r"|problems?|corrupt\w*|mismatch\w*)\b(?! (?:handler|message|code))",
     re.IGNORECASE,
 )
 

@@ -284,6 +284,8 @@ def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRo
     headed = _HEADED.match(said) if named is None and row.id in _OF_RUNTIMES else None
     if headed is not None:
         row, named = BY_ID["exception"], (headed[1], headed[2] or "")
+    if row.id == "connection-lost" and named is not None:
+        return _row_of_peers(named[1]) or row
     certain = class_of_certain(named[0]) if named and row.id in _ASKS_THE_NAME else None
     return _row_of_name(certain, row) if certain else _by_sentence(row, said, named)
 
@@ -306,7 +308,7 @@ def _by_sentence(row: RuleRow, said: str, named: tuple[str, str] | None) -> Rule
         return BY_ID["exception"]
     found = meaning.meaning_of(sentence, name, enough=enough)
     if found is not None and found.failure_class == "config_error" and speaks_of_code(sentence):
-        return row
+        return meaning.ROWS["config_error"] if class_of_name(name) == "config_error" else row
     if found is None and row.id in _DEMANDING and meaning.speaks_of_setting(sentence):
         return MEANT
     if found is None and row.id == "error-line" and meaning.speaks_of_setting(sentence):
@@ -322,6 +324,12 @@ def _by_sentence(row: RuleRow, said: str, named: tuple[str, str] | None) -> Rule
     if is_peer and (found.rivals or found.failure_class not in _BELOW_PEERS):
         return row
     return meaning.row_of(found)
+
+
+def _row_of_peers(sentence: str) -> RuleRow | None:
+    """The row of ranks that miss each other, if a sentence speaks of them."""
+    found = meaning.meaning_of(sentence)
+    return meaning.row_of(found) if found and found.failure_class == "nccl_or_distributed" else None
 
 
 def _row_of_name(failure_class: str, row: RuleRow) -> RuleRow:

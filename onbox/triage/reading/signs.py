@@ -118,7 +118,10 @@ HANDLED = lazy(
     r"|backing off|\bwaiting for\b.{0,80}\b(?:refused|failed to connect|not (?:ready|up)|unavailable)\b"
     r"|\btreated as (?:ok|success\w*|a warning)|\b(?:missing|absent|not (?:found|available|installed)"
     r"|unavailable)\b.{0,24}\busing\b|"
-    r"\bis used\b(?! up)|\binstead\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
+    r"\bis used\b(?! up)|"
+    r"(?<!\w, )\binstead\b(?!\.?\s*$)"  # but not `got 0 instead.`
+    r"|^(?!.*\b(?:got|received|found|but|was|were)\b).*\binstead\.?\s*$|"
+    r"\b(?:error|exception) caught\b|survived|\bhandled\b"
     r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
     r"|retries remaining"
     r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"

@@ -25,7 +25,10 @@ EXCEPTION = lazy(
     r"|StopIteration|Killed|KeyboardInterrupt)|(?:[a-z_]\w*\.)+(?:exc|exceptions?"
     r"|errors?)\.[A-Z]\w*)(?::\s?(.*)|\s*)$"
 )
-_ANY_NAME = lazy(r"^(?:\|\s*)?((?:[a-z_]\w*\.)+[A-Za-z_]\w*|[A-Z][A-Za-z]{3,})(?::\s(.*)|)$")
+_A_FILE = (  # `scores.csv: 12 rows` is no exception of a module `scores`
+    r"(?![\w.]*\.(?:npy|npz|csv|tsv|jsonl?|txt|log|pkl|pth?|bin|h5|svg|png|pdf|md|html|ya?ml|gz|db|out|dat):)"
+)
+_ANY_NAME = lazy(rf"^(?:\|\s*)?{_A_FILE}((?:[a-z_]\w*\.)+[A-Za-z_]\w*|[A-Z][A-Za-z]{{3,}})(?::\s(.*)|)$")
 STACK_DUMP = lazy(r"most recent call first")  # of faulthandler and py-spy: shown, not raised
 CHAIN = lazy(r"During handling of the above exception|The above exception was the direct cause")
 IGNORED = lazy(

@@ -20,8 +20,8 @@ NAMES: dict[str, str] = {
     "network_blip": "Network Connection Connect Unreachable Disconnected Disconnect Http Download Upload Dns"
     " Transport Socket Throttled Throttling Unavailable Retrieval Fetch Server Gateway",
     "data_error": "Data Dataset Corrupt Corrupted Corruption Decode Decoding Checksum Integrity Record Image Audio",
-    "config_error": "Usage Option Config Configuration Misconfiguration Setting Settings Requirement"
-    " Requirements Installation Interpolation",
+    "config_error": "Usage Option Parameter Param Hyperparameter Hyper Config Configuration Misconfiguration"
+    " Setting Settings Requirement Requirements Installation Interpolation",
 }
 _CLASS_OF = {word.lower(): failure_class for failure_class, words in NAMES.items() for word in words.split()}
 _WORD = lazy(r"[A-Z]+(?=[A-Z][a-z]|\b|\d)|[A-Z][a-z]+")

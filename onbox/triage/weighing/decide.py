@@ -116,6 +116,8 @@ def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault |
 
 
 def _is_outlived(words: Fault, scene: Scene) -> bool:
+    if any(one.number == words.number and one.trace and not counts(one, scene) for one in scene.attempt.faults):
+        return True  # it ends a traceback, which has been weighed
     return is_over(words, scene) or _is_set_aside(words, scene.attempt, scene.record.tail)
 
 

@@ -11,18 +11,21 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import NEARLY_ASKED, QUIET_LEVELS, REMARK_LEVELS
+from onbox.triage.reading.outcome import closing_outcome, outcome_of
 from onbox.triage.reading.record import PROVEN, TAIL, WEAK
 from onbox.triage.reading.success import is_of_build
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY, VAGUE
 from onbox.triage.stacks import FRAME
 from onbox.triage.weighing.claims import is_meant, outlives_success
+from onbox.triage.weighing.outputs import is_result, names_a_file
 from onbox.triage.weighing.shell import a_shell_goes_on
-from onbox.triage.weighing.went_on import went_on
+from onbox.triage.weighing.went_on import counts_on, first_line, is_complaint, went_on
 from onbox.triage.words import LOUD
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ GOES_ON = 3  # lines of progress after a word of success: what ended was a part,
 FORM_LETTERS = 12  # a shorter line is told again by chance
 SAME_LETTERS = 20  # of two complaints: so they begin alike
 TOLD_MUCH = 10  # such lines: more than a program tells while it comes to its end
+STACK_LINES = 40  # of a crash
 MESSAGE_LINES = 4  # that the message of an exception may go on for
 INFORMED = 3  # lines in which a logger tells what the program does next
 # Rows so vague that they count in so many last lines only.
@@ -54,6 +58,8 @@ _DONE = lazy(
 # Reads like an exception's name, and is a tool's complaint: "Error", or what the set-up of a shell is told by.
 _OF_A_TOOL = lazy(r"(?:Error|CondaError|CommandNotFoundError): ")
 _OF_PYTHON = lazy(r"[A-Z]\w{0,40}(?:Error|Exception): ")
+_OF_A_POOL = lazy(r"^\s+File \".{1,300}\", line \d{1,7} in (?:_process_worker|_bootstrap|_worker_loop|worker)$")
+_OF_A_THREAD = lazy(r"^Exception in thread ")
 _IMPORTS = lazy(r"(?:import|from) \w")
 _INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
 
@@ -128,6 +134,46 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
     return saved.number > max(fault.number, scene.end - _SAVED_IN_LAST)
 
 
+def _closes_in_loss(fault: Fault, scene: Scene) -> bool:
+    """Whether the last line of all says that the work will not be there, and nothing else complains behind a fault."""
+    if fault.severity == WEAK or scene.exited_zero or scene.attempt.success or scene.attempt.reached_end:
+        return False
+    if closing_outcome(scene.record) is not Outcome.LOST:
+        return False
+    if any(one.number > fault.number and one.severity > WEAK and not one.handled for one in scene.attempt.faults):
+        return False
+    return scene.attempt.signs_after(fault) < SURVIVED_PROVEN
+
+
+def _closes_with_work(fault: Fault, scene: Scene) -> bool:
+    """Whether the last line of all says that the work is there, after a complaint of one line."""
+    last = scene.record.last_line
+    if scene.dead or last is None or fault.trace is not None or fault.severity == PROVEN or fault.number >= last.number:
+        return False
+    if closing_outcome(scene.record) is not Outcome.MADE:
+        return False
+    return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
+
+
+def _is_of_a_worker(fault: Fault, scene: Scene) -> bool:
+    """Whether the stack of a crash is that of a pool's worker, and what its program says last is a result."""
+    if scene.dead or fault.trace is not None or fault.row.explains != DEATH or fault.number >= scene.end:
+        return False
+    below = [line.text for line in scene.record.tail if 0 < line.number - fault.number <= STACK_LINES]
+    if not any(_OF_A_POOL.search(text) for text in below):
+        return False
+    last = scene.record.tail[-1].text
+    return closing_outcome(scene.record) is Outcome.MADE or is_result(last, sure=False)
+
+
+def _is_of_a_thread_after_the_work(fault: Fault, scene: Scene) -> bool:
+    """Whether an exception ended a thread alone, and the last line before it says that the work is there."""
+    if fault.trace is None or not fault.trace.follows(_OF_A_THREAD):
+        return False
+    above = [line.text for line in scene.record.tail if line.number < first_line(fault) - 1]
+    return bool(above) and outcome_of(above[-1]) is Outcome.MADE and not signs.MIDWAY.search(above[-1])
+
+
 def _is_bare(fault: Fault, scene: Scene) -> bool:
     """Whether it is a complaint that nothing proves: it may be a helper's, a tool's, or of one piece of the work."""
     if scene.dead or fault.trace is not None or fault.row.explains > CAUSE:
@@ -191,6 +237,10 @@ def does_it_again(fault: Fault, scene: Scene) -> bool:
 
 def is_over(words: Fault, scene: Scene) -> bool:
     """Whether the program did more after a complaint among its last lines, which no rule has counted."""
+    if closing_outcome(scene.record) is Outcome.LOST and not scene.exited_zero:
+        return False
+    if _closes_with_work(words, scene):
+        return True
     if closes_with_result(words, scene) or does_it_again(words, scene) or _ends_with_done(words, scene):
         return True
     if went_on(words, scene) or a_shell_goes_on(words, scene):
@@ -359,8 +409,13 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
     Ground(False, "a file is missing that a dead program was to write", _follows_a_death),
     Ground(False, "words so vague count in the last lines only", _is_vague_and_far),
+    Ground(True, "the last line of all says that the work will not be there", _closes_in_loss),
+    Ground(False, "a bare complaint, and the last line of all says that the work is there", _closes_with_work),
     Ground(False, "the shell that started what complains shows its next commands, and works on", _a_shell_goes_on),
     Ground(False, "the program prints below what it printed above, or a result as its last line", _went_on),
+    Ground(False, "the program's own lines count on from where they stood", counts_on),
+    Ground(False, "a worker of a pool crashed, and the last line of all is a result", _is_of_a_worker),
+    Ground(False, "a thread died, behind what says that the work is there", _is_of_a_thread_after_the_work),
     Ground(True, "what follows it had waited in a full buffer", _was_overtaken),
     Ground(True, "a word of success follows, from one who was stopped or has lost what it made",
            lambda f, s: _was_before_success(f, s) and outlives_success(f, s.attempt)),

@@ -45,6 +45,7 @@ _AT_WORK = lazy(
     re.IGNORECASE,
 )
 _FILE = r"[\w./+-]{0,200}\w\.[A-Za-z][A-Za-z0-9]{1,8}\b"
+_NAMES_A_FILE = lazy(rf"(?<![\w/.]){_FILE}")
 _FIGURE_OR_FILE = lazy(rf"\d|{_FILE}")
 _SUMS_UP = lazy(
     r"^\W{0,4}(?:\w{1,20}\W{1,3}){0,2}?(?:mean|average|avg|total|sum|median|overall|best|final|result|summary|score)s?\b"
@@ -119,6 +120,10 @@ def is_result(text: str, *, sure: bool) -> bool:
     if signs.SAVED.search(text) and _FIGURE_OR_FILE.search(text):
         return not signs.MIDWAY.search(text)
     return bool((_SUMS_UP if sure else _FIGURE_OR_FILE).search(text))
+
+
+def names_a_file(text: str) -> bool:
+    return bool(_NAMES_A_FILE.search(text))
 
 
 def is_figure(text: str) -> bool:

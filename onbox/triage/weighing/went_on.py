@@ -31,6 +31,8 @@ from onbox.triage.weighing.outputs import (
 from onbox.triage.words import SMALL_TOOL
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onbox.triage.reading.record import Fault, SeenLine
     from onbox.triage.weighing.scene import Scene
 
@@ -69,6 +71,8 @@ _DID_MORE = 2  # lines
 # Whose complaint no script minds: it looks for something, or clears what may not be there.
 _TINY_TOOL = lazy(r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S")
 _LOGGED_MORE = 5  # lines
+_COUNT = lazy(r"(\D{0,60}[A-Za-z]\D{0,60}?)(?<![\d.,:-])(\d{1,9})(?![\d.,]\d)")  # some words, and a number
+_COUNTED_ABOVE, _COUNTED_BELOW = 2, 3  # lines
 _SERIES_LINES = 20  # above and below, in which the same is looked for
 _NEAR_LINES = 12  # from a headline to its stack
 
@@ -168,6 +172,34 @@ def _took_the_next(fault: Fault, scene: Scene) -> bool:
     later = told_of(line for line in scene.record.tail if line.number > fault.number)
     came = [(hit[1].lower(), int(hit[2])) for line in later for hit in _PIECE.finditer(line.text)]
     return any(word == kind and number > failed_at for word, failed_at in failed for kind, number in came)
+
+
+def counts_on(fault: Fault, scene: Scene) -> bool:
+    """Whether the program's own lines, whatever they are about, count on below a fault from where they stood above it.
+
+    Not below a traceback: there a buffer may give out what had been counted before.
+    """
+    if scene.dead or fault.trace is not None or fault.source or fault.row.explains == DIVERGED:
+        return False
+    tail = scene.record.tail
+    stood = _counted(line for line in tail if fault.number - _SERIES_LINES <= line.number < fault.number)
+    came = _counted(line for line in tail if line.number > fault.number)
+    return any(
+        len(counts) >= _COUNTED_ABOVE
+        and sum(number > max(counts) for number in came.get(form, ())) >= _COUNTED_BELOW
+        and counts == sorted(set(counts))
+        for form, counts in stood.items()
+    )
+
+
+def _counted(lines: Iterable[SeenLine]) -> dict[str, list[int]]:
+    """The first number of each line, by the words before it."""
+    found: dict[str, list[int]] = {}
+    for line in printed(lines):
+        hit = _COUNT.match(line.text)
+        if hit:
+            found.setdefault(hit[1].strip(), []).append(int(hit[2]))
+    return found
 
 
 def _serves_on(fault: Fault, scene: Scene) -> bool:

@@ -1,0 +1,109 @@
+"""What the last line of a log says of the work, and what that decides about the complaints above it."""
+
+from __future__ import annotations
+
+import pytest
+
+from onbox.logs.outcome import Outcome
+from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
+from onbox.triage.reading.outcome import outcome_of
+
+FRESH = Evidence(log_age_seconds=30.0)
+
+MADE = (
+    "vocabulary is ready",
+    "table of 30 rows written",
+    "2026-01-02 03:04:05 INFO app: index published (third try)",
+    "figures in out/loss.svg",
+    "all good, nothing lost",
+    "sweep complete: 12 cells, failed: 0",
+)
+LOST = (
+    "half an index is of no use",
+    "none of the layouts could be compiled",
+    "no scores were written",
+    "the archive stays here unsent",
+    "search halted, 3 of 8 trials have a score",
+    "Nothing was saved.",
+    "gave it up after the third mirror",
+    "etl.sh: finished with status 3 after 2 s",
+    "2 errors generated.",
+)
+NEITHER = (
+    "step 12 loss 0.3",
+    "Please make sure that all parts are complete",
+    "once the index is written, run it again",
+    "timeouts 3, crashed engines 0",
+    "best {'C': 1} 0.97 failed trials: 8",
+    "state written to restart.91",  # by who has to leave
+    "Closing the cache done",
+    "Done. PASS=1 WARN=0 ERROR=1 SKIP=1 TOTAL=3",
+    "    return whole if complete else saved",
+    "ValueError: not written",
+    "\x1b[0m",
+)
+
+
+@pytest.mark.parametrize("line", MADE)
+def test_work_that_is_there_is_read_from_its_last_line(line: str) -> None:
+    assert outcome_of(line) is Outcome.MADE
+
+
+@pytest.mark.parametrize("line", LOST)
+def test_work_that_will_not_be_there_is_read_from_its_last_line(line: str) -> None:
+    assert outcome_of(line) is Outcome.LOST
+
+
+@pytest.mark.parametrize("line", NEITHER)
+def test_a_line_that_says_neither_decides_nothing(line: str) -> None:
+    assert outcome_of(line) is None
+
+
+PANIC = (
+    "thread 'p-2' panicked at m.rs:5:9:\nbad tile\nstack backtrace:\npart 0: 3 rows\npart 1: 4 rows\n   0: m::work\n"
+    "note: run with `RUST_BACKTRACE=full`\n"
+)
+TRACE = "Traceback (most recent call last):\n{}ConnectionResetError: [Errno 104] Connection reset by peer\n"
+THREAD = "Exception in thread T-1 (run):\n" + TRACE.format(
+    '  File "/usr/lib/python3.11/threading.py", line 982, in run\n    self.f()\n'
+)
+CRASH = (
+    "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f (most recent call first):\n"
+    '  File "/w/f.py", line 6 in feature\n{}'
+)
+POOL = '  File "/w/v/joblib/externals/loky/process_executor.py", line 490 in _process_worker\n'
+
+ENDS = {
+    "a complaint, and the work is there": ("part 1\nb: 401 Unauthorized\npart 1 8 kB\nmirror complete\n", True),
+    "a full disk, and another file is there": (
+        "scores 0.3\ncould not draw: a.svg: No space left on device\nscores.tsv ready\n",
+        True,
+    ),
+    "a full disk, and what was to be there is not": ("scores 0.3\na.tsv: No space left on device\na.tsv lost\n", False),
+    "a part that died, and the work is of no use": (f"{PANIC}a partial map is of no use\n", False),
+    "a part that died, and the work is there": (f"{PANIC}2 parts mapped, map.bin written\n", True),
+    "a thread that died behind the work": (
+        f"step 9 loss 0.1\nmodel written\n{THREAD}",
+        True,
+    ),
+    "a thread that died on the way": (f"step 9 loss 0.1\nreading on\n{THREAD}", False),
+    "a worker of a pool that crashed": (f"{CRASH.format(POOL)}\nrepeating with threads\nf.npy: 16 rows\n", True),
+    "a program that crashed": (f"{CRASH.format('')}\njob ends\nhost n1: 16 cores\n", False),
+    "a helper that was killed, and counting on": (
+        "".join(f"answer {at}: judged\n" for at in range(6))
+        + "new judge 294 (old exitcode -9)\n"
+        + "".join(f"answer {at}: judged\n" for at in range(6, 12)),
+        True,
+    ),
+    "a program that was killed, and what a buffer held of it": (
+        "".join(f"answer {at}: judged\n" for at in range(6)) + "exitcode -9\n",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("log", "is_well"), list(ENDS.values()), ids=list(ENDS))
+def test_the_last_line_decides_whether_a_complaint_was_the_end(log: str, *, is_well: bool) -> None:
+    verdict = classify(log.encode(), FRESH)
+    assert (verdict.failure_class == "success_healthy") is is_well, verdict
