@@ -48,9 +48,10 @@ _LOST = lazy(
     r"|walk(?:s|ed|ing)? away|(?:end|stop)(?:s|ing)? here|not enough|enough is enough|last (?:try|time|attempt|chance)"
     r"|too (?:many|few|much|little|late|small|large|big|short|long)"
     r"|out of (?:tries|attempts|retries|luck|patience|options|ideas|budget|time|memory|space|room)"
+    r"|nothing to (?!(?:be )?done?\b|commit|update)\w+"
     r"|no (?:longer possible|way (?:on|forward|out|to)|further)|cannot|can't|could(?: not|n't)|(?:un|not )able to"
     r"|[1-9]\d{0,5} errors?|(?:status|code|rc|exit(?:ed with)?)\W{1,3}[1-9]\d{0,2}(?![.,]?\d)"
-    r"|(?:abort|halt|reject|quit|fail)(?:s|ed|ing)?|(?:refus|declin)(?:es?|ed|ing)|abandon(?:s|ed|ing)?|failures?|"
+    r"|(?:abort|halt|reject|fail)(?:s|ed|ing)?|quitting|(?:refus|declin)(?:es?|ed|ing)|abandon(?:s|ed|ing)?|failures?|"
     + _any_of(
         "unusable unfinished unpublished unsaved unscored untrained unwritten unsent undelivered unsolved unresolved "
         "unrecoverable unsuccessful unsuccessfully undone unbuilt unprocessed untested unreachable unreadable "
@@ -67,13 +68,15 @@ _DENIED = lazy(
     rf"|unable to|fail(?:s|ed)? to){_BETWEEN}",
     re.IGNORECASE,
 )
+_NOTHING_BEHIND = lazy(r"\W{1,3}(?:nothing|none|no|0)\b(?!\W{1,3}(?:errors?|failures?|lost|missing))", re.IGNORECASE)
+_NOTHING_BEFORE = lazy(r"(?<![\d.,/])0 (?:\w+ ){1,2}(?:were |was |are |is )?$")  # `0 rows written`
 _NOT_YET = lazy(
     rf"\b(?:{_any_of('if when once until before unless while after being')}|instead of"
     rf"|(?:to|will|can|may|must|should) be){_BETWEEN}",
     re.IGNORECASE,
 )
 # A figure's name, or how many there are of it beside others.
-_FIGURE_BEHIND = lazy(r"^\w*(?: \w+)?\s?(?:\(s\))?\s?[:=]?\s{0,8}\[?\d|^\w*[:=]")
+_FIGURE_BEHIND = lazy(r"^\w*(?: \w+)?\s?(?:\(s\))?\s{0,20}[:=]?\s{0,8}\[?\d|^\w*[:=]")
 _COUNT_BEFORE = lazy(r"\d\s{1,3}(?:\w+ )?$")
 _LEAVES = lazy(
     r"\b(?:shut\w*|clos\w+|clean\w*|exit\w*|disconnect\w*|releas\w+|pool|cache|threads?|epilog\w*)\b", re.IGNORECASE
@@ -104,8 +107,10 @@ def _of_clause(text: str) -> Outcome | None:
     if lost:
         return None if all(_DENIED.search(text[: hit.start()]) for hit in lost) else Outcome.LOST
     for hit in _MADE.finditer(text):
-        if not _NOT_YET.search(text[: hit.start()]):
-            return Outcome.LOST if _DENIED.search(text[: hit.start()]) else Outcome.MADE
+        before, behind = text[: hit.start()], text[hit.end() :]
+        if not _NOT_YET.search(before):
+            denied = _DENIED.search(before) or _NOTHING_BEHIND.match(behind) or _NOTHING_BEFORE.search(before)
+            return Outcome.LOST if denied else Outcome.MADE
     return None
 
 

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
 from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, is_slip, meaning_of, row_of
 from onbox.triage.reading import signs
@@ -23,6 +24,7 @@ from onbox.triage.reading.match import (
     WARNING_IN_R,
     progress_of,
 )
+from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.success import is_success, is_test_case
 from onbox.triage.reading.tracebacks import HEADER
@@ -99,10 +101,11 @@ _OWN_NAME = lazy(
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 _CODE = lazy(
     r"\b(?:exit(?:ed|ing)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit|died)\b.{0,20}?"
-    r"(?<![\d:.,-])(\d{1,3})\W{0,3}$",
+    r"(?<![\d:.,-])(-?\d{1,3})\W{0,3}$",
     re.IGNORECASE,
 )
 HIGHEST_CODE = 255
+SIGNALLED = 128  # what a shell adds to the number of the signal
 _OF_CODE = {
     124: "time-limit",
     130: "interrupted",
@@ -149,17 +152,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
         row = _row_of(said, line.text, stops=stops, sure=complains, is_last=line is tail[-1])
         if row is not None:
             return _fault(row, line, attempt)
-        if line is tail[-1] and said.level is None and not is_harmless(said.text, line.text):
-            if _OWN_NAME.match(said.text):
-                vague = _fault(BY_ID["exception"], line, attempt)
-            elif not attempt.reached_end and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):
-                of_file = class_of_file(said.text)
-                vague = _fault(ROWS[of_file] if of_file else BY_ID["error-line"], line, attempt)
-        if not attempt.reached_end and said.level not in ("INFO", "DEBUG"):
-            vague = vague or _by_code(line, attempt)
-        says_so = _complains(said, line.text) or (line is tail[-1] and _ITS_OWN_ERROR.match(line.text) is not None)
-        if vague is None and says_so and not attempt.reached_end and not is_harmless(said.text, line.text):
-            vague = _fault(BY_ID["error-line"], line, attempt)
+        vague = vague or _vague(said, line, tail, attempt)
     return vague
 
 
@@ -247,6 +240,29 @@ def _is_new_trouble(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
     )
 
 
+def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
+    """A line that tells of a trouble, and not of which kind. The very last one may do so in any words."""
+    is_last, harmless = line is tail[-1], is_harmless(said.text, line.text)
+    own = is_last and said.level is None and not harmless
+    if own and _OWN_NAME.match(said.text):
+        return _fault(BY_ID["exception"], line, attempt)
+    if attempt.reached_end:
+        return None
+    if own and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):
+        of_file = class_of_file(said.text)
+        return _fault(ROWS[of_file] if of_file else BY_ID["error-line"], line, attempt)
+    if said.level not in ("INFO", "DEBUG") and (of_code := _by_code(line, attempt)):
+        return of_code
+    if harmless or not (_complains(said, line.text) or (is_last and _ends_in_loss(said, line.text))):
+        return None
+    return _fault(BY_ID["error-line"], line, attempt)
+
+
+def _ends_in_loss(said: LogMessage, text: str) -> bool:
+    """Whether the last line says, in whatever words, that the work will not be there."""
+    return bool(_ITS_OWN_ERROR.match(text)) or (said.level not in QUIET_LEVELS and outcome_of(text) is Outcome.LOST)
+
+
 def _is_clear(text: str) -> bool:
     found = meaning_of(text)
     return found is not None and found.score >= CLEAR
@@ -303,9 +319,9 @@ def _complains(said: LogMessage, text: str) -> bool:
 
 def _by_code(line: SeenLine, attempt: LogAttempt) -> Fault | None:
     found = _CODE.search(line.text)
-    if found is None or not 0 < int(found[1]) <= HIGHEST_CODE:
-        return None
-    return _fault(BY_ID[_OF_CODE.get(int(found[1]), "launcher")], line, attempt)
+    code = int(found[1]) if found else 0
+    code = SIGNALLED - code if code < 0 else code
+    return _fault(BY_ID[_OF_CODE.get(code, "launcher")], line, attempt) if 0 < code <= HIGHEST_CODE else None
 
 
 def _fault(row: RuleRow, line: SeenLine, attempt: LogAttempt) -> Fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from math import isfinite
 from statistics import median
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ LOST_NAMES = 2  # figures of such a line: one alone may have had nothing to be c
 EXPLODED_BY = 50.0  # times the median of the lines before
 EXPLODED_LINES = 3  # the last ones: one spike is clipped and forgotten
 SPIKE_BY = 20.0  # times the median: a gradient so large early in a run may have decided its end
+BLOWN_ROWS = 4
+BLOWN_BY = 10.0  # each time
+BEYOND_ALL = 1e15
 EARLY_SHARE = 0.34  # of the lines of progress
 LINES_FOR_A_MEDIAN = 6
 
@@ -32,6 +36,7 @@ ALL_ZERO = RuleRow(
 )
 LOST = RuleRow("metrics-lost", "divergence", DIVERGED, "", "(?!)", "no metric is a number any more", "")
 EXPLODING = RuleRow("gradient-exploded", "divergence", DIVERGED, "", "(?!)", "a gradient norm far above its median", "")
+BLOWN_UP = RuleRow("figure-blown-up", "divergence", DIVERGED, "", "(?!)", "a figure that grows without bound", "")
 EARLY_SPIKE = RuleRow("early-spike", "divergence", DIVERGED, "", "(?!)", "a spike early on, then stopped early", "")
 
 _METRIC = lazy(
@@ -58,6 +63,7 @@ _FIGURE = lazy(
     r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:[ed][-+]?\d{1,4})?)(?!\w)|(?<!\*)\*{6,40}(?!\S)",
     re.IGNORECASE,
 )
+_FLOATS = lazy(r"(?<![\w.])[-+]?\d{1,20}(?:\.\d{0,20})?(?:e[-+]?\d{1,3})?(?![\w.])", re.IGNORECASE)
 _BETWEEN = lazy(r"\s*[,;|]\s*|\s+")
 _CELL = lazy(r"[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:e[-+]?\d{1,4})?)", re.IGNORECASE)
 _OF_TRAINING = lazy(r"(?<!val)(?<!val.)(?<!valid.)(?<!test.)(?<!eval.)(?:loss|reward|return|kl|elbo)$", re.IGNORECASE)
@@ -72,7 +78,7 @@ def series_fault(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | Non
     lost = (
         _all_lost(lines, attempt) or _figures_lost([*before, *lines], attempt) or _never_any([*before, *lines], attempt)
     )
-    lost = lost or _rows_lost([*before, *lines], tail, attempt)
+    lost = lost or _blown_up(tail, attempt) or _rows_lost([*before, *lines], tail, attempt)
     return lost or _all_zero(lines, attempt) or _gradient([*before, *lines], attempt)
 
 
@@ -135,6 +141,25 @@ def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
         default=-1,
     )
     return Fault(LOST, *rows[first + 1][0], LOGGED, attempt.progress)
+
+
+def _blown_up(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
+    """A figure that grows by orders of magnitude in each of the last rows of one form, beyond all that is measured."""
+    rows: dict[str, list[tuple[SeenLine, list[float]]]] = {}
+    for line in tail:
+        if "e+" in line.text.lower():
+            rows.setdefault(_shape(line.text), []).append((line, [float(one) for one in _FLOATS.findall(line.text)]))
+    for found in rows.values():
+        last = found[-BLOWN_ROWS:]
+        columns = list(zip(*(figures for _, figures in last), strict=False))
+        if len(last) == BLOWN_ROWS and any(_blows_up(column) for column in columns):
+            return Fault(BLOWN_UP, *last[0][0], LOGGED, attempt.progress)
+    return None
+
+
+def _blows_up(column: tuple[float, ...]) -> bool:
+    grows = all(after > BLOWN_BY * before > 0 for before, after in pairwise(column))
+    return grows and column[-1] > BEYOND_ALL
 
 
 def _cells(text: str) -> list[float]:

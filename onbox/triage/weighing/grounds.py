@@ -25,7 +25,7 @@ from onbox.triage.stacks import FRAME
 from onbox.triage.weighing.claims import is_meant, outlives_success
 from onbox.triage.weighing.outputs import is_result, names_a_file
 from onbox.triage.weighing.shell import a_shell_goes_on
-from onbox.triage.weighing.went_on import counts_on, first_line, is_complaint, went_on
+from onbox.triage.weighing.went_on import counts_on, first_line, is_complaint, same_is_fine_later, went_on
 from onbox.triage.words import LOUD
 
 if TYPE_CHECKING:
@@ -174,6 +174,10 @@ def _is_of_a_thread_after_the_work(fault: Fault, scene: Scene) -> bool:
     return bool(above) and outcome_of(above[-1]) is Outcome.MADE and not signs.MIDWAY.search(above[-1])
 
 
+def _is_fine_later(fault: Fault, scene: Scene) -> bool:
+    return fault.severity < PROVEN and same_is_fine_later(fault, scene) and _is_the_last_to_count(fault, scene)
+
+
 def _is_bare(fault: Fault, scene: Scene) -> bool:
     """Whether it is a complaint that nothing proves: it may be a helper's, a tool's, or of one piece of the work."""
     if scene.dead or fault.trace is not None or fault.row.explains > CAUSE:
@@ -239,7 +243,7 @@ def is_over(words: Fault, scene: Scene) -> bool:
     """Whether the program did more after a complaint among its last lines, which no rule has counted."""
     if closing_outcome(scene.record) is Outcome.LOST and not scene.exited_zero:
         return False
-    if _closes_with_work(words, scene):
+    if _closes_with_work(words, scene) or same_is_fine_later(words, scene):
         return True
     if closes_with_result(words, scene) or does_it_again(words, scene) or _ends_with_done(words, scene):
         return True
@@ -414,6 +418,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "the shell that started what complains shows its next commands, and works on", _a_shell_goes_on),
     Ground(False, "the program prints below what it printed above, or a result as its last line", _went_on),
     Ground(False, "the program's own lines count on from where they stood", counts_on),
+    Ground(False, "what it complains of is fine in a later line", _is_fine_later),
     Ground(False, "a worker of a pool crashed, and the last line of all is a result", _is_of_a_worker),
     Ground(False, "a thread died, behind what says that the work is there", _is_of_a_thread_after_the_work),
     Ground(True, "what follows it had waited in a full buffer", _was_overtaken),

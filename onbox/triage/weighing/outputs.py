@@ -81,7 +81,7 @@ def printed(lines: Iterable[SeenLine]) -> list[SeenLine]:
 
 def told_of(lines: Iterable[SeenLine]) -> list[SeenLine]:
     """The lines that complain of nothing, whoever shows them, without stacks and farewells."""
-    plain = (line for line in lines if not _is_of_a_stack(line.text) and not _complains(line.text))
+    plain = (line for line in lines if not _is_of_a_stack(line.text) and not complains(line.text))
     return [line for line in plain if not is_farewell(line.text)]
 
 
@@ -90,14 +90,15 @@ def _is_plain(text: str) -> bool:
     said = message(text)
     if sum(map(str.isalnum, said.text)) < LEAST_LETTERS:
         return False
-    return not (said.level is not None or said.source or _is_of_a_stack(text) or _complains(text))
+    return not (said.level is not None or said.source or _is_of_a_stack(text) or complains(text))
 
 
 def _is_of_a_stack(text: str) -> bool:
     return bool(HEADER.search(text) or CHAIN.search(text) or FRAME.search(text) or _OF_A_STACK.search(text))
 
 
-def _complains(text: str) -> bool:
+def complains(text: str) -> bool:
+    """Whether a line speaks of a trouble."""
     return bool(TRACKER.match(text) or LOUD.search(text) or TROUBLE.search(text) or signs.STOPPED.search(text))
 
 

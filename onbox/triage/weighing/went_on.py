@@ -12,14 +12,17 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
+from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import WEAK
 from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, DIVERGED
 from onbox.triage.weighing.outputs import (
+    complains,
     is_farewell,
     is_figure,
     is_result,
@@ -71,6 +74,9 @@ _DID_MORE = 2  # lines
 # Whose complaint no script minds: it looks for something, or clears what may not be there.
 _TINY_TOOL = lazy(r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S")
 _LOGGED_MORE = 5  # lines
+_NO_LETTERS = lazy(r"^\W{1,8}")
+# What a line is about, as the words it begins with.
+_ABOUT = lazy(r"\W{0,8}([\w./+#-]{2,60}(?: [\w./+#-]{1,30}){0,2}?) ?(?::|->|=>|\u2192| - )\s")
 _COUNT = lazy(r"(\D{0,60}[A-Za-z]\D{0,60}?)(?<![\d.,:-])(\d{1,9})(?![\d.,]\d)")  # some words, and a number
 _COUNTED_ABOVE, _COUNTED_BELOW = 2, 3  # lines
 _SERIES_LINES = 20  # above and below, in which the same is looked for
@@ -200,6 +206,27 @@ def _counted(lines: Iterable[SeenLine]) -> dict[str, list[int]]:
         if hit:
             found.setdefault(hit[1].strip(), []).append(int(hit[2]))
     return found
+
+
+def same_is_fine_later(fault: Fault, scene: Scene) -> bool:
+    """Whether a later line that complains of nothing begins with what a complaint of one line was about. The last line
+    of all has to say that the work is there.
+    """
+    if scene.dead or fault.trace is not None or fault.source or fault.row.explains == DIVERGED:
+        return False
+    about = _ABOUT.match(message(fault.text).text)
+    if about is None or not any(map(str.isalpha, about[1])):
+        return False
+    below = [line for line in scene.record.tail if line.number > fault.number and _is_about(line.text, about[1])]
+    plain = [line for line in below if not complains(line.text) and outcome_of(line.text) is not Outcome.LOST]
+    return any(line.number < scene.end or outcome_of(line.text) is Outcome.MADE for line in plain)
+
+
+def _is_about(text: str, subject: str) -> bool:
+    """Whether a line begins with just this subject: `job 1` is not `job 12` nor `job 1.5`."""
+    said = _NO_LETTERS.sub("", message(text).text, count=1)
+    behind = said.removeprefix(subject)
+    return behind != said and not (behind[:1].isalnum() or behind[:1] in ("_", "."))
 
 
 def _serves_on(fault: Fault, scene: Scene) -> bool:

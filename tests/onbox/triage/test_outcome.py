@@ -29,6 +29,9 @@ LOST = (
     "gave it up after the third mirror",
     "etl.sh: finished with status 3 after 2 s",
     "2 errors generated.",
+    "results written: none",
+    "0 rows written",
+    "nothing to plot, the table has no rows",
 )
 NEITHER = (
     "step 12 loss 0.3",
@@ -100,6 +103,11 @@ ENDS = {
         "".join(f"answer {at}: judged\n" for at in range(6)) + "exitcode -9\n",
         False,
     ),
+    "what was complained of is fine in a later line": (
+        "tile-4: connection refused\n\ttile-4: 12 rows (backup)\nmap.bin: written\n",
+        True,
+    ),
+    "no complaint, and nothing is there": ("reading tile-4\n0 tiles written\n", False),
 }
 
 
@@ -107,3 +115,19 @@ ENDS = {
 def test_the_last_line_decides_whether_a_complaint_was_the_end(log: str, *, is_well: bool) -> None:
     verdict = classify(log.encode(), FRESH)
     assert (verdict.failure_class == "success_healthy") is is_well, verdict
+
+
+def test_a_process_that_a_signal_ended_is_told_by_its_negative_code() -> None:
+    assert classify(b"step 4 loss 0.2\nworker exited, code -9\n", FRESH).failure_class == "host_oom"
+
+
+GROWS = "sweep {} residual {:.3e}\n"
+
+
+def test_a_figure_that_grows_without_bound_is_a_divergence() -> None:
+    blown = "".join(GROWS.format(at, 2.0 * 40.0**at) for at in range(14))
+    assert classify(blown.encode(), FRESH).failure_class == "divergence"
+    large = "".join(
+        GROWS.format(at, 2e19 * 1.5**at) for at in range(14)
+    )  # as a loss or a number of floating operations
+    assert classify(large.encode(), FRESH).failure_class == "success_healthy"
