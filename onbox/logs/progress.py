@@ -38,10 +38,10 @@ _TRACES = (
     b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"batch",
     b"task id=", b"offline",
     b"0> ", b"0 -- ", b"frame=", b" copied", b"length: ", b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",
-    b"|   ", b"#  ", b"ing 0", b"ed 0", b"patience", b"frame 0", b"image 0", b"document 0", b"record 0", b"chunk 0", b"item 0", b"game 0", b"state\t", b"nstlim", b"exceeded", b"end of ", b" avg, ", *(word.encode() for word in ("完成", "结束", "結束", "完了", "완료", "종료")),
+    b"|   ", b"#  ", b"ing 0", b"ed 0", b"patience", b"estimators", b"frame 0", b"image 0", b"document 0", b"record 0", b"chunk 0", b"item 0", b"game 0", b"state\t", b"nstlim", b"exceeded", b"end of ", b" avg, ", *(word.encode() for word in ("完成", "结束", "結束", "完了", "완료", "종료")),
 )  # fmt: skip
 _BEGINNINGS = (b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment")  # of a whole line
-_ROW = lazy(rb"(?:[ |\t\xe2\x94\x82]|\x1b\[[0;]{0,8}[a-z])*0")
+_ROW = lazy(rb"(?:[a-z]\w{1,20}:)?(?:[ |\t\xe2\x94\x82]|\x1b\[[0;]{0,8}[a-z])*0")
 _DIGITS = b"0123456789"
 ALIKE_STEP = 8
 HABITS_MAX = 16

@@ -25,6 +25,7 @@ MOST_PERCENT = 90  # of a display that tells nothing else: its next look would b
 NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving"})
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
+ROUNDS = ("iter", "round")  # of boosting: `n_estimators=700`, and `[iter 25]`
 RAISED_MAX = 4  # times that a run may state a larger maximum
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
 LOADS = ("bar:load", "bar:fetch")
@@ -197,6 +198,7 @@ def _kind(counter: Counter) -> str:
 
 def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
+    counters = [counter for counter in counters if not _names_the_piece(counter, counters)]
     if any(counter.advances for counter in counters):
         counters = [counter for counter in counters if not _is_share(counter)]
     loops = outermost(counters)
@@ -234,6 +236,18 @@ def _pick_of(track: Track, counters: list[Counter]) -> Pick | None:
     return None
 
 
+def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
+    """`iterations=500 split 9/10`: named once above the counter that goes on, and not the first one: which piece of a
+    larger work this log is about.
+    """
+    if counter.seen > 1 or counter.made or counter.maximum is None or counter.current <= 1:
+        return False
+    return any(
+        other.first > counter.first and other.advances >= MOVES and not other.resets and other.kind == "train"
+        for other in others
+    )
+
+
 def _never_moved(counter: Counter) -> bool:
     """`round 0: [0.32, 0.16]`: named, no more."""
     return counter.current == counter.minimum
@@ -261,9 +275,7 @@ def _goes_on_around(counter: Counter, inner: Counter) -> bool:
     return counter.kind == "train" and counter.last == inner.last and 0 < counter.advances <= inner.repeats + 1
 
 
-def _rank(
-    track: Track, counter: Counter, others: list[Counter]
-) -> tuple[bool, bool, bool, bool, bool, bool, float, int]:
+def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool | float, ...]:
     """Of several counters of the whole run: the one that is still moving, then the longest at work."""
     most = _maximum(track, counter)
     same = any(_maximum(track, other) == most and other.last < counter.last and not other.made for other in others)
@@ -284,6 +296,7 @@ def _rank(
         not stands,
         not done,
         own,
+        counter.maximum is not None or counter.unit in track.maxima,
         counter.resets == 0 and counter.unit != "batch",
         counter.elapsed or 0.0,
         counter.last,
@@ -304,7 +317,9 @@ def _maximum(track: Track, counter: Counter) -> int | None:
     if counter.maximum is not None:
         return counter.maximum
     units = sorted(WHOLE_STEPS) if counter.unit in WHOLE_STEPS else [counter.unit]
-    taken = {other.unit for other in track.counters.values() if other.unit != counter.unit}
+    units = [*units, *ROUNDS] if counter.unit in ROUNDS else units
+    others = [other for other in track.counters.values() if other.kind != "setting" or other.advances]
+    taken = {other.unit for other in others if other.unit != counter.unit}
     for unit in (counter.unit, *(other for other in units if other not in taken)):
         most = track.maxima.get(unit)
         if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
@@ -385,6 +400,10 @@ def _tells_its_share(track: Track, counter: Counter) -> bool:
     return of_row or (counter.rounded and counter.rule == "tqdm")
 
 
+def _counts_from_zero(track: Track, counter: Counter) -> bool:
+    return any(other.unit == counter.unit and other.minimum == 0 for other in track.counters.values())
+
+
 def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     counter, inner = pick.counter, pick.inner
     if track.crashed > max(track.ended, counter.changed):
@@ -394,6 +413,8 @@ def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     if pick.maximum is not None and counter.current > pick.maximum:
         return None
     complete = pick.maximum is not None and counter.current >= pick.maximum
+    if not complete and pick.maximum == counter.current + 1 and ending.ends_item(int(counter.current)):
+        return _counts_from_zero(track, counter) or None
     if complete and _is_a_part(track, counter):
         return None
     if complete and counter.unit == "epoch" and _is_heading(counter) and counter.last == track.line:

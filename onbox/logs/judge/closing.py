@@ -42,6 +42,10 @@ _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?
 _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
 _TALLY = lazy(r"(?i)\b\d+ passed\b.{0,40}\bin \d")  # of tests: that some failed is what came out
 _TIMES = lazy(r"(?:user|sys)\s+\d+m[\d.]+s$")  # behind `real`, which tells it all
+_ITEM_ENDED = lazy(
+    r"(?i)(?:^\W*|\] )[a-z]{3,20} #?(\d{1,9})\W{1,3}(?:(?:is|was|has) )?"
+    r"(?:finished|pruned|done|completed?|failed|ended)(?![a-z])"
+)
 _ALL_MOVED = lazy(r"(?<![\d.])(\d[\d.]* ?[KMGT]?i?B) ?/ ?\1\b.{0,4}\b100 ?%")
 _RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
 _ALL_DONE = lazy(r"(?i)^\W*\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b")
@@ -170,6 +174,11 @@ class ClosingLines:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
         told = [_ALL_DONE.search(said(line)) for line in self._lines[self._counted :]]
         return any(found is not None and found[1].replace(",", "") == str(maximum) for found in told)
+
+    def ends_item(self, number: int) -> bool:
+        """Whether the last line says that the piece of this number has come to its end: `Trial 59 pruned.`"""
+        found = _ITEM_ENDED.search(said(self._lines[-1])) if self._lines else None
+        return found is not None and int(found[1]) == number
 
     @property
     def says_made(self) -> bool:

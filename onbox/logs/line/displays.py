@@ -184,6 +184,8 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
         )
     ):
         return False
+    if shape.id == "fraction-unit" and label.endswith("="):
+        return False  # `beta=1/4 ticks=500`
     if shape.id == "fraction-percent" and _OF_SOMETHING.match(match.string, match.end()):
         return False  # `11/25584 files (0.0% non-contiguous)`
     if shape.id in ("fraction-unit", "counter-bar", "bracket-step") and _last_unit(label):

@@ -232,7 +232,7 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
             return []
         rule = "weak"
     plural = text[match.start() - 1 : match.start()].lower() == "s"
-    if plural and (kind == "declared" or (kind == "setting" and _is_setting(text))):
+    if plural and (kind == "declared" or (kind == "setting" and (_is_quoted(text, before) or _is_setting(text)))):
         rule = "settings"  # `steps: 5000`
     sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule, measured=measured)]
     if unit == "epoch" and float(count.value).is_integer():
@@ -258,8 +258,14 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
         return "train"
     if match["max"] is None and _CONSTANTS.search(text):
         return "setting"
-    result = ":" in match["sep"] and text[match.start() - 1] in "sS" and not _is_measured(text, match, before)
+    result = ":" in match["sep"] and text[match.start() - 1] in "sS"
+    result = result and (_is_quoted(text, before) or not _is_measured(text, match, before))
     return "setting" if result or _is_setting(text) else "train"
+
+
+def _is_quoted(text: str, before: str) -> bool:
+    """`{'iterations': 1500, 'depth': 5}`, and no record of a step."""
+    return before[-1:] in ("'", '"') and "loss" not in text.lower()
 
 
 def _is_weak(text: str, match: re.Match[str]) -> bool:

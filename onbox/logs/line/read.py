@@ -30,7 +30,7 @@ _PER_ITEM = lazy(
     r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s{0,20}(?:[:=]\s{0,20})?(\d{1,18}\.\d{1,18})"
 )
 _FOR_MAX = lazy(
-    rf"(?i)(?:(?:train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
+    rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
     rf"|max(?:imum)?|total(?: of)?)\W{{1,4}}(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )

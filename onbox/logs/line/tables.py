@@ -25,6 +25,7 @@ _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`
 _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
 _NUMBER = lazy(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
+_NAME = lazy(r"^\s*[A-Za-z]\w{1,20}:\s+(?=\d)")  # `BFGS:    3 20:33:35  1.907`, of ASE
 _OF = lazy(r"^\s*(\d{1,9})/(\d{1,9})(?=\s)(?!.*%\|)")  # the first cell, `47/100`, of a row without a bar
 
 
@@ -99,7 +100,9 @@ def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
     of = _OF.match(text)
     if of and int(of[1]) > int(of[2]):
         return None
-    cells = _cells(text[: of.end(1)] + text[of.end() :] if of else text)
+    cells = _cells(text[: of.end(1)] + text[of.end() :] if of else _NAME.sub("", text))
+    if _NAME.match(text) and len(cells) != len(table.columns):
+        return None
     if len(cells) == 1 and "," in text:
         cells = text.strip().split(",")
     if table.columns[0] == "%" and _SHARE.match(cells[0]):

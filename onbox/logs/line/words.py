@@ -11,7 +11,7 @@ UNITS = {
     "epoch": "epoch", "epochs": "epoch", "epoches": "epoch", "ep": "epoch", "epoche": "epoch",
     "step": "step", "steps": "step", "globalstep": "step",
     "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
-    "schritt": "step", "schritte": "step", "runde": "round", "durchlauf": "round", "tick": "iter",
+    "schritt": "step", "schritte": "step", "runde": "round", "durchlauf": "round", "tick": "iter", "ticks": "iter",
     "época": "epoch", "épocas": "epoch", "epoca": "epoch", "epocas": "epoch", "époque": "epoch", "эпоха": "epoch",
     "paso": "step", "pasos": "step", "passo": "step", "étape": "step", "étapes": "step", "шаг": "step",
     "iteración": "iter", "iteração": "iter", "itération": "iter", "iterazione": "iter", "итерация": "iter",
@@ -19,7 +19,7 @@ UNITS = {
     "upd": "update", "update": "update", "updates": "update", "up": "update",
     "batch": "batch", "batches": "batch", "minibatch": "batch", "batch_idx": "batch",
     "round": "round", "rounds": "round", "trial": "trial", "trials": "trial", "tree": "round", "trees": "round",
-    "estimator": "round", "generation": "generation", "generations": "generation", "gen": "generation", "episode": "episode",
+    "estimator": "round", "estimators": "round", "generation": "generation", "generations": "generation", "gen": "generation", "episode": "episode",
     "episodes": "episode", "timestep": "timestep", "timesteps": "timestep", "frame": "frame", "frames": "frame",
     "sample": "sample", "samples": "sample", "example": "sample", "examples": "sample", "image": "image",
     "images": "image", "img": "image", "file": "file", "files": "file", "object": "object", "objects": "object",
@@ -68,7 +68,7 @@ NOT_A_COUNTER = frozenset(
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
     " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown"
     " fps sps tps"  # `fps step: 12345`
-    " micro inner eigenvalue solver newton lbfgs sinkhorn kmeans"
+    " micro inner sub eigenvalue solver newton lbfgs sinkhorn kmeans"
     " no"  # `No Iterations 6`: of a solver inside each step
     " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )

@@ -575,3 +575,42 @@ def test_a_step_at_which_something_is_frozen_is_no_progress() -> None:
     steps = "".join(f"[Step {at}/40] Loss: 4.{at} | Mem: 5.3\n" for at in range(1, 31))
     found = read_progress(f"{config}{steps}".encode())
     assert (found.current, found.exact_max) == (30, 40)
+
+
+STEPS = "".join(f"[iter {at}] loss={9 - at / 100:.4f} norm=15.{at}\n" for at in range(0, 325, 25))
+ASE = "".join(f"BFGS: {at:4d} 20:33:{at:02d}  {1 / (at + 1):14.6f} {2 / (at + 1):14.6f}\n" for at in range(36))
+TICKS = "".join(f"INFO: tick {at} infected=0.{at:03d} ({at / 5:.1f}% done)\n" for at in range(20, 260, 20))
+ROUNDS = "".join(f"{at}:\tlearn: 0.{90 - at}\ttotal: {at}ms\tremaining: 2.5s\n" for at in range(0, 60, 10))
+TABLE = "| iterations | 5 |\n| n_updates | 40 |\n| total_timesteps | 5120 |\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "current", "most"),
+    [
+        pytest.param("Regressor n_estimators=500 split 9/10\n" + STEPS, 300, 500, id="which split it is, once"),
+        pytest.param(
+            "relax: fmax=0.005 steps=200, image 3/7\n      Step     Time          Energy          fmax\n" + ASE,
+            35,
+            200,
+            id="rows that begin with a name",
+        ),
+        pytest.param("SIR beta=1/4 ticks=500 replicate 2/10\n" + TICKS, 240, 500, id="a value is no share"),
+        pytest.param("{'iterations': 1500, 'depth': 5}\n" + ROUNDS, 50, 1500, id="settings that were printed"),
+        pytest.param(
+            "Namespace(total_timesteps=200000, n_steps=1024)\n" + TABLE,
+            5120,
+            200000,
+            id="its own maximum, not another's",
+        ),
+    ],
+)
+def test_what_the_head_declares_is_of_the_counter_that_goes_on(log: str, current: int, most: int) -> None:
+    progress = read_progress(log.encode())
+    assert (progress.current, progress.exact_max) == (current, most)
+
+
+@pytest.mark.parametrize("came", ["pruned.", "finished with value: 0.2"])
+def test_a_count_from_zero_ends_with_the_last_of_its_pieces(came: str) -> None:
+    trials = "".join(f"[I 2026-01-02 03:04:{at + 10},585] Trial {at} {came}\n" for at in range(20))
+    assert read_progress(f"n_trials=20\n{trials}".encode()).finished
+    assert read_progress(f"n_trials=21\n{trials}".encode()).finished is False
