@@ -29,7 +29,8 @@ def _any_of(words: str) -> str:
 LINE_LIMIT = 300
 # No words that are said of preparations as well: loaded, installed, registered, checked.
 _MADE = lazy(
-    r"\b(?:(?<!\ba )(?<!\bthe )completed?|(?:up to|in) (?:date|place|sync)|backed up|all (?:good|set)|as expected|"
+    r"\b(?:(?<!\ba )(?<!\bthe )complete(?:d|(?! (?:log|output|list|error|trace\w*|stack|report|message)s?\b))"
+    r"|(?:up to|in) (?:date|place|sync)|backed up|all (?:good|set)|as expected|"
     + _any_of(
         "finished done ready saved written wrote stored published uploaded pushed released exported delivered shipped "
         "committed merged built produced created generated assembled packed archived deployed sealed trained fitted "

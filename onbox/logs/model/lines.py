@@ -144,6 +144,8 @@ _LEVEL = lazy(
     r"|ERROR|CRITICAL)\)"
 )
 _LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
+# `ERROR | stderr | INFO:     Started`: what another logger has caught has its own level.
+_RELAYED = lazy(rf"\b(?:{_LEVELS}) \| (?:stderr|stdout) \| (?=(?:{_LEVELS})\b)")
 # In small letters a level is one only in brackets, or as a field (`level=error msg="..."`).
 _SMALL_LEVEL = lazy(
     r"(?:^|[\s\])])\[((?i:trace|debug|info|notice|note|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|alert|emerg|panic))\s{0,6}\]"
@@ -197,7 +199,8 @@ def message(text: str) -> LogMessage:
     source = _SOURCE.match(text)
     if rest[:1] == "{":
         return _of_json(rest, source[0] if source else "")
-    level = _LEVEL.search(text[:160])
+    relayed = _RELAYED.search(text[:160]) if "| std" in text else None
+    level = _LEVEL.search(text[relayed.end() - 1 : 160] if relayed else text[:160])
     if "NCCL WARN" in text:  # NCCL's word for what ends a communicator
         return LogMessage(rest, "ERROR", source[0] if source else "")
     word = next(filter(None, level.groups()), None) if level else None

@@ -28,6 +28,7 @@ SPIKE_BY = 20.0  # times the median: a gradient so large early in a run may have
 BLOWN_ROWS = 4
 BLOWN_BY = 10.0  # each time
 BEYOND_ALL = 1e15
+MEASURED = 1e6
 EARLY_SHARE = 0.34  # of the lines of progress
 LINES_FOR_A_MEDIAN = 6
 
@@ -144,22 +145,33 @@ def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
 
 
 def _blown_up(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
-    """A figure that grows by orders of magnitude in each of the last rows of one form, beyond all that is measured."""
+    """A figure that leaves all that is measured in the last rows of one form: it grows by orders of magnitude in each,
+    or was small in those before.
+    """
+    wide = {_words(line.text) for line in tail if "e+" in line.text.lower()}
     rows: dict[str, list[tuple[SeenLine, list[float]]]] = {}
-    for line in tail:
-        if "e+" in line.text.lower():
-            rows.setdefault(_shape(line.text), []).append((line, [float(one) for one in _FLOATS.findall(line.text)]))
+    for line in tail if wide else ():
+        words = _words(line.text)
+        if words in wide:
+            rows.setdefault(words, []).append((line, [float(one) for one in _FLOATS.findall(line.text)]))
     for found in rows.values():
-        last = found[-BLOWN_ROWS:]
-        columns = list(zip(*(figures for _, figures in last), strict=False))
-        if len(last) == BLOWN_ROWS and any(_blows_up(column) for column in columns):
-            return Fault(BLOWN_UP, *last[0][0], LOGGED, attempt.progress)
+        columns = list(zip(*(figures for _, figures in found), strict=False))
+        if len(found) >= BLOWN_ROWS and any(map(_blows_up, columns)):
+            first = next(line for line, figures in found if any(abs(figure) > BEYOND_ALL for figure in figures))
+            return Fault(BLOWN_UP, *first, LOGGED, attempt.progress)
     return None
 
 
+def _words(text: str) -> str:
+    return _FLOATS.sub("#", text)
+
+
 def _blows_up(column: tuple[float, ...]) -> bool:
-    grows = all(after > BLOWN_BY * before > 0 for before, after in pairwise(column))
-    return grows and column[-1] > BEYOND_ALL
+    if column[-1] <= BEYOND_ALL:
+        return False
+    grows = all(after > BLOWN_BY * before > 0 for before, after in pairwise(column[-BLOWN_ROWS:]))
+    small = [abs(value) < MEASURED for value in column]
+    return grows or small.count(True) >= BLOWN_ROWS
 
 
 def _cells(text: str) -> list[float]:

@@ -34,7 +34,7 @@ CHAIN = lazy(r"During handling of the above exception|The above exception was th
 IGNORED = lazy(
     r"Exception ignored in|--- Logging error|Error in atexit|Task exception was never retrieved"
     r"|Exception in thread (?:Net|Msg|Chk|Metrics|wandb|Tensorboard|tqdm)|Error in sys\.excepthook"
-    r"|future: <"
+    r"|future: <|\b\d{1,9} \w{1,20} failed with the following error:"  # scikit-learn counts the fits that it sets aside
 )
 # A server tells of a request that it could not answer.
 OF_REQUEST = lazy(

@@ -75,12 +75,13 @@ PEOPLE: tuple[RuleRow, ...] = (
         "user_interrupt",
         ASKED + 5,
         "cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling|killed by user|stopped by|deleted"
-        "|aborted by|force|manual",
+        "|aborted by|force|manual|user request|user's request",
         r"\*\*\* (?:job|step) .{0,120}cancelled at|cancelled by \d+|state[ :=]+CANCELLED|TERM_(?:OWNER|ADMIN"
         r"|FORCE_\w{1,40})|(?:cancel\w{0,24}|stopped|killed|aborted|terminated|interrupted|deleted"
         r"|ended) by (?:the )?(?:user|owner|admin|operator|request|hand|scancel|bkill|qdel)"
         r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w{0,24} )?(?:abort"
-        r"|stop|cancel|interrupt|terminat)\w{0,24}|user requested|run (?:was )?(?:cancell?ed|stopped) (?:from|via)",
+        r"|stop|cancel|interrupt|terminat)\w{0,24}|user requested"
+        r"|(?:on|by|at|upon) user(?:'s)? request|run (?:was )?(?:cancell?ed|stopped) (?:from|via)",
         "Slurm, LSF, web consoles",
         "slurmstepd: error: *** JOB 267 ON dgx-06 CANCELLED AT 2025-08-21T02:53:05 ***",
         True,

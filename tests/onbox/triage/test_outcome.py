@@ -39,6 +39,7 @@ NEITHER = (
     "once the index is written, run it again",
     "timeouts 3, crashed engines 0",
     "best {'C': 1} 0.97 failed trials: 8",
+    "Complete log: .state/2026.log",
     "state written to restart.91",  # by who has to leave
     "Closing the cache done",
     "Done. PASS=1 WARN=0 ERROR=1 SKIP=1 TOTAL=3",
@@ -131,3 +132,35 @@ def test_a_figure_that_grows_without_bound_is_a_divergence() -> None:
         GROWS.format(at, 2e19 * 1.5**at) for at in range(14)
     )  # as a loss or a number of floating operations
     assert classify(large.encode(), FRESH).failure_class == "success_healthy"
+
+
+def test_a_figure_that_leaps_beyond_all_that_is_measured_is_a_divergence() -> None:
+    leaps = "".join(f"volume = 0.53{at}  Max = 1.00{at}\n" for at in range(8)) + "volume = 479.6  Max = 7.6\n"
+    assert (
+        classify(f"{leaps}volume = 1.1459e+21  Max = 4.66e+40\nCorrecting\n".encode(), FRESH).rule == "figure-blown-up"
+    )
+    assert classify(f"{leaps}Correcting\n".encode(), FRESH).failure_class == "success_healthy"
+
+
+FITS = (
+    "v.py:493: FitFailedWarning: \n12 fits failed out of a total of 72.\n{}Traceback (most recent call last):\n"
+    '  File "/v/site-packages/sklearn/model_selection/_validation.py", line 855, in _fit_and_score\n    e.fit(x)\n'
+    "ValueError: Solver lbfgs supports only l2\n\n  warnings.warn(message, FitFailedWarning)\nINFO wrote cv.csv\n"
+)
+
+
+def test_exceptions_that_a_library_counts_and_sums_up_are_no_end() -> None:
+    told = classify(FITS.format("12 fits failed with the following error:\n").encode(), FRESH)
+    assert told.failure_class == "success_healthy"
+
+
+def test_what_another_logger_has_caught_has_its_own_level() -> None:
+    well = "2026-01-02 03:04:05 | ERROR | stderr | INFO:     Application startup complete.\n"
+    assert classify(well.encode(), FRESH).failure_class == "success_healthy"
+    ill = "2026-01-02 03:04:05 | ERROR | stderr | ERROR:    Application startup failed.\n"
+    assert classify(ill.encode(), FRESH).failure_class != "success_healthy"
+
+
+def test_who_asked_a_workflow_to_end_is_its_user() -> None:
+    log = "rule blast:\nTerminating processes on user request, this might take some time.\nError in rule blast:\n"
+    assert classify(f"{log}Complete log: .state/2026.log\n".encode(), FRESH).failure_class == "user_interrupt"
