@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import enum
 import re
-from functools import lru_cache
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
@@ -89,7 +88,6 @@ _ADVISES = lazy(
 )
 
 
-@lru_cache(64)
 def outcome_in(text: str) -> Outcome | None:
     """What the clauses of a line say of the work; None where they do not agree, or say nothing of it. text: without
     counts of what is none ("0 errors").

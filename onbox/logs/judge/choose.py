@@ -84,20 +84,7 @@ def _is_one_of_several(counter: Counter) -> bool:
 
 def _shown(track: Track, pick: Pick | None, configured_max: int | None, ending: ClosingLines) -> Progress:
     if pick is None:
-        if ending.whole is not None:
-            return _of_columns(ending.whole, configured_max, track, ending)
-        fresh = track.percent_line >= track.started and track.percent is not None
-        if not fresh:
-            count = ending.rising.value if ending.rising else None
-            unit = None if count is None else "step"
-            rule = None if count is None else "rising"
-            over = _without_counter(track, ending)
-            most = _declared(track) if count is not None or ending.is_looping else None
-            if most is not None and count is not None and count > most:
-                most = None
-            return Progress(count, most, unit, loss=track.loss, finished=over, rule=rule)
-        most = track.maxima.get("byte")
-        return Progress(percent=track.percent, exact_max=most, finished=_without_counter(track, ending))
+        return _without_words(track, configured_max, ending)
     counter, inner = pick.counter, pick.inner
     maximum = configured_max or pick.maximum
     if maximum is None and not _is_of_many(counter):
@@ -121,8 +108,25 @@ def _shown(track: Track, pick: Pick | None, configured_max: int | None, ending: 
     )
 
 
+def _without_words(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
+    """What the last lines show where no word names a counter: numbers that belong together, else a percentage, else
+    one number that rises.
+    """
+    if ending.whole is not None:
+        return _of_columns(ending.whole, configured_max, track, ending)
+    over = _without_counter(track, ending)
+    if track.percent is not None and track.percent_line >= track.started:
+        return Progress(percent=track.percent, exact_max=track.maxima.get("byte"), finished=over)
+    if ending.rising is None:
+        most = _declared(track) if ending.is_looping else None
+        return Progress(exact_max=most, loss=track.loss, finished=over)
+    count, most = ending.rising.value, _declared(track)
+    most = most if most is not None and most >= count else None
+    return Progress(count, most, "step", loss=track.loss, finished=over, rule="rising")
+
+
 def _of_columns(seen: Whole, configured_max: int | None, track: Track, ending: ClosingLines) -> Progress:
-    """What the numbers of the last lines tell, where no word names a counter."""
+    """What the numbers of the last lines tell that belong together."""
     most = configured_max or seen.most
     over = seen.value >= most and track.crashed <= track.started and not ending.fails
     return Progress(

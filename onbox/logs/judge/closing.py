@@ -183,8 +183,10 @@ class ClosingLines:
     @property
     def says_made(self) -> bool:
         """Whether the last line says, in whatever words, that the work is there."""
-        drawn = [line for line in self._lines if read_percent(line) is not None]
-        return bool(self._lines) and makes(self._lines[-1]) and not (drawn and AUXILIARY.search(drawn[-1]))
+        if not self._lines or not makes(self._lines[-1]):
+            return False
+        drawn = next((line for line in reversed(self._lines) if read_percent(line) is not None), "")
+        return AUXILIARY.search(drawn) is None
 
     @property
     def best(self) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
@@ -26,6 +27,7 @@ def closing_outcome(record: Record) -> Outcome | None:
     return outcome_of(record.last_line.text) if record.last_line is not None else None
 
 
+@lru_cache(64)  # each fault of a log is weighed by the same last line
 def outcome_of(text: str) -> Outcome | None:
     """As `outcome_in`, but that nothing is made where the line speaks of a trouble, or of what is saved on the way."""
     said = message(text).text

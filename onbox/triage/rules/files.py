@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from onbox.regex import lazy
 
 _PLACE = r"['\"\u2018\u201c]?(?:[\w~.+-]{1,80}/){0,20}%s['\"\u2019\u201d]?(?:[:,] ?(?:line )?\d{1,9}){0,2}\)?: \S"
@@ -15,7 +17,10 @@ _DATA = (
 )
 _HOLDS = (("config_error", _SETTINGS), ("data_error", _DATA))
 _BEGINS_WITH = tuple(
-    (failure_class, lazy(rf"^(?:[\w.-]{{1,40}}: )?(?:(?:error|invalid|problem) )?(?:in |at )?{_PLACE % files}", 2))
+    (
+        failure_class,
+        lazy(rf"^(?:[\w.-]{{1,40}}: )?(?:(?:error|invalid|problem) )?(?:in |at )?{_PLACE % files}", re.IGNORECASE),
+    )
     for failure_class, files in _HOLDS
 )
 

@@ -185,7 +185,7 @@ def counts_on(fault: Fault, scene: Scene) -> bool:
 
     Not below a traceback: there a buffer may give out what had been counted before.
     """
-    if scene.dead or fault.trace is not None or fault.source or fault.row.explains == DIVERGED:
+    if not _is_of_the_program(fault, scene):
         return False
     tail = scene.record.tail
     stood = _counted(line for line in tail if fault.number - _SERIES_LINES <= line.number < fault.number)
@@ -196,6 +196,13 @@ def counts_on(fault: Fault, scene: Scene) -> bool:
         and counts == sorted(set(counts))
         for form, counts in stood.items()
     )
+
+
+def _is_of_the_program(fault: Fault, scene: Scene) -> bool:
+    """Whether it is one line of the program's own, which is not known to be dead: no traceback, no figure that is lost,
+    and nothing that one of several writers tells.
+    """
+    return not (scene.dead or fault.trace is not None or fault.source or fault.row.explains == DIVERGED)
 
 
 def _counted(lines: Iterable[SeenLine]) -> dict[str, list[int]]:
@@ -209,10 +216,10 @@ def _counted(lines: Iterable[SeenLine]) -> dict[str, list[int]]:
 
 
 def same_is_fine_later(fault: Fault, scene: Scene) -> bool:
-    """Whether a later line that complains of nothing begins with what a complaint of one line was about. The last line
-    of all has to say that the work is there.
+    """Whether a later line that complains of nothing begins with what a complaint of one line was about. If it is the
+    last line of all, it has to say that the work is there.
     """
-    if scene.dead or fault.trace is not None or fault.source or fault.row.explains == DIVERGED:
+    if not _is_of_the_program(fault, scene):
         return False
     about = _ABOUT.match(message(fault.text).text)
     if about is None or not any(map(str.isalpha, about[1])):
