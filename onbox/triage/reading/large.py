@@ -17,12 +17,13 @@ from onbox.triage.reading.scan import Scanner
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-WHOLE_BYTES = 3 << 19  # so much is read from the first byte to the last
+SMALL_BYTES, WHOLE_BYTES = 3 << 17, 3 << 19  # so much is read from the first byte to the last, if lines are alike
 HEAD_BYTES = 1 << 18
 TAIL_BYTES = 1 << 19
 END_BYTES = 1 << 16  # of the tail, its end tells whether more is needed
 GROWN_BYTES = 1 << 23  # of an end that shows too little, if its lines are alike
 FORMS_MAX = 250  # of lines in the end; with more it does not grow: each costs a closer look
+COSTLY_SHARE = 4  # of an end at work in which hardly two lines are alike, so small a part is read
 SAMPLES, SAMPLE_BYTES = 8, 1 << 14
 AROUND = (1 << 13, 1 << 15)  # bytes before and behind a word that is found
 AT_WORK = 10  # lines of progress: more than a death is survived by
@@ -61,11 +62,13 @@ class Excerpt:
 
     def _places(self) -> Iterable[Stretch]:
         log = self.log
-        if log.size <= WHOLE_BYTES:
+        if log.size <= SMALL_BYTES:
             return [Stretch(0, log.read(0, log.size))]
         shown = _shown(log.lines(log.size - END_BYTES, log.size).data)
         is_costly = shown.forms > FORMS_MAX and shown.progress >= AT_WORK
-        share = 2 if is_costly else 1
+        if log.size <= WHOLE_BYTES and not is_costly:
+            return [Stretch(0, log.read(0, log.size))]
+        share = COSTLY_SHARE if is_costly else 1
         tail = log.lines(log.size - TAIL_BYTES // share, log.size)
         head = log.lines(0, HEAD_BYTES // share)
         samples = [log.lines(*ends) for ends in spread(SAMPLES, head.end, log.size - TAIL_BYTES, SAMPLE_BYTES // share)]
