@@ -19,13 +19,18 @@ def whole_part(text: bytes) -> bytes:
 
 
 def without_cut_end(text: bytes) -> bytes:
-    """The text without its unended last line (or piece of a line that is drawn over), if that was cut in a number."""
+    """The text without its unended last line (or piece of a line that is drawn over), if that was cut in a number.
+    Where whole numbers stand before it, it goes without that number only.
+    """
     at = len(whole_part(text))
     growing = text[at:]
     if at == 0 or not growing[-1:].isdigit():
         return text
     before = _ENDS.split(text[:at].rstrip(b"\r\n\b"))[-1]
-    return text[:at] if _is_beginning(growing, before) else text
+    if not _is_beginning(growing, before):
+        return text
+    whole = growing.rstrip(b"0123456789.,")
+    return text[: at + len(whole)] if _NUMBERS.search(whole) and not whole.endswith(b"/") else text[:at]
 
 
 def _is_beginning(growing: bytes, before: bytes) -> bool:

@@ -28,6 +28,7 @@ BARS_AROUND = 2  # times that a bar went on, and another one began again
 IN_TURN = 3  # times that two bars were drawn one after the other
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
+TRIED_AGAIN = lazy(r"(?i)\)? (?:in|after) \d")  # `restart 1/5 in 10s`
 _INDEX = (
     r"s?(?: \d{1,6}(?= [(\[]))?(?:[ _]?(?:no\.?|number|idx|index|id))?[\s:=#_\[(-]{0,4}(?P<current>\d{1,9})[\])]?"
     r"\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,9})(?![\w./%-])"
@@ -47,6 +48,7 @@ def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]
         (one["word"].lower(), int(one["current"]), int(one["max"]))
         for one in found
         if not _BESIDE_A_RANK.search(text, max(0, one.start() - RANK_LETTERS), one.start())
+        and not TRIED_AGAIN.match(text, one.end())
     ]
     return [one for one in told if 0 < one[2] >= one[1]]
 
@@ -103,6 +105,14 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return True
     went_on = inner.first < outer.changed < inner.changed  # through a step of the outer one, without beginning again
     return outer.first + (outer.kind != "outer") <= inner.first and not went_on
+
+
+def is_heading_around(heading: Counter, others: list[Counter]) -> bool:
+    """`--- T[4/6] = 2.27 ---`: any words that count on each time that another counter has come to its end."""
+    if heading.kind != "moving" or heading.resets or heading.advances < BARS_AROUND or heading.maximum is None:
+        return False
+    inside = [other for other in others if other.repeats >= BARS_AROUND and heading.first <= other.first]
+    return any(_go_together(heading, other) for other in inside)
 
 
 def is_bar_around(bar: Counter, others: list[Counter]) -> bool:

@@ -67,6 +67,12 @@ def _is_unnamed(sight: CounterSight) -> bool:
     return sight.kind == "train" and sight.key.startswith(f"bar:{sight.unit}/")
 
 
+def _grows_along(old: Counter, sight: CounterSight) -> bool:
+    """`3/3 trials`, then `4/4 trials`: so many there are by now, and not to be."""
+    was_full = old.current == old.maximum or (old.maximum is None and old.stretched > 0)
+    return was_full and sight.maximum is not None and old.current < sight.current == sight.maximum
+
+
 class Track:
     """Everything that a log's lines have shown, folded into a few numbers. Lines go in by `look`, in their order."""
 
@@ -350,6 +356,8 @@ class Track:
         back = sight.current < old.current
         if not back or _line_form(self.text) == old.form or (old.lower is not None and sight.current > old.lower):
             return False
+        if old.seen == 1 and old.lower == sight.current:
+            return False  # told again, and the larger one was not
         self.counters[old.key] = old._replace(lower=sight.current)
         return True
 
@@ -368,6 +376,9 @@ class Track:
         maximum = sight.maximum if sight.maximum is not None else old.maximum
         if maximum is not None and sight.current > maximum and not sight.made:
             maximum = None  # it was that of something else
+        grows = _grows_along(old, sight)
+        if grows:
+            maximum = None
         last = old.minimum == sight.current == 0  # `2/3` is the last one from 0 on
         full = old.maximum is not None and old.current + last >= old.maximum == sight.maximum
         counts = (
@@ -382,7 +393,7 @@ class Track:
             writer=old.writer,
             apart=old.apart,
             begun=old.begun + (sight.current < old.current and sight.current <= old.minimum),
-            stretched=old.stretched + (changed != self.line and None is not old.maximum != maximum),
+            stretched=old.stretched + (grows or (changed != self.line and None is not old.maximum != maximum)),
             form=_line_form(self.text) if changed == self.line else old.form,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,
             beside_epoch=sight.beside_epoch or old.beside_epoch,

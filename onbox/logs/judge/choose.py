@@ -8,7 +8,7 @@ from onbox.contract.progress import Progress
 from onbox.logs.judge.grounds import LINES_SINCE, LOOKS, Scene, counts
 from onbox.logs.judge.nesting import is_inner, is_open, is_under_way
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
-from onbox.logs.loops import NEARLY, is_bar_around, outermost
+from onbox.logs.loops import NEARLY, is_bar_around, is_heading_around, outermost
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
     pick = _pick(Scene(track, ending))
     progress = _shown(track, pick, configured_max, ending)
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
-    if not progress.finished and may_be_over and _is_over(progress, ending):
+    looped = progress.current is not None and ending.stopped_early
+    if not progress.finished and (looped or (may_be_over and _is_over(progress, ending))):
         progress = progress._replace(finished=True)
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
@@ -188,9 +189,11 @@ def _pick(scene: Scene) -> Pick | None:
 
 
 def _around(counters: list[Counter]) -> list[Counter]:
-    """The counters, where a bar around others is the work itself: `shards`, and the rows of each."""
+    """The counters, where what is around others is the work itself: `shards`, and the rows of each."""
     return [
-        counter._replace(kind="train") if counter.kind == "aux" and is_bar_around(counter, counters) else counter
+        counter._replace(kind="train")
+        if (counter.kind == "aux" and is_bar_around(counter, counters)) or is_heading_around(counter, counters)
+        else counter
         for counter in counters
     ]
 
@@ -322,6 +325,7 @@ def _maximum(track: Track, counter: Counter) -> int | None:
         return counter.maximum
     units = sorted(WHOLE_STEPS) if counter.unit in WHOLE_STEPS else [counter.unit]
     units = [*units, *ROUNDS] if counter.unit in ROUNDS else units
+    units = [*units, "episode"] if counter.unit == "epoch" else units  # `Ep 10`
     others = [other for other in track.counters.values() if other.kind != "setting" or other.advances]
     taken = {other.unit for other in others if other.unit != counter.unit}
     for unit in (counter.unit, *(other for other in units if other not in taken)):
@@ -398,6 +402,12 @@ def _works_behind(other: Counter, counter: Counter, track: Track) -> bool:
     return is_under_way(other) or (other.maximum is None and other.advances >= MOVES)
 
 
+def _goes_on_inside(other: Counter, counter: Counter, track: Track) -> bool:
+    """`Trial 2 of 2`, and behind it the steps of that trial: it has begun, and they go on in the last line."""
+    inside = other.resets > 0 and other.maximum is None and abs(other.resets - counter.advances) <= 1
+    return inside and counter.last < other.changed == track.line and not counter.measured
+
+
 def _tells_its_share(track: Track, counter: Counter) -> bool:
     """`4.98G/4.98G` of a bar, and a row of a table with a column of shares."""
     of_row = counter.rule == "table" and counter.last == track.percent_line
@@ -406,6 +416,21 @@ def _tells_its_share(track: Track, counter: Counter) -> bool:
 
 def _counts_from_zero(track: Track, counter: Counter) -> bool:
     return any(other.unit == counter.unit and other.minimum == 0 for other in track.counters.values())
+
+
+def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
+    """Whether nothing is left where the counter stands at its maximum."""
+    counter, inner = pick.counter, pick.inner
+    if _is_a_part(track, counter):
+        return None
+    told = counter.measured and ending.lines_behind > 0  # with what it came to, and the log went on
+    if counter.unit == "epoch" and _is_heading(counter) and counter.last == track.line and not told:
+        return None  # in the last epoch, perhaps
+    if any(_goes_on_inside(other, counter, track) for other in track.counters.values()):
+        return False
+    if any(_works_behind(other, counter, track) for other in track.counters.values()):
+        return None  # an evaluation, perhaps, and nobody said that it is the last
+    return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
 
 
 def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
@@ -419,14 +444,8 @@ def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     complete = pick.maximum is not None and counter.current >= pick.maximum
     if not complete and pick.maximum == counter.current + 1 and ending.ends_item(int(counter.current)):
         return _counts_from_zero(track, counter) or None
-    if complete and _is_a_part(track, counter):
-        return None
-    if complete and counter.unit == "epoch" and _is_heading(counter) and counter.last == track.line:
-        return None  # in the last epoch, perhaps
-    if complete and any(_works_behind(other, counter, track) for other in track.counters.values()):
-        return None  # an evaluation, perhaps, and nobody said that it is the last
     if complete:
-        return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
+        return _complete_is_end(track, pick, ending)
     if pick.maximum is None and track.percent == 100 and _tells_its_share(track, counter):
         return True
     if pick.maximum is None and inner is not None and inner.maximum is not None:

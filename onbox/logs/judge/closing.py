@@ -10,7 +10,7 @@ from collections import Counter
 from functools import cached_property
 
 from onbox.logs.farewell import is_farewell
-from onbox.logs.judge.closing_line import claim, form, is_bad, is_grave, is_result, makes, said, says, says_so
+from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
 from onbox.logs.judge.columns import Whole, whole
 from onbox.logs.judge.rising import Rising, rising
 from onbox.logs.line.percents import read_percent
@@ -21,10 +21,11 @@ from onbox.logs.model.lines import message, readable
 from onbox.regex import lazy
 
 TAIL_BYTES = 8192
-LAST_LINES = 3  # are looked at where no line shows a counter
+LAST_LINES = 8  # are looked at where no line shows a counter
 LINES_AFTER = 30  # of what is still said behind the word of an end
 LOOPED = 5  # times that a form of line came: it is the loop's
 HEAD_LINES = 4  # of a table, with the rules over and under it
+EARLY_LINES = (2, 12)  # behind the last of such lines, where the end came before its time
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 _BREAKS = lazy(rb"[\r\n]+")
 _PROMPT = lazy(
@@ -32,10 +33,11 @@ _PROMPT = lazy(
 )
 
 _OF_THE_LOOP = lazy(
-    r"(?i)(?<![a-z])(?:val|valid\w*|dev|eval\w*|epoch\w*|step\w*|iter\w*|lr|learning|rate|loss|sav\w+|checkpoint|gpu"
+    r"(?i)(?<![a-z])(?:val|valid\w*|dev|eval\w*|epoch\w*|step\w*|iter\w*|lr|learning|loss|sav\w+|checkpoint|gpu"
     r"|cuda|mem\w*|load\w*|batch\w*|seed|size|round|gen|generations?|episode\w*|best|new|start\w*|using|pid|port|so far"
     r"|current\w*|temp\w*)(?![a-z])"
 )
+_STORES = lazy(r"(?i)^\W*(?:sav|writ|export|stor)(?:ing|ed|en)\b.{0,80}\w\.[a-z]\w{1,5}\W*$|^\s*(?:\[,\d\]\s*){1,12}$")
 _OF_THE_BEST = lazy(r"(?i)^\W*(?:best|final|overall)\b")
 _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")
@@ -47,8 +49,9 @@ _ITEM_ENDED = lazy(
     r"(?:finished|pruned|done|completed?|failed|ended)(?![a-z])"
 )
 _ALL_MOVED = lazy(r"(?<![\d.])(\d[\d.]* ?[KMGT]?i?B) ?/ ?\1\b.{0,4}\b100 ?%")
+_REPORT = lazy(r"\bprecision\s+recall\b")
 _RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
-_ALL_DONE = lazy(r"(?i)^\W*\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b")
+_ALL_DONE = lazy(r"(?i)^\W*(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b|total:? (\d[\d,]*)(?= \(|$))")
 
 
 class ClosingLines:
@@ -65,8 +68,8 @@ class ClosingLines:
 
     @cached_property
     def rising(self) -> Rising | None:
-        """As `rising`, of these lines."""
-        return rising(self._lines)
+        """As `rising`, of these lines; None where they are those of a report on classes."""
+        return None if any(map(_REPORT.search, self._lines)) else rising(self._lines)
 
     @cached_property
     def whole(self) -> Whole | None:
@@ -111,6 +114,18 @@ class ClosingLines:
         return any(form(line) not in known for line in results)
 
     @property
+    def stopped_early(self) -> bool:
+        """Whether lines that came again and again end with a few that were never told before, one of which closes, and
+        none of which a loop tells of now and then.
+        """
+        after, known = self._lines[self._looped :], set(self._forms[: self._looped])
+        if not self._looped or not EARLY_LINES[0] <= len(after) <= EARLY_LINES[1]:
+            return False
+        if any(is_bad(line) or is_grave(line) or form(line) in known or _is_of_loop(line) for line in after):
+            return False
+        return any(map(closes, after))
+
+    @property
     def ends_in_results(self) -> bool:
         """Whether a few results, and nothing else, stand behind the last display of a share of the work."""
         lines = self._lines
@@ -118,7 +133,7 @@ class ClosingLines:
         after = lines[at:]
         if not at or AUXILIARY.search(lines[at - 1]) or not 0 < len(after) <= LOOPED:
             return False
-        return all(is_result(line) and not _OF_THE_LOOP.search(line) for line in after)
+        return all(_STORES.search(line) or (is_result(line) and not _OF_THE_LOOP.search(line)) for line in after)
 
     @cached_property
     def went_on(self) -> bool:
@@ -173,7 +188,7 @@ class ClosingLines:
     def tells_all_done(self, maximum: int) -> bool:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
         told = [_ALL_DONE.search(said(line)) for line in self._lines[self._counted :]]
-        return any(found is not None and found[1].replace(",", "") == str(maximum) for found in told)
+        return any(found and (found[1] or found[2]).replace(",", "") == str(maximum) for found in told)
 
     def ends_item(self, number: int) -> bool:
         """Whether the last line says that the piece of this number has come to its end: `Trial 59 pruned.`"""
@@ -207,7 +222,14 @@ class ClosingLines:
         if not closing:
             return False  # nearly always: a run that goes on
         known = {form(line) for line in before} | {claim(line) for line in before}
+        if not counted:  # what is told of each piece
+            known |= {one for one, times in Counter(map(form, after)).items() if times > 1}
         return any(not {form(line), claim(line)} & known - {""} for line in closing)
+
+
+def _is_of_loop(line: str) -> bool:
+    """Whether a loop may tell that on its way."""
+    return bool(_OF_THE_LOOP.search(line)) and not _OF_THE_BEST.search(said(line))
 
 
 def _counts(line: str, times: int) -> bool:

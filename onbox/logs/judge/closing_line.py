@@ -19,11 +19,12 @@ _CLOSING = lazy(
     r"|\b(?:model|weights|results?|predictions?|report|metrics|output|pipeline|embeddings|samples?|trace|file|archive)"
     rf"\b.{{0,40}}\b(?:saved|written|exported|stored|uploaded)\b{_PARTIAL}"
     r"|\bsuccessfully (?:installed|built|downloaded|saved|completed|finished|exported|uploaded|converted|processed"
-    r"|wrote|ran)|\b(?:took|elapsed|total time|wall[- ]?(?:clock )?time|runtime|run time|finished in|in total)\b"
+    r"|wrote|ran)|\b(?:took|elapsed|total time|time used|wall[- ]?(?:clock )?time|runtime|run time|finished in"
+    r"|in total)\b"
     rf".{{0,20}}?(?:{_DURATION})|^real\s+\d+m[\d.]+s|\b(?:added|audited|changed) \d+ packages?\b|\brecords out$"
     r"|\bsaved \[\d+(?:/\d+)?\]|^total size is \d|^\W*test(?:ing)? (?:accuracy|loss|score|results?)\b"
     r"|^\W*all\b.{0,40}\b(?:done|complete|written|\w{3,12}ed)\b|^\W*(?:best|final)(?![a-z]).{0,40}\d"
-    r"|\b(?:best|final|overall|test|number of|mean|average)\b[\w ./-]{0,30}\s?[:=]\s?\S"
+    r"|\b(?:best|final|overall|test|number of|mean|average)\b[\w ./-]{0,30}(?:\s?[:=]|\sis)\s?\S"
     r"|\b(?:final|overall) (?:\w+ ){0,2}(?:loss|accuracy|acc|score|reward|energy|error|perplexity|bleu|f1|auc|result)\b"
     r"|^\W*(?:performance|throughput):|\b\d+ (?:passed|failed|errors?|warnings?) in \d|^\W*(?:ok|success)\W*$"
     r"|^\W*best(?:test|iteration|score)\s?=|^\W*(?:run status group \d|disk stats \()|\breal time: \d"
@@ -52,7 +53,9 @@ _CLOSING = lazy(
     r"|\b(?:tol|tolerance|target|goal) (?:was )?reached\b"
     r"|\breached (?:the )?(?:tol|tolerance|target|goal|convergence)\b"
     r"|^\W*all tests (?:successful|passed)\b|^\W*pass\W*$|^ok\s{2,8}\S{1,200}\s{1,8}\d+\.\d+s$"
-    r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\W*$"
+    r"|\b(?:tiempo|tempo|temps) total\w*\b|\bgesamt(?:zeit|dauer)\b|总(?:共)?(?:耗时|用时)|\bqueue (?:is )?empty\b"
+    r"|\((?:finished|completed?|done|success\w*)\)\W*$|^\W*(?-i:CONVERGENCE): (?-i:[A-Z])|^=+ [\w ]{1,40} summary =+$"
+    r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
 )
 _OF_A_PREPARATION = (
     r"(?!.{0,40}\b(?:load|compil|init|import|read|start|cach|warm|connect|epoch|step|iter|batch|eval|valid|sav"
@@ -77,6 +80,7 @@ _MIDWAY = lazy(
 _PREPARED = lazy(
     r"(?i)\b(?:load|initiali[sz]|init|captur|warm|set ?up|start ?up)\w*\b.{0,60}\b(?:finished|done|took|ready)\b"
 )
+_NO_LETTERS = lazy(r"[\W\d_]+")
 # A logger's name before its level, where `message` leaves it.
 _NAMED_LEVEL = lazy(r"^[\w.$-]{1,60}\s{1,80}\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?)\s{0,8}\]?[\s:|-]{1,20}")
 _DONE = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed)\s?[.!](?:\s|$)")  # `Done! Best: 85/100 wins`
@@ -141,4 +145,4 @@ def claim(line: str) -> str:
 
 def form(line: str) -> str:
     """A line's words: lines that one statement of a program wrote have the same."""
-    return re.sub(r"[^A-Za-z]+", " ", line)[:60]
+    return _NO_LETTERS.sub(" ", line)[:60]

@@ -109,6 +109,12 @@ def _is_length(counter: Counter, scene: Scene) -> bool:
     return counter.beside_epoch or (epoch.seen, epoch.last) == (counter.seen, counter.last)
 
 
+def _is_size_of_batch(counter: Counter, scene: Scene) -> bool:
+    """`POST /predict 200 41.8ms batch=8`: how many are in one."""
+    told = counter.unit == "batch" and counter.maximum is None and not counter.made
+    return told and counter.current == counter.minimum and (counter.seen > 1 or scene.behind(counter) > 0)
+
+
 def _is_left_behind(counter: Counter, scene: Scene) -> bool:
     """`Transferred 448/499 items`: told once, of things, and the log went on."""
     if counter.seen > 1 or counter.rule not in _TOLD_ONCE or is_full(counter):
@@ -133,7 +139,8 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
     if counter.kind != "aux" or behind == 0 or not (is_full(counter) or left):
         return False
     followed = any(other.first > counter.last and other.advances for other in scene.track.counters.values())
-    return counter.rounded or followed or left or not scene.ending.sums_up(counted=True)
+    told = scene.ending.sums_up(counted=True) or (counter.maximum and scene.ending.tells_all_done(counter.maximum))
+    return counter.rounded or followed or left or not told
 
 
 def _was_named_once(counter: Counter, scene: Scene) -> bool:
@@ -176,6 +183,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(-4, "it was looked at several times, and stands still", _stands_still),
     Ground(NEVER, "a setting that was told again, or before", _is_settled),
     Ground(NEVER, "the same in each epoch's line: how many there are in one", _is_length),
+    Ground(NEVER, "the same batch in each line: how much is in one", _is_size_of_batch),
     Ground(NEVER, "several writers tell it, each of its own work", lambda c, _: c.apart > 1),
     Ground(NEVER, "told once of things, and the log went on", _is_left_behind),
     Ground(NEVER, "full when it was first seen, and the log went on", _was_full_at_once),

@@ -200,12 +200,15 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
     return shape.id != "leading-bracket" or not re.match(r"\s*\d+[:/]", match.string[match.end() :])
 
 
+_TRAIN_SPLIT = lazy(r"(?i)^train(?:ing)?(?: (?:set|data|split))?\W{1,3}(?=[a-z]{3,12}ing(?![a-z]))")
+
+
 def bar_kind(label: str, rate: str = "") -> str:
     """`val` and `aux` are not the training; an unnamed bar is taken as training, unless it moves bytes."""
     if EVALUATION.search(label):
         return "val"
-    if AUXILIARY.match(label.lstrip(" \t:|[(-")):
-        return "aux"  # `Tokenizing train`: what is done with the training's data
+    if AUXILIARY.match(_TRAIN_SPLIT.sub("", label.lstrip(" \t:|[(-"))):
+        return "aux"  # `Tokenizing train`, `train: Scanning`: what is done with the training's data
     if TRAINING.search(label):
         return "train"
     return "aux" if _BYTES_RATE.search(rate) or AUXILIARY.search(label) else "train"

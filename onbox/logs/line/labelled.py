@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.line.numbers import ShownCount, is_exact, parse_count
-from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, INNER, WORD
+from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, EPOCH_OF, INNER, WORD
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
@@ -20,6 +20,7 @@ from onbox.logs.line.words import (
     MAXIMUM,
     MAXIMUM_WORDS,
     NOT_A_COUNTER,
+    OF_EARLIER,
     SELDOM_UNITS,
     STEP_UNITS,
     TRAINING_WORDS,
@@ -34,15 +35,15 @@ if TYPE_CHECKING:
 
 LONGEST_SHORT = 3  # letters of `it`, `ep`, `gen`
 _BEFORE = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+(?:[ _./*-]|$)){1,4}$")  # no word is split: that took most of a line's time
-_TAG = lazy(r"\s*(?:\[[A-Za-z][\w .-]{0,24}\][\s:-]*)?")  # `[FT] Ep 016 | Loss 0.61`
+_TAG = lazy(  # `[FT] Ep 016 | Loss 0.61`, `[Fold 3 Ep 012] loss=0.1`
+    r"\s*(?:\[[A-Za-z][\w .-]{0,24}\][\s:-]*"
+    r"|[\[(]?(?i:fold|seed|run|trial|chain|cv|split|client|task) ?#?\d{1,4}[\s,|:/-]{1,3})?"
+)
 _BEGINNINGS = frozenset(
     "start starting started begin beginning began train training running run now current currently global finished"
     " finish completed complete done end ended ending info debug at in on after this the computing doing".split()
 )
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
-_OF_EARLIER = lazy(
-    r"(?i)(?<![a-z])(?:load(?:ed|ing)?|restor\w{1,4}|resum\w{1,4}|recover\w{0,4}|pretrained|best)(?![a-z])"
-)
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
 _COUNT_IN_CELL = lazy(
     r"\|\s{1,20}(?P<count>\d{1,18})\s{1,8}(?P<word>updates|steps|iters|iterations|timesteps)\s{1,20}\|"
@@ -52,7 +53,7 @@ _ORDINAL = lazy(
     r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
     r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?!\s{0,8}\d{1,18}(?![.\d]))(?=.{0,80}\d\.\d)"
 )
-_ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s?[:=]\s?[\"']?[\d.]+[\"']?[\s,}]*$")
+_ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s{0,12}[:=]\s{0,12}[\"']?[\d.]+[\"']?[\s,}]*$")
 _CONSTANTS = lazy(  # names in capitals, one after another: `LR=0.1, GAMMA=0.9, N_STEP=3, `
     r"(?:(?<![\w'\"])[A-Z][A-Z_]+=[^\s,=]{1,40},?\s+){3}|(?:['\"][A-Z][A-Z_]+['\"]: [^\s,]{1,40},\s+){3}"
 )
@@ -66,6 +67,10 @@ _MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNIT
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
 _GLOBAL = lazy(r"(?i)global[_ ]?$|num_$|total_?$")
 _VALIDATES = lazy("(?i)val|test|eval")
+_ONE_AND_MANY = lazy(
+    r"(?i)(?<![a-z_])([a-z]{3,12})[\"']?\s?[:=]\s?\d+(?![\d.]).{1,60}?(?<![a-z_])([a-z]{3,12}s)[\"']?\s?[:=]"
+)
+_NUMBERED = lazy(r"(?i)[ _](?:no|nr|number|num)\b")  # `Img No. 9900`
 _DURATION = lazy(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])")
 _ID = lazy(r"(?i)[ _]id")
 _NUMBERED_BY_ID = frozenset({"epoch", "iter", "batch"})  # `job id: 812` is a name
@@ -79,7 +84,7 @@ _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:
     sights: list[CounterSight] = []
     maxima: list[tuple[str, int]] = []
-    before_epoch = BEFORE_EPOCH.search(text)
+    before_epoch = BEFORE_EPOCH.search(text) or EPOCH_OF.search(text)
     if before_epoch:
         sights = [_numbered_epoch(before_epoch), *_inside_epoch(text, before_epoch, "train")]
         text = text[before_epoch.end() :]
@@ -105,8 +110,7 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
         leads = word[0].lower() in _MUST_LEAD and _leads(text, word.start())
-        role = _role(_label_words(before), word[0].lower(), match, leads=leads)
-        role = role or ("counter" if leads and _is_plural_counter(text, word[0].lower(), match) else "")
+        role = _role_in_line(text, word[0].lower(), match, before, leads=leads)
         count = parse_count(match["current"])
         told = is_exact(text, *match.span("current"))
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
@@ -142,6 +146,22 @@ def _numbered_epoch(found: re.Match[str]) -> CounterSight:
 def _is_plural_counter(text: str, word: str, match: re.Match[str]) -> bool:
     """`Epochs   16. Current error: 0.00652`: it begins the line, and something is measured beside it."""
     return word in _PLURALS and not match["sep"].strip() and _is_measured(text, match, "")
+
+
+def _role_in_line(text: str, word: str, match: re.Match[str], before: str, *, leads: bool) -> str:
+    """As `_role`, with what else the line shows."""
+    if match["max"] is None and not before.endswith("_") and _stands_beside_its_count(text, word):
+        return "maximum"
+    role = _role(_label_words(before), word, match, leads=leads)
+    return role or ("counter" if leads and _is_plural_counter(text, word, match) else "")
+
+
+def _stands_beside_its_count(text: str, word: str) -> bool:
+    """`"batch": 4, "batches": 49`: which one, and how many there are."""
+    return any(
+        many.lower() == word and one.lower() in (many.lower()[:-1], many.lower()[:-2])
+        for one, many in _ONE_AND_MANY.findall(text)
+    )
 
 
 def _count_in_cell(text: str) -> CounterSight | None:
@@ -199,7 +219,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
         return ""
     if unit in SELDOM_UNITS and (leads or "=" not in match["sep"]) and words[-1:] != ["time"]:
         return "counter"
-    if unit in WEAK_WORDS and match["sep"].strip():
+    if unit in WEAK_WORDS and (match["sep"].strip() or _NUMBERED.match(match[0])):
         return "counter"
     return "counter" if unit in LONE_WORDS or unit == "batch" else ""
 
@@ -232,6 +252,7 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
             return []
         rule = "weak"
     plural = text[match.start() - 1 : match.start()].lower() == "s"
+    plural = plural or text[: match.start()].lower().endswith("nstep")
     if plural and (kind == "declared" or (kind == "setting" and (_is_quoted(text, before) or _is_setting(text)))):
         rule = "settings"  # `steps: 5000`
     sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule, measured=measured)]
@@ -246,7 +267,7 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
         return "declared"
     if match["max"] is None and _is_remark(text, match, before):
         return "bare"
-    if match["max"] is None and _OF_EARLIER.search(before):
+    if match["max"] is None and OF_EARLIER.search(before):
         return "bare"
     if _OF_THE.match(text, match.end()) or _is_aside(text, match, before) or _LISTED.match(before):
         return "bare"

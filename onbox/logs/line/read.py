@@ -18,14 +18,16 @@ from onbox.logs.line.words import (
     NO_SHARE,
     NO_SHARE_AFTER,
     NOT_PROGRESS,
+    OF_EARLIER,
     UNIT_WORD,
     UNITS,
     WEAK_WORDS,
 )
-from onbox.logs.loops import repeated_indices
+from onbox.logs.loops import TRIED_AGAIN, repeated_indices
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 
+LISTED = 3  # values of one counter on a line
 _PER_ITEM = lazy(
     r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s{0,20}(?:[:=]\s{0,20})?(\d{1,18}\.\d{1,18})"
 )
@@ -45,27 +47,39 @@ _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
     rf"(?i)(?:^|[-:|\]]\s{{1,4}})\s{{0,4}}[a-z]{{3,18}}ing (?:all |the )?({COUNT})"
     rf" ({UNIT_WORD})(?![a-z/])"
 )
+# `integrating to t=50.0 (5000 steps)`, `10 epochs -> 2500 optimizer updates`, `population 80, 900 ticks`
+_IN_A_LIST = lazy(
+    rf"(?i)(?:^|[,;:(>=])\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}} )?"
+    r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
+    r"(?=\s?[,;).]|\s*$)"
+)
 _ALL_TOLD = lazy(
     rf"(?i)(?<![a-z])(?:total(?:l?ing|s)?|budget)(?: of)? ({COUNT}) (?:[a-z]{{1,12}} )?({UNIT_WORD})(?![a-z])"
 )
 _LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
 _NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(?=[)\],])")  # `('n_gen', 40)`
+# Of a test, whose name may hold any number.
+_TEST_CASE = lazy(
+    r"\s{0,12}[\u2713\u2714\u2716\u2717\u00d7] .{1,200} \([\d.]{1,12} ?m?s\)$|\s{4,12}[\u2713\u2714\u2716\u2717] \S"
+)
 _PLAN = lazy(r"^1\.\.(\d{1,9})(?: #.*)?$")  # of the Test Anything Protocol
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
+_MANY = r"[a-z]{2,14}s"
 _DONE_COUNT = lazy(
     r"(?i)(?<![a-z])(?:done|read|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
     r"|indexed|parsed|scanned|crawled|fetched|ingested|imported|exported|inserted|translated|embedded|rendered|aligned"
     r"|annotated|extracted|visited|analy[sz]ed|labelled|labeled|classified"
-    rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s{{1,8}}({COUNT})\s{{1,8}}({UNIT_WORD})(?![a-z])(?!\s{{0,8}}(?:/|of\s))"
+    rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s{{1,8}}({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})(?![a-z])(?!\s{{0,8}}(?:/|of\s))"
 )
 _COUNT_DONE = lazy(
-    rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD})\s{{1,8}}(?:done|processed|completed|finished|handled"
+    rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})\s{{1,8}}(?:done|processed|completed|finished|handled"
     rf"|generated|simulated|written"
     r"|converted|seen|consumed)(?![a-z])"
 )
+_NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms errors warnings failures".split())
 _WHOLE = r"(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(?!\d)"
 _ANY_FRACTION = lazy(
-    rf"(?<![\w.,/:-])(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,3}}\[?(?P<max>{_WHOLE})"
+    rf"(?<![\w.,/:-])(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,12}}\[?(?P<max>{_WHOLE})"
     r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
 _LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,2}(\d{1,12})(?![\w./%-])(?=.{0,80}(?<![a-z])loss\W{1,4}\d{1,12}\.\d)")
@@ -73,6 +87,7 @@ _NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
 _LEADING_THING = lazy(rf"(?i)\W{{0,8}}({'|'.join(WEAK_WORDS)}) #?(\d{{1,9}})(?=$|[,:|]| -| [a-z]{{2,12}}ed\b)")
 _SOLVER_TIME = lazy(r"^(?:[Tt]ime =|(?i:increment)[ =:]{1,3}) ?((?!0s?$)\d{1,9}(?:\.\d{1,18})?)s?$")
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
+_WORKS_ON = lazy(r"(?i)(?:^|[-:|\]]\s{1,4})\s{0,4}[a-z]{3,14}ing [a-z]{3,12} ?#?$")  # `Processing volume 12 of 233`
 _IS_DONE = lazy(
     r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
     r"|tokeni[sz]ed|uploaded"
@@ -107,6 +122,7 @@ def read_line(text: str) -> SeenOnLine:
         return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
+    labelled = _without_lists(labelled)
     maxima += _maxima(rest)
     sights = _together(bars, labelled)
     if not sights:
@@ -127,6 +143,8 @@ def read_line(text: str) -> SeenOnLine:
 
 def _whole_line(text: str) -> SeenOnLine | None:
     """What a line shows that has one form as a whole: a row, a scheduler's states, what was downloaded."""
+    if not text.isascii() and _TEST_CASE.match(text):
+        return SeenOnLine()
     row = read_row(text)
     if row is not None:
         kind = "bare" if row.bare else "train"
@@ -183,8 +201,14 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
 
 def _announced(text: str) -> list[tuple[str, int]]:
     """How many things a line says that the work begun here is about."""
+    if EVALUATION.search(text):
+        return []
     found = _ANNOUNCED.search(text) if "ing " in text else None
-    return [] if found is None or EVALUATION.search(text) else _exact_of(found[2], found[1])
+    if found is None:
+        found = _IN_A_LIST.search(text)
+        near = text[max(0, found.start() - LOOK_BACK) : found.end()] if found else ""
+        found = None if _EVERY.search(near) or OF_EARLIER.search(near) else found
+    return [] if found is None else _exact_of(found[2], found[1])
 
 
 def _exact_of(word: str, number: str) -> list[tuple[str, int]]:
@@ -222,6 +246,16 @@ def _is_inner_eta(eta: float, sights: list[CounterSight], text: str) -> bool:
     return eta <= max(2.0 * left, 2.0)
 
 
+def _without_lists(sights: list[CounterSight]) -> list[CounterSight]:
+    """Without what one line names again and again: `[{'epoch': 0, 'lr': 0.1}, {'epoch': 81, ...}]` is a schedule."""
+    listed = {
+        key
+        for key in {sight.key for sight in sights}
+        if len({sight.current for sight in sights if sight.key == key and sight.maximum is None}) >= LISTED
+    }
+    return [sight for sight in sights if sight.key not in listed]
+
+
 def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[CounterSight]:
     """Counters of one line know whether an epoch stands beside them."""
     epoch = next((sight for sight in labelled if sight.unit == "epoch"), None)
@@ -245,10 +279,10 @@ def _moving(text: str) -> list[CounterSight]:
     if current > most or most < 2 or NO_SHARE.search(label[-LOOK_BACK:]):
         return []
     if NOT_PROGRESS.search(label[-LOOK_BACK:]) and not (
-        _PART_OF_DATA.search(label) and _IS_DONE.match(text, found.end())
+        _PART_OF_DATA.search(label) and (_IS_DONE.match(text, found.end()) or _WORKS_ON.search(label))
     ):
         return []
-    if NO_SHARE_AFTER.match(text, found.end()):
+    if NO_SHARE_AFTER.match(text, found.end()) or TRIED_AGAIN.match(text, found.end()):
         return []
     if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
         return []
@@ -306,5 +340,8 @@ def _done_count(text: str) -> list[CounterSight]:
     found = _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
     if not found:
         return []
-    count, unit = parse_count(found[1]), UNITS[found[2].lower()]
-    return [CounterSight(f"done {unit}", unit, "done", count.value, None, count.rounded, "done-count")]
+    count, word = parse_count(found[1]), found[2].lower()
+    if NOT_PROGRESS.search(word) or word in _NO_WORK:
+        return []
+    unit = UNITS.get(word, "item")
+    return [CounterSight(f"done {UNITS.get(word, word)}", unit, "done", count.value, None, count.rounded, "done-count")]

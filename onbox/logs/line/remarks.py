@@ -74,6 +74,7 @@ STARTED = lazy(
     r"|\brestart(?:ed|ing)\b|\brelaunch|\battempt \d{1,9} start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training"
     r"|train|fit)"
     r"|^\W*(?:train(?:ing)?|run|job|experiment) (?:was |has )?started (?:at|on)\b"
+    r"|^\W*(?:training|run|experiment) (?:session|run|job) (?:was |has )?started\b"
     r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
 )
 # `==> Start training, epoch 61`: a part of the loop begins, not the run
@@ -89,6 +90,7 @@ ENDED = lazy(
     r"|with [1-9]))"
     r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
     r"|\bdone training\b"
+    r"|\bexit(?:ing|ed) (?:successfully|cleanly)\b"
     r"|\b(?:finish|finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
     r"|\b(?:stopped|stopping) (?:the )?training\W{0,3}$"
     r"|\bearly[ -]?stopp(?:ing|ed)\W{1,6}(?:(?:at|after|in) )?(?:(?:epoch|step|iteration|round)\W{1,2}\d|\d{1,9} (?:epoch|step"
@@ -101,6 +103,9 @@ ENDED = lazy(
     r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s{0,8}[:=]\s{0,8}(?:false|no|0))"
     r"|\bafter \d{1,18} (?:iterations|epochs|steps|rounds)\s*[:.]"
     r"|^\W*(?:fit|fitted|trained|ran|completed|finished) [\d,]+ [a-z]+ in \d"
+    r"|\bpatience\b.{0,20}\b(?:exhausted|exceeded|ran out|is over)\b"
+    r"|\bconvergence (?:atteinte|alcanzada|alcançada|raggiunta)\b|\bkonvergenz erreicht\b"
+    r"|\"(?:type|event|status|state)\": ?\"(?:stop(?:ped)?|end(?:ed)?|finished|done|completed?)\""
     r"|\bstopping\.?\s*$|^\W*(?:\[[\w.-]{1,30}\]\s{1,4})?(?:early|auto)[ -]stop(?:ped|ping)?"
     r"(?:\W{0,3}$|[.!]\s|\s(?:after|at|triggered|because|since|due)\b(?!.{0,40}\d/\d))|^\W*stopp(?:ing|ed) (?:since|because|as|after|due|by (?:the )?(?:overfit|early|converg)\w*)\b"
     r"|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall"
@@ -129,6 +134,8 @@ CRASHED = lazy(
     r"|^terminate called |^\^C|\*\*\* (?:JOB|STEP) \d.{0,120}CANCELLED|^ERROR STOP\b|^ERROR: LoadError: |(?i:\bout of memory\b"
     r"|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
     r"|\b(?:received|caught|got) signal (?:2|6|9|11|15)\b"
+    r"|^state: (?:timeout|failed|cancelled|out_of_memory|node_fail|preempted)"
+    r"|\bloss is (?:nan|inf\w*|not finite)\b.{0,20}\bstop"
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]"
     r"|\bexit(?:ed)?(?: with)? (?:code|status|rc)[ =:]{1,3}-?[1-9]|^\W*(?:exit|rc|return code)[ =:]{1,3}[1-9]\d{0,2}\W*$"
     r"|\bsending signal (?:term|kill|int)\b|\bassertion\b.{0,80}\bfailed\b|^\W*(?:killed|terminated)\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
@@ -137,9 +144,9 @@ CRASHED = lazy(
 _NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (
-    "best ", "copied", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
+    "best ", "best_", "copied", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "exceeded", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
-    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "rc=", "return code", "signal", "assertion", "abort", "solved", "terminat",
+    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "rc=", "return code", "signal", "assertion", "abort", "solved", "terminat", "convergen", "patience", "konvergenz", "state:", "loss is",
 )  # fmt: skip
 
 

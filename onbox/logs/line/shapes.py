@@ -286,10 +286,12 @@ WORD = lazy(rf"(?<![{_LETTER}])[{_LETTER}]+(?![{_LETTER}])")
 # ESPnet: 12epoch:train:1501-1600batch, 12/40epoch started; [e:12]
 BEFORE_EPOCH = lazy(
     r"(?<![\w.])(?P<epoch>\d{1,18})(?:/(?P<epochs>\d{1,18}))?(?:epoch(?::| started)|-epoch(?=\s?[(\[:]))"
-    r"|\[[eE][:=]\s?(?P<short>\d{1,18})\]"
+    r"|\[[eE](?:[:=]\s?|(?=\d{1,5}\] (?:step|it|iter|batch)(?![a-z])))(?P<short>\d{1,18})\]"
 )
+# E001/60 it 22/44
+EPOCH_OF = lazy(r"(?<!\S)[eE](?:[pP]\.?)?(?P<epoch>\d{1,6})/(?P<epochs>\d{1,6})(?=[\s:,|\]])(?P<short>)")
 COUNTED = lazy(
-    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|number|num|idx|index|id(?=\s?[=:])|count|seen|done"
+    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|nr|number|numero|número|num|idx|index|id(?=\s?[=:])|count|seen|done"
     r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"

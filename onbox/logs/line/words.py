@@ -12,10 +12,11 @@ UNITS = {
     "step": "step", "steps": "step", "globalstep": "step",
     "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
     "schritt": "step", "schritte": "step", "runde": "round", "durchlauf": "round", "tick": "iter", "ticks": "iter",
-    "época": "epoch", "épocas": "epoch", "epoca": "epoch", "epocas": "epoch", "époque": "epoch", "эпоха": "epoch",
+    "épocas": "epoch", "epoca": "epoch", "epocas": "epoch", "époque": "epoch", "эпоха": "epoch",
     "paso": "step", "pasos": "step", "passo": "step", "étape": "step", "étapes": "step", "шаг": "step",
     "iteración": "iter", "iteração": "iter", "itération": "iter", "iterazione": "iter", "итерация": "iter",
-    "nstep": "step", "fra": "frame",
+    "nstep": "step", "fra": "frame", "época": "epoch", "поколение": "generation", "génération": "generation",
+    "geração": "generation", "geracao": "generation", "generación": "generation", "generacion": "generation", "generazione": "generation",
     "upd": "update", "update": "update", "updates": "update", "up": "update",
     "batch": "batch", "batches": "batch", "minibatch": "batch", "batch_idx": "batch",
     "round": "round", "rounds": "round", "trial": "trial", "trials": "trial", "tree": "round", "trees": "round",
@@ -25,7 +26,7 @@ UNITS = {
     "images": "image", "img": "image", "file": "file", "files": "file", "object": "object", "objects": "object",
     "item": "item", "items": "item", "task": "task", "tasks": "task", "job": "job", "jobs": "job", "test": "test",
     "tests": "test", "document": "document", "documents": "document", "docs": "document", "record": "record",
-    "records": "record", "row": "row", "rows": "row", "page": "page", "pages": "page", "chunk": "chunk",
+    "records": "record", "row": "row", "rows": "row", "lines": "row", "token": "token", "tokens": "token", "page": "page", "pages": "page", "chunk": "chunk",
     "chunks": "chunk", "sweep": "sweep", "draw": "draw", "draws": "draw", "game": "game", "games": "game",
     "question": "item", "questions": "item", "prompt": "item", "prompts": "item", "stage": "stage", "phase": "stage",
     "fit": "fit", "fits": "fit", "package": "package", "packages": "package", "target": "target", "pass": "pass",
@@ -39,7 +40,9 @@ LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "ti
 LONE_WORDS = frozenset({
     "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
     "timestep", "timesteps", "generation", "gen", "episode", "globalstep", "tick",
-    "upd", "epoche", "schritt", "it", "nstep", "fra",
+    "upd", "epoche", "schritt", "it", "nstep", "fra", "época", "epoca", "époque", "эпоха", "paso", "passo", "étape", "шаг",
+    "iteración", "iteração", "itération", "iterazione", "итерация", "runde", "durchlauf", "поколение", "génération",
+    "geração", "geracao", "generación", "generacion", "generazione",
 })  # fmt: skip
 
 # Units whose number alone, without a maximum, is a counter if it goes on: `GEOMETRY OPTIMIZATION CYCLE  8`.
@@ -47,11 +50,19 @@ SELDOM_UNITS = frozenset({"cycle", "pass", "sweep", "draw", "game"})
 # Things that a run works through. A number with such a name is a counter if it goes on and on: `frame=  338 fps=0.0`.
 WEAK_UNITS = frozenset({"frame", "sample", "image", "document", "record", "chunk", "item"})
 WEAK_WORDS = frozenset(word for word, unit in UNITS.items() if unit in WEAK_UNITS) - {"fra"}
-# One word for how many there are to be.
+# One word for how many there are to be: `nsteps`, `maxiter`, `totalepochs`, `NITMAX`.
+_SO_MANY = ("n", "num", "nb", "max", "tot", "total", "numberof")
+_TO_COUNT = {
+    **{word: unit for word, unit in UNITS.items() if unit in LONE_UNITS | {"sweep", "draw", "cycle", "game"}},
+    "its": "iter",
+}
 MAXIMUM_WORDS = {
-    "nsteps": "step", "nstlim": "step", "maxsteps": "step", "maxiter": "iter", "maxiters": "iter", "nepochs": "epoch", "nepoch": "epoch",
-    "maxepochs": "epoch", "ngen": "generation", "nrounds": "round", "ntree": "round", "ntrees": "round",
+    "nstlim": "step", "maxit": "iter", "maxits": "iter",
+    **{f"{many}{word}": unit for many in _SO_MANY for word, unit in _TO_COUNT.items()},
+    **{f"{many}{word}max": unit for many in ("", "n") for word, unit in _TO_COUNT.items() if not word.endswith("s")},
 }  # fmt: skip
+for _word in UNITS.keys() & MAXIMUM_WORDS.keys():  # `nstep: 300` is a counter
+    del MAXIMUM_WORDS[_word]
 # Of these, words that stand before a number in other texts too: `ep 1 of enp0s3`, `round 2 of talks`.
 EVERYDAY = LONE_WORDS - frozenset(
     "epoch epoche step steps iter itr iteration iterations timestep timesteps globalstep schritt".split()
@@ -89,7 +100,8 @@ AUXILIARY = lazy(
     r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
     r"|pack\w*|generating|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
     r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|receiv\w*|enumerat\w*|counting|count(?= [a-z])|updating files|running tokenizer|render\w*|import\w*"
-    r"|pip|creating|quantiz\w*|parse|parsing|merg(?:e|ed|er|ing)|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer)"
+    r"|pip|creating|quantiz\w*|parse|parsing|merg(?:e|ed|er|ing)|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer"
+    r"|dropp\w*|remov\w*|dedup\w*|shuffl\w*|clean\w*)"
     r"(?![a-z])"
 )
 TRAINING = lazy(r"(?i)(?<![a-z])(?:train\w*|fit|fitting|epochs?|optimi[sz]\w+|learn\w*|finetun\w*)(?![a-z])")
@@ -112,6 +124,11 @@ _PARTS = (
 )
 NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
 NO_SHARE_AFTER = lazy(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z])")
+
+# What a number beside it was reached by: an earlier run, or the best of this one.
+OF_EARLIER = lazy(
+    r"(?i)(?<![a-z])(?:load(?:ed|ing)?|restor\w{1,4}|resum\w{1,4}|recover\w{0,4}|pretrained|best)(?![a-z])"
+)
 
 LOOK_BACK = 40
 ANY_WORD = lazy(r"[a-z]+", re.IGNORECASE)

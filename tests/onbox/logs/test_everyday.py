@@ -1,0 +1,177 @@
+"""Loops as people write them: what their numbers count, of how many, and whether they have come to their end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from onbox.logs.progress import ProgressReader
+
+if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
+
+
+def read(log: str) -> Progress:
+    reader = ProgressReader()
+    reader.feed(log.encode())
+    return reader.result()
+
+
+def lines(form: str, *numbers: int) -> str:
+    return "".join(form.replace("#", str(at)) + "\n" for at in numbers)
+
+
+# (log, current, exact maximum)
+COUNTS: dict[str, tuple[str, int | None, int | None]] = {
+    "a maximum in one word": ("GA  pop=120  ngen=250\n" + lines("Gen   #: best=16.3", 0, 5, 10, 15), 15, 250),
+    "a maximum as Fortran names it": (
+        " NITMAX  =     5000\n" + lines(" ITER=  #   RES=  1.6E-03", 50, 100, 150),
+        150,
+        5000,
+    ),
+    "a maximum in brackets": (
+        "integrating to t=50.0 (900 steps)\n" + lines("step=  #  E=-0.24", 100, 200, 300),
+        300,
+        900,
+    ),
+    "a maximum at the end of a line": (
+        "epochs=10 -> 2500 optimizer updates\n" + lines("{'update': #, 'epoch': 0.04, 'loss': 1.7}", 10, 20, 30),
+        30,
+        2500,
+    ),
+    "episodes that are called ep": ("{'max_episodes': 1500}\n" + lines("Ep   # | R    9.0", 10, 20, 30), 30, 1500),
+    "which of a record, and how many": (lines('{"batch":#,"batches":49,"rows":1000}', 1, 2, 3, 4), 4, 49),
+    "a heading that counts around the inner loop": (
+        "".join(f"--- T[{at}/6] = 1.{at} ---\n" + lines("    sweep  #/4000  |m| = 0.9", 2000, 4000) for at in (1, 2, 3))
+        + "--- T[4/6] = 1.4 ---\n"
+        + lines("    sweep  #/4000  |m| = 0.9", 2000),
+        4,
+        6,
+    ),
+    "any things that are processed": (lines("# lines processed, 8 malformed", 1000, 2000, 3000), 3000, None),
+    "things with a number": (lines("Img No. #\nTraining Accuracy: 0.46", 0, 100, 200, 300, 400), 400, None),
+    "an index of things": (lines("12:38:41 - INFO - Processing sequence index: #", *range(30)), 29, None),
+    "volumes that are worked through": (lines("Processing volume # of 233 (sub-113)", 12, 24, 36), 36, 233),
+    "an epoch of a fold": (lines("  [Fold 3 Ep 00#] tr_loss=0.1774 | val_auc=0.8", 1, 2, 3, 4), 4, None),
+    "an epoch in short brackets": (
+        lines("[E2] step #0 loss 3.1", 7, 8, 9) + lines("[E3] step #0 loss 2.9", 1, 2, 3),
+        3,
+        None,
+    ),
+    "an epoch below a first word of it": (
+        "Starting Epoch: 1\n" + lines("TRAINING - Epoch: [0][#/781] Loss 1.4", 10, 20, 30, 40),
+        0,
+        None,
+    ),
+    "generations in Portuguese": (lines("*** GERACAO NUMERO (#) ***", 0, 1, 2, 3, 4), 4, None),
+    "ionic steps around electronic ones": (
+        "".join(
+            "DAV:   1    -0.289E+02   -0.6E-06   124   0.109E-01\nDAV:   2    -0.289E+02   -0.2E-04   124   0.982E-02\n"
+            f"   {at} F= -.28905115E+02 E0= -.28905374E+02  d E =0.1E-05\n"
+            for at in range(1, 6)
+        ),
+        5,
+        None,
+    ),
+    "how many there are by now": (lines("TPE using #/# trials with best loss 31.07", *range(1, 9)), 8, None),
+    "objects that were pushed": (
+        lines("Counting objects: #% (#/100)", 50, 100)
+        + lines("Writing objects: #% (#/100)", 50, 99, 100)
+        + "Total 100 (delta 0), reused 0\n",
+        100,
+        100,
+    ),
+    "the number before the one that is being written": (
+        lines("TIMESTEP # / STATE explore / EPSILON 0.0001", 7, 8, 9) + "TIMESTEP 10 / STATE explore / EPSILON 0.00",
+        10,
+        None,
+    ),
+    "a restart that is counted": (
+        lines("indexed #/5000 documents (5.0%)", 250, 500)
+        + "worker exited code=134, restart 1/5 in 1s\n"
+        + lines("indexed #/5000 documents (15.0%)", 750, 1000)
+        + "worker exited code=134, restart 2/5 in 1s\n"
+        + lines("indexed #/5000 documents (25.0%)", 1250, 1500),
+        1500,
+        5000,
+    ),
+    "a schedule in a setting": (
+        "regime: [{'epoch': 0, 'lr': 0.1}, {'epoch': 81, 'lr': 0.01}, {'epoch': 122, 'lr': 0.001}]\nready\n",
+        None,
+        None,
+    ),
+    "what tests are called": (
+        "✔ parses a header (2.7ms)\n✔ roundtrip 12/34 (0.3ms)\n✔ epoch 3/10 label (0.2ms)\n",
+        None,
+        None,
+    ),
+    "the size of a batch": (
+        "listening\nPOST /predict 200 41.8ms batch=8\nPOST /predict 200 39.0ms batch=8\n",
+        None,
+        None,
+    ),
+}
+# (log, whether it has finished)
+ENDS: dict[str, tuple[str, object]] = {
+    "an end before the maximum": (
+        lines("[03:21:08] tick #/1000 S=0 I=1", *range(25, 500, 25))
+        + "epidemic over at tick 516, attack rate 100.0%\nresults written to out/sir.json\n",
+        True,
+    ),
+    "a solver that converged": (
+        lines("[L-BFGS] it #  loss = 3.3e-03", *range(2, 40, 2))
+        + "CONVERGENCE: RELATIVE REDUCTION OF F <= FACTR*EPSMCH\nfinal loss = 3.3e-17; total time 4.1 s\n",
+        True,
+    ),
+    "a record that says stop": (
+        lines('{"type": "train", "iter": #, "loss": 0.1}', *range(50, 300, 50))
+        + '{"type": "stop", "reason": "no improvement in 4 evals"}\n',
+        True,
+    ),
+    "a word in brackets": (lines("INFO: Crawled # pages", 2, 4, 6) + "INFO: Spider closed (finished)\n", True),
+    "a bar of R, and what came out": (
+        lines("  |=====|  #%", 98, 99, 100) + "Saving to boot_ci.csv\n          [,1]      [,2]\n2.5%  32.97 -5.30\n",
+        True,
+    ),
+    "patience that ran out": (
+        "epoch,step,loss\n" + lines("#,3,1.79", *range(20)) + "# early stopping: patience 10 exhausted, best 1.64\n",
+        True,
+    ),
+    "an end in French": (lines("Itération # / 500 : vraisemblance = -41.4", 1, 2, 3) + "Convergence atteinte\n", True),
+    "an end in Russian, before the last remark": (
+        (
+            "ETL запущен\n20:25 INFO tables_loaded: 4\n20:26 INFO ETL процесс успешно завершен!\n"
+            "20:27 INFO сессия остановлена\n"
+        ),
+        True,
+    ),
+    "a training that stopped at a lost loss": (
+        "Start training for 100 epochs\n"
+        + lines("Epoch: [#]  lr: 0.02  loss: 0.9", 1, 2)
+        + "Loss is inf, stopping training\n",
+        False,
+    ),
+    "the second of two trials, whose steps go on": (
+        "Trial  1 of 2\n"
+        + lines("Batch  #: best = 0.1", 1, 2, 3, 4)
+        + "Trial  2 of 2\n"
+        + lines("Batch  #: best = 0.2", 1, 2, 3),
+        False,
+    ),
+    "a job that its scheduler ended": (
+        lines("step #/100 loss 0.2", 40, 41, 42) + "State: TIMEOUT (exit code 0)\nCores per node: 2\n",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("log", "current", "most"), COUNTS.values(), ids=COUNTS)
+def test_what_is_counted(log: str, current: int | None, most: int | None) -> None:
+    seen = read(log)
+    assert (seen.current, seen.exact_max) == (current, most)
+
+
+@pytest.mark.parametrize(("log", "finished"), ENDS.values(), ids=ENDS)
+def test_what_has_come_to_its_end(log: str, finished: object) -> None:
+    assert read(log).finished is finished
