@@ -39,7 +39,10 @@ _MADE = lazy(
         "sampled labeled labelled annotated translated summarized drawn plotted printed reported recorded counted "
         "approved frozen filled covered tokenized embedded clustered ranked sorted deduplicated split shuffled mirrored"
     )
-    + r")\b",
+    + r")\b"
+    r"|\b(?:geschrieben|gespeichert|fertig|abgeschlossen|erledigt|erstellt|écrite?s?|enregistrée?s?|terminée?s?|sauvegardée?s?"
+    r"|escrit[oa]s?|guardad[oa]s?|terminad[oa]s?|completad[oa]s?|finalizad[oa]s?|salv[oa]s?|gravad[oa]s?|conclu[ií]d[oa]s?"
+    r"|scritt[oaie]|salvat[oaie]|completat[oaie]|сохран\w+|записан\w*|заверш[её]н\w*|готово)\b",
     re.IGNORECASE,
 )
 _LOST = lazy(
@@ -51,6 +54,7 @@ _LOST = lazy(
     r"|nothing to (?!(?:be )?done?\b|commit|update)\w+"
     r"|no (?:longer possible|way (?:on|forward|out|to)|further)|cannot|can't|could(?: not|n't)|(?:un|not )able to"
     r"|[1-9]\d{0,5} errors?|(?:status|code|rc|exit(?:ed with)?)\W{1,3}[1-9]\d{0,2}(?![.,]?\d)"
+    r"|(?:finished|ended|completed|done) with [1-9]\d{0,2}(?= (?:at|on|after|in)\b|\W*$)"
     r"|(?:abort|halt|reject|fail)(?:s|ed|ing)?|quitting|(?:refus|declin)(?:es?|ed|ing)|abandon(?:s|ed|ing)?|failures?|"
     + _any_of(
         "unusable unfinished unpublished unsaved unscored untrained unwritten unsent undelivered unsolved unresolved "
@@ -76,7 +80,12 @@ _NOT_YET = lazy(
     re.IGNORECASE,
 )
 # A figure's name, or how many there are of it beside others.
-_FIGURE_BEHIND = lazy(r"^\w*(?: \w+)?\s?(?:\(s\))?\s{0,20}[:=]?\s{0,8}\[?\d|^\w*[:=]")
+_FIGURE_BEHIND = lazy(r"^\w*[\"']?(?: \w+)?\s?(?:\(s\))?\s{0,20}[:=]?\s{0,8}\[?\d|^\w*[\"']?[:=]")
+# What is called after a failure, and is none.
+_NAMES_BEHIND = lazy(
+    r"^\w* (?:threshold|tolerance|rate|probabilit\w+|criteri\w+|budget|analysis|model|mode|bound|bar|handling)s?\b"
+)
+_FIELD = lazy(r"[\"']\s?:")  # of a record: `"ok": 2`
 _COUNT_BEFORE = lazy(r"\d\s{1,3}(?:\w+ )?$")
 _LEAVES = lazy(
     r"\b(?:shut\w*|clos\w+|clean\w*|exit\w*|disconnect\w*|releas\w+|pool|cache|threads?|epilog\w*)\b", re.IGNORECASE
@@ -107,7 +116,7 @@ def _of_clause(text: str) -> Outcome | None:
         return None if all(_DENIED.search(text[: hit.start()]) for hit in lost) else Outcome.LOST
     for hit in _MADE.finditer(text):
         before, behind = text[: hit.start()], text[hit.end() :]
-        if not _NOT_YET.search(before):
+        if not _NOT_YET.search(before) and not _FIELD.match(behind):
             denied = _DENIED.search(before) or _NOTHING_BEHIND.match(behind) or _NOTHING_BEFORE.search(before)
             return Outcome.LOST if denied else Outcome.MADE
     return None
@@ -116,4 +125,6 @@ def _of_clause(text: str) -> Outcome | None:
 def _is_figure(hit: re.Match[str], text: str) -> bool:
     if hit[0][-1].isdigit():  # an exit code
         return False
-    return bool(_FIGURE_BEHIND.search(text[hit.end() :]) or _COUNT_BEFORE.search(text[: hit.start()]))
+    behind = text[hit.end() :]
+    counted = _COUNT_BEFORE.search(text[: hit.start()])
+    return bool(counted or _FIGURE_BEHIND.search(behind) or _NAMES_BEHIND.search(behind))

@@ -15,7 +15,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.last_words import is_harmless
 from onbox.triage.meaning import ENOUGH, ROWS, SURE, meaning_of
-from onbox.triage.reading.match import QUIET_LEVELS, REMARK_LEVELS, VAGUE_ROWS, match_row, progress_of
+from onbox.triage.reading.match import BAD_LEVELS, QUIET_LEVELS, REMARK_LEVELS, VAGUE_ROWS, match_row, progress_of
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.rules.rows import CAUSE, DEATH
@@ -56,6 +56,19 @@ def told_around(cause: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -
     roots = [one for one in told if _ROOT.match(one.line.text)]
     best = max(roots[-1:] or told, key=lambda one: (one.weight, -one.line.number), default=None)
     return Fault(best.row, *best.line, LOGGED, cause.progress_before) if best else None
+
+
+def headline_of(cause: Fault, tail: tuple[SeenLine, ...]) -> Fault | None:
+    """The line of a logger's error that a stack of no Python stands below, where it names what the stack does not."""
+    if cause.row.failure_class != "code_error" or cause.trace is not None or message(cause.text).level is not None:
+        return None
+    above = [line for line in tail if line.number < cause.number and message(line.text).level is not None]
+    said = message(above[-1].text) if above else None
+    if said is None or said.level not in BAD_LEVELS or is_harmless(said.text, above[-1].text, loud=True):
+        return None
+    found = meaning_of(said.text, enough=ENOUGH)
+    named = found is not None and not found.rivals and found.failure_class not in _FOLLOW
+    return Fault(ROWS[found.failure_class], *above[-1], LOGGED, cause.progress_before) if found and named else None
 
 
 def _is_behind(line: SeenLine, cause: Fault) -> bool:

@@ -17,6 +17,7 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.match import (
     BAD_LEVELS,
     BY_ID,
+    LISTED_WARNING,
     QUIET_LEVELS,
     REMARK_LEVELS,
     TRACKER,
@@ -52,6 +53,7 @@ STOPS = lazy(
 )
 _NOTHING_WRONG = lazy(
     r"\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|missing|corrupt|lost|problems?)\b"
+    r"|\berrors?\W{0,3}[:=]\s?(?:-|none|null|nil|n/?a|false|''|\"\"|\[\]|\{\})(?=[\s,;)}\]]|$)"
     r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
     r"|\b(?:waiting|pending|queued|scheduling)\b|\bnodes are available\b"  # it has not begun yet
     r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or a list of figures
@@ -86,6 +88,7 @@ _OF_A_TOOL = lazy(
 )
 # What a program trips over when it takes itself down.
 _AT_ITS_END = lazy(r"NoneType|__del__|\b(?:clos|clean|shut|tear|exit|unload|releas|disconnect)\w*", re.IGNORECASE)
+_CLAUSES = lazy(r"[,;] ")
 _WARNINGS = lazy(r"(?:^|: )warning messages?:\s{0,4}$|^\W{0,4}warnings?\W{0,4}$", re.IGNORECASE)
 _POINTS_ELSEWHERE = lazy(
     r"\bsee (?:the )?(?:previous|above|root cause|stack trace|log)|root cause above", re.IGNORECASE
@@ -100,7 +103,8 @@ _OWN_NAME = lazy(
 )  # an exception of the program's own, without "Error"
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 _CODE = lazy(
-    r"\b(?:exit(?:ed|ing)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit|died)\b.{0,20}?"
+    r"\b(?:exit(?:ed|ing)?(?:[ _]?code)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit|died)\b"
+    r".{0,20}?"
     r"(?<![\d:.,-])(-?\d{1,3})\W{0,3}$",
     re.IGNORECASE,
 )
@@ -117,6 +121,15 @@ _OF_CODE = {
 
 
 CHECK_LINES = 12
+# What Python says of a slip, as a line of its own: a program that prints the exception it has caught, and leaves.
+_PRINTED = lazy(
+    r"'[\w.]{1,80}' object (?:has no attribute|is not|does not) .{1,80}|name '\w{1,60}' is not defined"
+    r"|(?:list|string|tuple|pop) .{0,24}index out of range|.{0,60}object is not (?:callable|iterable|subscriptable)"
+    r"|(?:[\w.]{1,80}\(\) )(?:missing \d{1,2} required|got an unexpected keyword|takes \d{1,2}) .{1,120}"
+    r"|unsupported operand type\(s\) for .{1,80}|can only concatenate .{1,60}|(?:float )?division by zero"
+    r"|(?:too many|not enough) values to unpack.{0,40}|cannot access local variable .{1,80}"
+    r"|local variable '\w{1,60}' referenced before assignment"
+)
 
 
 def are_no_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
@@ -149,6 +162,8 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
         if progress_of(line.text, said) and (attempt.steps.is_habit(line.text) or not _is_clear(said.text)):
             break
         stops = stops or bool(STOPS.search(said.text))
+        if said.level not in BAD_LEVELS and _PRINTED.fullmatch(said.text.strip()):
+            return _fault(BY_ID["defect"], line, attempt)
         row = _row_of(said, line.text, stops=stops, sure=complains, is_last=line is tail[-1])
         if row is not None:
             return _fault(row, line, attempt)
@@ -229,13 +244,16 @@ def _without_warnings(tail: Iterable[SeenLine]) -> tuple[SeenLine, ...]:
 
 def _goes_on(text: str) -> bool:
     """Whether a line may stand in a list of warnings: R tells the call, and below it the warning."""
-    return text[:2] == "  " or bool(WARNING_IN_R.match(text) or WARNED_IN_R.match(text))
+    return text[:2] == "  " or any(one.match(text) for one in (WARNING_IN_R, WARNED_IN_R, LISTED_WARNING))
 
 
 def _is_new_trouble(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
     """Whether a line names a trouble in words that the log has not used before."""
     form = "".join(filter(str.isalpha, line.text))
-    return bool(TROUBLE.search(line.text)) and all(
+    clauses = (
+        clause for clause in _CLAUSES.split(line.text) if not clause.strip()[:1].isdigit()
+    )  # `, 2 left out by error`
+    return any(map(TROUBLE.search, clauses)) and all(
         form != "".join(filter(str.isalpha, other.text)) for other in tail if other is not line
     )
 

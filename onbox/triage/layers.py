@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading.record import PROVEN
@@ -63,6 +64,10 @@ _LAYERS = (
         ),
     ),
     Layer(
+        ("port_in_use",),
+        lazy(r"process group|rendezvous|init_process|\bbind|\blisten|connect|\bserver\b|\bstore\b", re.IGNORECASE),
+    ),
+    Layer(
         ("network_blip", "auth_error"),
         lazy(
             rf"no such file|does not exist|not found|offline|download|{_NOTHING_THERE}"
@@ -110,5 +115,7 @@ def _remarks(cause: Fault, attempt: LogAttempt, near: int) -> Iterable[Fault]:
             return
         if fault.handled or fault.row.explains < CAUSE - 2 or fault.row.failure_class == cause.row.failure_class:
             continue
+        if message(fault.text).level == "DEBUG":
+            continue  # what somebody who searches for a defect is told
         if fault.severity < PROVEN and cause.progress_before - fault.progress_before <= near:
             yield fault

@@ -32,7 +32,8 @@ _SLIP = lazy(
     r"|object '[\w.]+' not found|object method|undefined (?:variable|symbol|function|reference|control|method)"
     r"|undeclared|syntax error in .{0,60}, line \d|not declared in this scope|syntax error:? (?:near )?unexpected"
     r"|\w\.(?:c|cc|cpp|h|hpp):\d{1,6}: .{0,200}assertion|nonconformant|sanitizer|buffer overflow"
-    r"|no registered .{0,60}opkernel|unsupported operations|not (?:currently |yet )?implemented"
+    r"|no registered .{0,60}opkernel|unsupported operations"
+    r"|not (?:currently |yet )?implemented(?! for (?:cuda|rocm|driver))"
     r"|parse error near line|near \".{1,40}\": syntax error|arithmetic|rangeerror|no such variable|too many open files"
     r"|in your sql syntax|no such column|column .{1,80} does not exist|null ?pointer|segmentation|stack trace",
     re.IGNORECASE,
@@ -50,7 +51,7 @@ _JOINTS = lazy(r"(?<!\bh)[_-](?=[A-Za-z])")  # but not in h_rt, h_vmem
 _SAME_SAID = (
     (
         lazy(
-            r"\b(?:(?:was|were|is|are|am|been) (?:not able|unable)|not able|impossible|did not manage) to\b",
+            r"\b(?:(?:(?:was|were|is|are|am|been) )?(?:not able|unable)|impossible|did not manage) to\b",
             re.IGNORECASE,
         ),
         "could not",
@@ -61,7 +62,7 @@ _SAME_SAID = (
     (lazy(r"\b(cannot|could not) be (pars|decod|resolv|restor|creat)ed\b", re.IGNORECASE), r"\1 \2e"),
 )
 # Of two classes that are named alike, the one whose words are rarer: a checkpoint is a file too.
-_GOES_BEFORE = (("checkpoint_corrupt", "data_error"),)
+_GOES_BEFORE = (("checkpoint_corrupt", "data_error"), ("config_error", "data_error"))
 _BLANKS = lazy(r"\s+")
 _ADDRESS = lazy(r"\b(https?|ftp|s3|gs)://[^\s'\")>]+")  # what it is made of tells nothing
 

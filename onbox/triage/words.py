@@ -9,11 +9,13 @@ import re
 
 from onbox.regex import lazy
 
-_FIGURES = r"(?:estimat\w+|rates?|bars?|norms?|terms?)\b"  # what is called error and is none
+# What is called after an error, and is none.
+_FIGURES = r"(?:estimat\w+|rates?|bars?|norms?|terms?|thresholds?|toleran\w+|margins?|budgets?)\b"
 _LOUD = rf"errors?(?! {_FIGURES})|fatal|exception|failed|abort\w*"
 _TROUBLE = (
-    rf"{_LOUD}|fail(?:ure|s)?|mismatch\w*|violat\w+|inconsisten\w+|corrupt\w*|panic\w*|diverged|cannot|could not"
-    r"|unable to|invalid|illegal|unsupported|not found|no such|denied|refused|unexpected|unrecogni[sz]ed|assert\w*"
+    rf"{_LOUD}|fail(?:ure(?! {_FIGURES})|s)?|mismatch\w*|violat\w+|inconsisten\w+|corrupt\w*|panic\w*|diverged"
+    r"|cannot|could not|unable to|invalid|illegal|unsupported|not found|no such|denied|refused|unexpected"
+    r"|unrecogni[sz]ed|assert\w*"
 )
 _HINT = (
     rf"{_TROUBLE}|fail\w*|can't|couldn't|unable|unknown|missing|exceed\w*|no|bad|expected|undefined|undeclared|killed"

@@ -25,6 +25,7 @@ LOOK_BACK = 64
 LAST = 3  # lines: launchers have a last word, too
 ENOUGH = 64  # signs: more are not counted
 BUFFER_BYTES = 8192  # of standard output into a file: so much of it comes at exit, behind what standard error says
+ANEW = 8  # rises of a counter that began anew: what a buffer or a colleague shows late has gone on from where it stood
 COLLEAGUES = 50  # lines of other ranks after the death of one: so many are no leftovers
 
 
@@ -123,10 +124,13 @@ def _read(line: bytes) -> _Shown:
 
 
 class _Standing:
-    """Where each writer's counters stand. spoken: what they said without any counter."""
+    """Where each writer's counters stand. spoken: what they said without any counter. anew: where those stand that fell
+    back, and how often each has risen since: the next trial, the next fold.
+    """
 
     def __init__(self) -> None:
         self.stood: dict[tuple[Writer, str], float] = {}
+        self.anew: dict[tuple[Writer, str], tuple[float, int]] = {}
         self.spoken: set[tuple[Writer, str]] = set()
 
     def take(self, shown: _Shown) -> bool:
@@ -146,7 +150,14 @@ class _Standing:
                 rose = rose or stands is not None or not self.stood
             if stands is None or value > stands or unit != outer:  # an inner loop may begin again
                 self.stood[key] = value
+            else:
+                rose = self._rises_anew(key, value) or rose
         return rose
+
+    def _rises_anew(self, key: tuple[Writer, str], value: float) -> bool:
+        before, rises = self.anew.get(key, (value, 0))
+        self.anew[key] = (value, rises + (value > before))
+        return value > before and rises >= ANEW
 
 
 def _rising(before: Iterable[Step], after: Iterable[Step], writer: Writer, *, alone: bool) -> int:

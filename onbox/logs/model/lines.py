@@ -157,6 +157,11 @@ _SMALL_LEVELS = {
 }  # fmt: skip
 # Of Node's loggers; of "error: " alone, compilers and tools make use as well.
 _NODE_LEVELS = (("info: ", "INFO"), ("warn: ", "WARNING"), ("debug: ", "DEBUG"), ("verbose: ", "DEBUG"))
+# "Warning" in other languages, where a line begins with it.
+_WARNING_WORDS = (
+    "警告", "경고", "Предупреждение", "Warnung", "Avertissement", "Attention :", "Advertencia", "Aviso", "Avviso",
+    "Attenzione",
+)  # fmt: skip
 # What is told in the fields of such a line.
 _FIELDS = lazy(r"\b(?:msg|message|err|error|reason)=(?:\"((?:[^\"\\]|\\.){0,600})\"?|(\S{1,200}))")
 _SOURCE = lazy(
@@ -211,6 +216,8 @@ def message(text: str) -> LogMessage:
             rest = _of_fields(text, rest) if word in ("ERROR", "CRITICAL", "FATAL") else rest
     if word is None:
         word = next((level for start, level in _NODE_LEVELS if text.startswith(start)), None)
+    if word is None and rest.lstrip("[【").startswith(_WARNING_WORDS):
+        word = "WARNING"
     return LogMessage(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
 
 

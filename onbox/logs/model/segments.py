@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.counts import counts_of
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -75,24 +76,30 @@ class Beginning:
 
     def __init__(self) -> None:
         self.head: list[bytes] = []
+        self.counted: dict[bytes, float] = {}  # what the first lines counted: a loop's line is no head
         self.again: set[bytes] = set()
         self.first: dict[str, float] = {}
         self.learned = 0
 
-    def take_head(self, form: bytes) -> None:
+    def take_head(self, form: bytes, text: str) -> None:
         if len(self.head) < HEAD_LINES and form not in self.head and sum(map(_is_letter, form)) >= HEAD_LETTERS:
             self.head.append(form)
+            for count in counts_of(message(text).text)[:1]:
+                self.counted[form] = count.value
 
-    def comes_again(self, form: bytes) -> bool:
+    def comes_again(self, form: bytes, text: str) -> bool:
         """Whether a shell is asked for something new, the file's first line stands here once more, or a second one of
         its first lines does.
         """
         if form[:2] == b"$ " or (b"$ " in form and _PROMPT.match(form.decode("latin-1"))):
             return True
-        if form not in self.head:
+        if form not in self.head or self._counts_on(form, text):
             return False
         self.again.add(form)
         return form == self.head[0] or len(self.again) > 1
+
+    def _counts_on(self, form: bytes, text: str) -> bool:
+        return any(count.value > self.counted.get(form, count.value) for count in counts_of(message(text).text)[:1])
 
     def take_counts(self, text: str) -> None:
         if self.learned < FIRST_COUNTS:

@@ -11,6 +11,8 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.match import (
     BAD_LEVELS,
     BY_ID,
+    HEADS_WARNINGS,
+    LISTED_WARNING,
     PROGRESS_MAY_SAY,
     PYTHON_WARNING,
     TRACKER,
@@ -30,6 +32,7 @@ from onbox.triage.rules.rows import DEATH
 if TYPE_CHECKING:
     from onbox.logs.model.lines import LogMessage
     from onbox.triage.reading.record import LogAttempt
+    from onbox.triage.reading.tracebacks import Trace
 
 SPEAKS_OF = 3  # lines: so far above may stand what a line goes on from
 _AT_EXIT = lazy(r"\b(?:at|to|during|on|while) (?:exit\w*|shut(?:ting )?down|teardown)\b", re.IGNORECASE)
@@ -83,15 +86,10 @@ class Faults:
         row = by_meaning(in_context(row, named, trace), said.text, named)
         if is_progress and row.id in PROGRESS_MAY_SAY and not named:
             return False
-        sure = severity(row, said, text, named, trace)
-        if named and trace is None and not said.level:
-            sure = min(sure, _most_of(previous, said.source))
-        if named and trace is None and IGNORED.search(previous):
-            sure = WEAK  # Python tells of it and goes on
-        if named is None and previous.rstrip().endswith(":") and PYTHON_WARNING.search(previous):
-            sure = WEAK  # what a warning goes on with
-        is_warning = WARNING_IN_R.match(text) or (text[:1] == " " and WARNED_IN_R.match(previous))
-        if is_warning and not _adds_to_error(attempt, number):
+        if named is None and signs.is_count(text):
+            return False
+        sure = min(severity(row, said, text, named, trace), _most_of(said, named, trace, previous))
+        if _is_warning_in_r(text, previous) and not _adds_to_error(attempt, number):
             sure = WEAK
         fault = Fault(row, number, text, sure, attempt.progress, trace if named else None, handled, said.source)
         fault = fault._replace(informed_before=attempt.informed)
@@ -142,7 +140,19 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
         faults[at] = faults[at]._replace(handled=True)
 
 
-def _most_of(previous: str, source: str) -> int:
+def _most_of(said: LogMessage, named: tuple[str, str] | None, trace: Trace | None, previous: str) -> int:
+    """How sure a fault can be, by the line before it."""
+    if named is None:
+        goes_on = previous.rstrip().endswith(":") and PYTHON_WARNING.search(previous)
+        return WEAK if goes_on else PROVEN  # what a warning goes on with
+    if trace is not None:
+        return PROVEN
+    if IGNORED.search(previous):
+        return WEAK  # Python tells of it and goes on
+    return PROVEN if said.level else _most_below(previous, said.source)
+
+
+def _most_below(previous: str, source: str) -> int:
     """How sure an exception's line can be that stands below a line of a logger: a warning, or what came of one request,
     ends nothing. An error may, also where a server lives on that has failed to start what it was to serve.
     """
@@ -150,6 +160,13 @@ def _most_of(previous: str, source: str) -> int:
     if before.level is None or before.source != source:
         return PROVEN
     return WEAK if before.level == "WARNING" or signs.is_of_another(previous) else PROVEN
+
+
+def _is_warning_in_r(text: str, previous: str) -> bool:
+    """Whether R tells a warning: with its call, below its call, or in the list of all."""
+    if LISTED_WARNING.match(text):
+        return bool(HEADS_WARNINGS.search(previous) or LISTED_WARNING.match(previous))
+    return bool(WARNING_IN_R.match(text) or (text[:1] == " " and WARNED_IN_R.match(previous)))
 
 
 def _adds_to_error(attempt: LogAttempt, number: int) -> bool:

@@ -65,6 +65,10 @@ PYTHON_WARNING = lazy(r"(?:^|\s|:)(?:[A-Z]\w*)?[Ww]arning: |^Namespace\(")
 # Of R: a warning with the call that it comes from, and such a call with the warning below it.
 WARNING_IN_R = lazy(r"(?:\d{1,3}: )?In \w[\w.:]{0,60}\(.{0,200}\) ?: \S")
 WARNED_IN_R = lazy(r"(?:\d{1,3}: )?In \w[\w.:]{0,60}\(.{0,400}:\s{0,4}$")
+# Of the list that R tells its warnings in: its head, and one of them.
+HEADS_WARNINGS = lazy(r"(?:^|: )Warning messages?:\s{0,4}$", re.IGNORECASE)
+LISTED_WARNING = lazy(r"\d{1,3}: \S")
+_TRIED_IN_R = lazy(r"Error in try\(")  # R shows what `try` has caught
 _ASIDE = lazy(r"^\s{0,40}\(.{1,400}\)\s{0,8}$")  # a whole line in brackets is a note
 _OWN_PIPE = lazy(r"multiprocessing[\\/](?:connection|managers|queues|reduction|pool|resource_sharer)")
 _OVER_A_WIRE = lazy(
@@ -214,7 +218,8 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     if _is_none_of_its(row, text, named, trace):
         return WEAK
     if abs(row.explains - ASKED) <= NEARLY_ASKED and not named:
-        return WEAK if signs.is_handled(text) or _is_quoted(row, text) else LOGGED
+        of_helper = said.level in QUIET_LEVELS and signs.OF_A_HELPER.search(said.text)
+        return WEAK if of_helper or signs.is_handled(text) or _is_quoted(row, text) else LOGGED
     if named and trace is not None:
         return LOGGED if trace.caught else PROVEN
     if said.level in QUIET_LEVELS and not row.fatal:
@@ -223,11 +228,13 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return _severity_of_named(said, text)
     if (
         _ASIDE.match(said.text)
+        or _TRIED_IN_R.match(said.text)
         or signs.is_set_aside(text)
         or (said.level is None and trace is None and _is_hedged(row, text))
     ):
         return WEAK
-    if row.fatal and not _is_quoted(row, text):
+    written_down = row.id == "fatal-level" and said.level == "ERROR"
+    if row.fatal and not written_down and not _is_quoted(row, text):
         return PROVEN
     if said.level in BAD_LEVELS:
         return LOGGED

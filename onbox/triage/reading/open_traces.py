@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message, names_level_small
+from onbox.regex import lazy
 from onbox.triage.reading.match import progress_of
 from onbox.triage.reading.tracebacks import (
     CHAIN,
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 
 PREVIOUS_LETTERS = 400
+_INDENTS = " |\u2502>"
+# What a program shows of another one, behind a gutter; so do groups of exceptions, below a headline or a rule.
+_QUOTED = lazy(r"\s{0,12}[|\u2502>] {0,4}Traceback")
+_OF_A_GROUP = lazy(r"Exception Group|^[ |]{0,40}\+[-+]|direct cause|above exception")
 
 
 class OpenTraces:
@@ -80,21 +85,31 @@ class OpenTraces:
             del traces[said.source]
         return False
 
+    def aligned(self, said: LogMessage) -> LogMessage:
+        """A line without the indentation of the traceback that it may belong to: many loggers indent all of it."""
+        trace = self.by_source.get(said.source)
+        if trace is None or not trace.indent:
+            return said
+        return said._replace(text=said.text.removeprefix(trace.indent))
+
     def _open(self, number: int, said: LogMessage, previous: str) -> None:
         before = message(previous)
         told = before.level is not None and said.source == before.source and not names_level_small(previous)
         reports = before.level == "INFO" and progress_of(previous, before)  # what follows is not the logger's
-        caught = said.level is not None or (told and not reports) or bool(OF_REQUEST.search(previous))
+        quoted = _QUOTED.match(said.text) and not _OF_A_GROUP.search(previous)
+        caught = said.level is not None or (told and not reports) or bool(quoted or OF_REQUEST.search(previous))
         chained = said.source in self.chained
         self.chained.discard(said.source)
         ignored = bool(IGNORED.search(previous))
         trace = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
         trace.before = self.led_in.get(said.source, "") if chained else previous[:PREVIOUS_LETTERS]
         self.led_in[said.source] = trace.before
+        trace.quoted = bool(quoted)
         trace.warned = told and before.level == "WARNING" and not chained
         trace.neighbour = told and not reports and said.level is None
         trace.cut = not said.text.lstrip(" |│+").startswith(("Traceback", "Stack"))
         trace.cause = self.newest.get(said.source) if chained else None
+        trace.indent = said.text[: len(said.text) - len(said.text.lstrip(_INDENTS))]
         self.by_source[said.source] = self.newest[said.source] = trace
 
     def source_of(self, said: LogMessage) -> str:

@@ -18,6 +18,7 @@ LOGGED = 2  # an error somebody wrote down, or a bare line of a tool
 PROVEN = 3  # the end of an uncaught traceback, or a line that a scheduler, a kernel or a shell writes about a death
 
 TAIL = 80  # last lines that are kept
+INFORMED = 3  # lines in which a logger of a new run tells what it does: it has come beyond its first lines
 OF_A_PART = 3  # times that the same success is told
 SUCCESS_LETTERS = 40
 
@@ -111,7 +112,7 @@ class LogAttempt:
             fault.severity > WEAK and fault.row.explains >= 30 and not fault.handled for fault in self.faults
         )
         return bool(self.progress or self.success or own_fault) or (
-            self.explicit and self.lines >= 2 and not self.faults
+            self.explicit and self.lines >= 2 and (not self.faults or self.informed >= INFORMED)
         )
 
 

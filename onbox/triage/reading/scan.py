@@ -34,7 +34,9 @@ CLOSE, PROGRESS, LOSS, LOST, SUMS_UP, INFORMS = 1, 2, 4, 8, 16, 32
 FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
+FLOOD_OF_STEPS = 400  # close looks in one attempt, before only each 64th line of progress and the last ones are looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
+LOOP_FORM = 3  # lines of one form: what comes so often is no beginning
 LOOP_LINES = 4  # alike, before they are a loop
 SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
 EARLY = 300  # first lines of progress that are kept beside the newest
@@ -138,14 +140,16 @@ class Scanner:
             back = (
                 beginning.begins_again(readable(line), readable(self.previous_progress))
                 if is_step
-                else beginning.comes_again(form)
+                else len(self.loops.get(form, ())) < LOOP_FORM and beginning.comes_again(form, readable(line))
             )
             if back:
                 self._begin(SeenLine(number, readable(line)), explicit=True)
         elif is_step:
             beginning.take_counts(readable(line))
         elif not (self.attempt.progress or self.attempt.faults or self.faults.traces or b"raceback" in form):
-            beginning.take_head(form)
+            text = readable(line)
+            if message(text).level not in BAD_LEVELS and not text.startswith("Filesystem "):
+                beginning.take_head(form, text)
 
     def _begin(self, at: SeenLine, *, explicit: bool) -> None:
         """A new attempt."""
@@ -158,6 +162,7 @@ class Scanner:
         self.previous_progress = b""
         self.beginning.again.clear()
         self.looks.clear()
+        self.loops.clear()
         self.close_looks = 0
 
     def _leap(self) -> None:
@@ -216,7 +221,8 @@ class Scanner:
                 self.skipped[form] = (number, line, self.attempt.progress)
                 return
             self.close_looks += 1
-            if self.close_looks > FLOOD and self.close_looks % CLOSE_LOOKS:
+            most = FLOOD_OF_STEPS if look & PROGRESS else FLOOD
+            if self.close_looks > most and self.close_looks % CLOSE_LOOKS:
                 self.recent.append((number, line, self.attempt.progress))
                 return
             if len(self.looks) > FORMS_KEPT:
@@ -225,7 +231,7 @@ class Scanner:
         text = readable(line)
         if not text.strip():
             return
-        said = hosted(text, readable(self.previous[:200]))
+        said = self.faults.traces.aligned(hosted(text, readable(self.previous[:200])))
         self.faults.follow_up(self.attempt, number, text, said)
         if said.text[:1] != "{" and self._take_trace_line(number, said, look):  # JSON: a traceback is in one field
             return

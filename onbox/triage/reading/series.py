@@ -56,6 +56,8 @@ _NAMED = lazy(
     re.IGNORECASE,
 )
 _VALUE = lazy(r"[=:]\s{0,3}([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan)(?![\w/]|\.\d)", re.IGNORECASE)
+# A setting that is tried in steps of its own.
+_TRIED = lazy(r"(?i)\b(?:lr|learning[_ ]rate|alpha|lambda|penalty|bound|tol\w*|scale)\s?[=:]\s?[\d.]+e\+")
 # Of a check or of whole episodes: there may be none between two lines.
 _AT_TIMES = lazy(r"val|test|eval|dev|best|std|var|ep_|episode|ret|rew|len|success", re.IGNORECASE)
 NEAR_A_DEATH = 12  # lines
@@ -122,7 +124,7 @@ def _figures_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | 
 
 def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
     """A table without names: a column that held numbers holds none in the newest rows, and what the others still hold
-    only counts on or stands still.
+    only counts on or stands still. Where most of them are lost, what is left may be a rate.
     """
     rows = [(line, cells) for line in tail if (cells := _cells(line.text))]
     newest = rows[-LOST_STEPS:]
@@ -131,7 +133,8 @@ def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
     columns = list(zip(*(cells for _, cells in newest), strict=True))
     lost = [at for at, column in enumerate(columns) if not any(map(isfinite, column))]
     told = [column for at, column in enumerate(columns) if at not in lost]
-    if not lost or any(len(set(column)) > 1 and list(column) != sorted(column) for column in told):
+    most_are = len(lost) >= max(LOST_NAMES, len(told))
+    if not lost or (not most_are and any(len(set(column)) > 1 and list(column) != sorted(column) for column in told)):
         return None
     steps_before = [cells for _, text in steps if len(cells := _cells(text)) == len(columns)]
     before = [*steps_before, *(cells for _, cells in rows[:-LOST_STEPS] if len(cells) == len(columns))]
@@ -148,7 +151,8 @@ def _blown_up(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
     """A figure that leaves all that is measured in the last rows of one form: it grows by orders of magnitude in each,
     or was small in those before.
     """
-    wide = {_words(line.text) for line in tail if "e+" in line.text.lower()}
+    newest = tail[-NEAR_A_DEATH:]
+    wide = {_words(line.text) for line in newest if "e+" in line.text.lower() and not _TRIED.search(line.text)}
     rows: dict[str, list[tuple[SeenLine, list[float]]]] = {}
     for line in tail if wide else ():
         words = _words(line.text)

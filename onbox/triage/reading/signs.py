@@ -25,7 +25,7 @@ PROGRESS = lazy(
     r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score"
     r"|bleu|wer|cer|mse"
     r"|mae|rmse|elbo|ce|nll|auc|f1|grad_?norm|mfu|tflops|\w{0,24}err(?:or)?|kl|miou|map\d{0,20}|psnr|logloss|rmsle"
-    r"|obj)['\"]?[\s:=|]{1,4}(?:-?\d|nan\b|-?inf\b)"
+    r"|obj)['\"]?[\s:=|]{1,4}(?:tensor\(\[?)?(?:-?\d|nan\b|-?inf\b)"
     r"|\b(?:GET|POST|PUT|HEAD|DELETE|PATCH) /\S{0,200}.{0,40}\b[1-5]\d\d\b"  # a server answers
     r"|\|[ =]{0,200}\|\s{0,4}\d{1,3}%"  # the bar of R
     r"|^\s*\[?\d+\]?\s{1,8}(?:train|valid|test|eval|loss|\d+\.\d)|\btok(?:ens)?/s|eta:? ?\d|\bheld[- ]out\b.{0,20}\d",
@@ -92,7 +92,9 @@ _GOES_ON = (
     r"\b(?:tr(?:y|ies)|attempts?|go|retr(?:y|ies))\b"
     r"|\b(?:[1-9]\d{0,3}|two|three|more) (?:tries|attempts|retries|goes) left\b"
     r"|\bstart\w* (?:it|them) (?:anew|again)\b|\b(?:new|other|next) (?:one|worker) (?:took|takes|has taken)\b"
-    r"|\btook over\b|\b(?:left out|put aside|set aside|passed over|not applied|kept for later|as before)\b"
+    r"|\btook over\b"
+    r"|\b(?:is|was|are|were) (?:given|handed|moved|reassigned|passed|rescheduled) (?:on )?to\b"
+    r"|\b(?:left out|put aside|set aside|passed over|not applied|kept for later|as before)\b"
     rf"|^\W{{0,4}}(?:so |now |then )?{_DOES}\b|\b(?:fell|falls) back\b|\b(?:goes|going|go) on (?:with|without|as)\b"
     r"|\b(?:using|took|taking|keep(?:s|ing)?|stay(?:s|ing)? with) (?:the |its |my |our )?(?:bundled|built-in|cached|old"
     r"|previous|last|local|slow|slower|plain|backup|other|next|current)\b|\b(?:no harm|(?:does not|doesn't) matter"
@@ -124,7 +126,8 @@ HANDLED = lazy(
     r"\b(?:error|exception) caught\b|survived|\bhandled\b"
     r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
     r"|retries remaining"
-    r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have|optional|deprecat"
+    r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have"
+    r"|\boptional(?:ly)?\b(?= (?:dependenc\w+|package|module|feature|plugin|import|extra)|\W*$|\))|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
     r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
     r"|\bis (?:being )?(?:retried|re-?submitted|re-?queued|re-?started|repeated)\b|\bwill (?:re-?)?start\b"
@@ -191,7 +194,7 @@ INODES_FULL = lazy(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b", re.IG
 INODE_HEADER = lazy(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s{1,8}(?:\S{1,80}\s{1,8})?-\w{0,4}i|\bdf\b.{0,20}--inodes")
 # Inside a server, what is preempted or cancelled is a request; and what is told of an earlier boot or run is over.
 _NOT_THE_RUN = lazy(
-    r"\b(?:sequence|seq|request|req|prompt|query|session|thread|goroutine|beam|kv)s?\b.{0,40}"
+    r"\b(?:(?:sequence|seq|request|req|prompt|query|thread|goroutine|beam|kv)s?|session \S{0,40}\d)\b.{0,40}"
     r"\b(?:preempt|evict|cancel|abort|kill|swap)"
     r"|\b(?:preempt|evict|cancel|abort|swapp?)\w*\b.{0,24}\b(?:sequence|request|prompt|quer)(?:y|ies|s)?\b"
     r"|^(?:\S{1,20}> ?)?(?:user|assistant|human|bot|prompt|question|answer|completion|generated)\s?:"
@@ -199,7 +202,6 @@ _NOT_THE_RUN = lazy(
     r"|\bof (?:an)?other (?:user|job|tenant|process|container|group)s?\b|\bunaffected\b|\bnot (?:ours|us"
     r"|this (?:job|run))\b"
     r"|\[(?:http|https|ajp)-(?:nio|bio|apr)2?-[\w.-]{1,40}-exec-\d{1,6}\]|\bqtp\d{4,12}-\d|\bXNIO-\d{1,3} task-"
-    r"|^\s{0,20}['\"][^'\"]{1,120}['\"]: [\d.]{1,20},?\W{0,3}$"  # a count in a table of them
     r"|use of closed network connection"  # closed by the program itself
     r"|\brequest: \"(?-i:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS) /"  # a web server, of what it was asked for
     r"|\bUCX\s{1,4}(?:DEBUG|INFO|TRACE)\b"
@@ -207,6 +209,19 @@ _NOT_THE_RUN = lazy(
     r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",
     re.IGNORECASE,
 )
+
+
+_COUNT = lazy(
+    r"[\s{]{0,20}(['\"])[^'\"]{1,120}\1: [\d.]{1,20},?\W{0,3}$"
+    r"|\s{1,20}\d{1,9}\s{1,4}(?:ERROR|FATAL|CRITICAL|WARN(?:ING)?)\s|\s{1,12}> \S"
+)
+
+
+def is_count(text: str) -> bool:
+    """Whether a line is one of a table of counts (`'response_status_count/429': 28,`, `  263 ERROR refused`), or is
+    quoted in a report.
+    """
+    return _COUNT.match(text) is not None
 
 
 def is_of_another(text: str) -> bool:
@@ -268,7 +283,7 @@ def told(text: str) -> str:
 
 
 # A shell takes a program's argument for a command where the line before lacks its backslash: the program ran without.
-ARGUMENT_TAKEN = lazy(r"\bline \d{1,9}: (?:--?[a-zA-Z]|[\w.]{1,80}=)\S{0,200}: command not found")
+ARGUMENT_TAKEN = lazy(r"(?:\bline |\w: )\d{1,9}: (?:--?[a-zA-Z]|[\w.]{1,80}=)\S{0,200}: (?:command )?not found")
 
 # What a node's daemon does around a job: the job has ended, or has not begun.
 HOUSEKEEPING = lazy(
@@ -278,11 +293,21 @@ HOUSEKEEPING = lazy(
 )
 
 # What a configure script tries out is meant to fail where something is missing.
-CONFIGURE_CHECK = lazy(r"\bcmTC_\w|\bconftest\.|\bCMakeTmp\b")
+CONFIGURE_CHECK = lazy(r"\bcmTC_\w|\bconftest\.|\bCMakeTmp\b|^config\.status:\d{1,6}: [a-z]{2,12}ing ")
+
+# A line of a dumped configuration: one name in quotation marks, and its value.
+_SETTING = lazy(
+    r"^[\s{]{0,80}(['\"])(?!\w*(?:loss|acc|reward|score))[\w./-]{1,60}\1: {1,30}[^:]{0,120}$", re.IGNORECASE
+)
+
+# What a program starts beside itself: its end is not the program's.
+OF_A_HELPER = lazy(
+    r"(?i)\b(?:helper|prefetch\w*|server|worker|daemon|tunnel|proxy|sidecar|monitor|child|subprocess|background)\b"
+)
 
 # How often something has gone wrong, told beside the rest: `timeouts 3`, `crashed engines 0`.
 _TALLY = lazy(
-    r"\b(?:timeouts|retries|failures|restarts|aborts|kills|crash(?:es|ed(?: \w{1,40})?))[\s:=]{1,3}\d{1,20}\b",
+    r"\b(?:timeouts|retries|failures|restarts|aborts|kills|failed|crash(?:es|ed(?: \w{1,40})?))[\s:=]{1,3}\d{1,20}\b",
     re.IGNORECASE,
 )
 
@@ -290,6 +315,8 @@ _TALLY = lazy(
 def is_progress(text: str) -> bool:
     """Whether a loop reports that it went on."""
     if not PROGRESS.search(text) or ("_" in text and not PROGRESS.search(_SWITCH.sub("", text))):
+        return False
+    if _SETTING.match(text):
         return False
     if BAR.search(text):
         return not FETCHING.search(text)

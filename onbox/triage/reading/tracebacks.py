@@ -112,11 +112,13 @@ class Trace:
         self.code: list[str] = []
         self.noise = 0
         self.latest = number
+        self.indent = ""  # of its first line
         self.progress = 0
         self.last_line = ""
         self.before = ""  # the line that it stands behind
         self.warned = False  # a warning led it in
         self.cut = False
+        self.quoted = False  # a program shows what another one had written
         self.neighbour = False  # only the line before tells that a logger wrote it
         self.ends_program = False
         self.is_shown = False  # it begins in a function of the program's: only who caught it shows no more of it

@@ -229,7 +229,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|failed \(exitcode: ?-?[1-9]"
         r"|(?:exit(?:ed|s|ing)?(?: with)?|finished with|ended with|died with)(?: (?:non-?zero"
         r"|error))?(?: exit)? ?(?:code|status|rc)?[ :=(]{1,3}-?[1-9]\d{0,2}\b|\b(?:rc|exit_?code|exit_?status"
-        r"|return_?code|returncode)\s?[=:]\s?-?[1-9]\d{0,2}\b|child process.{0,40}exited"
+        r"|return_?code|returncode)(?:\s?[=:]\s?| )-?[1-9]\d{0,2}\b|child process.{0,40}exited"
         r"|(?:srun|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|accelerate"
         r"|launch(?:er)?)\b(?!\.).{0,60}(?:terminat|abort|fail|error|noticed)|primary job  ?terminated"
         r"|sending process \d+ closing signal|trials? did not complete"

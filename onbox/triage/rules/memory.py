@@ -251,7 +251,8 @@ HOST: tuple[RuleRow, ...] = (
         "killed",
         r"^(?:.{0,160}: line \d+:)?\s{0,8}(?:\[\d{1,20}\]\s{0,8}[+-]?\s{0,8})?(?:\d+\s{1,8})?killed\s{0,8}"
         r"(?:$|\(core dumped\)"
-        r"|\s{2,}\S)|: \d+ killed\b"
+        r"|\s{2,}(?![\d.]+(?:\s|$))\S)|: \d+ killed\b"
+        r"|^.{1,160}[\]:] {1,4}killed(?: \(core dumped\))?$"
         r"|^killed(?:: 9)?\W{0,8}$|\bsignal: killed$|^(?:zsh|bash|fish|sh|dash): killed\b"
         r"|\bkilled\s{0,8}(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
         r"|(?<!will be )killed by kernel|\bkilled signal terminated program\b",

@@ -305,7 +305,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|cannot be broadcast|dimension (?:out of range|mismatch)"
         r"|must be the same shape|stack expects each tensor"
         r"|mat1 and mat2|should be the same|index out of (?:range|bounds)"
-        r"|has no attribute|no module named|cannot import name|CompilationError|can't pickle|cannot pickle"
+        r"|has no attribute|no module named|cannot import name|\bCompilationError\b|can't pickle|cannot pickle"
         r"|view size is not compatible|shape '\[.{0,60}is invalid|Given groups=|got \d+ channels"
         r"|dtype.{0,40}mismatch|mismatch.{0,30}dtype|axis \d+ is out of bounds",
         "PyTorch, JAX, NumPy, Triton",

@@ -225,7 +225,8 @@ THEMES: tuple[Theme, ...] = (
         r"|nccl|rocblas|hipblas\w*|miopen|cublas\w*|shared object|\S+\.so[\w.]*"
         r"|glibc\w*"
         r"|instruction set|avx\w*",
-        r"not found|init\w{0,12} failed|failed to (?:obtain|get|query)|no .{0,48}(?:found|available|detected"
+        r"not found|init\w{0,12} failed|failed to (?:obtain|get|query)"
+        r"|no (?:usable|suitable|supported|compatible|working)|no .{0,48}(?:found|available|detected"
         r"|visible|present)|found (?:0|no|none)|found only"
         r"|0 (?:devices|gpus|cards)|needs? at least|requires?|too old|unsupported|not supported|not available"
         r"|unavailable|insufficient|incompatible|could not (?:load|find|open|initiali[sz]e)"
@@ -233,6 +234,7 @@ THEMES: tuple[Theme, ...] = (
         r"|cannot (?:open|load|find|read|use)|no such|failed to (?:load|initiali[sz]e)|mismatch\w*"
         r"|(?:built|compiled|installed|linked|configured) without|without .{0,30}(?:support|enabled)"
         r"|not (?:built|compiled|linked)|cpu only|missing|none (?:is|are|was|were) (?:visible|found)"
+        r"|not implemented for|(?:below|older than|lower than|at least) version"
         r"|no registered|not registered|not visible|not installed"
         r"|no \w+ support|acquire failed|fail\w* to acquire|already acquired|not acquired",
         1,
@@ -251,10 +253,11 @@ THEMES: tuple[Theme, ...] = (
         "nccl_or_distributed",
         r"ranks?|barriers?|collectives?|all ?reduce|all ?gather|broadcast|rendezvous|process group|peers?|mpi"
         r"|nccl|gloo|ucx|quorum|communicators?|world size|stragglers?|heartbeats?|coordinator|leader|replicas?"
-        r"|followers?|ring",
+        r"|followers?|ring|(?:another|other) process(?:es)?|daemons?",
         r"never (?:arriv\w+|came|reached|joined|answered|reported)|time[ds]? ?out|timeout|lost"
         r"|not (?:respond\w*|arriv\w*|join\w*)|unreachable|disconnect\w*|abort\w*|stuck|dead|gone|missed|left"
         r"|closed|no (?:answer|response|reply|word)|no \w{1,20} (?:for|since|in) \d+"
+        r"|(?:could not|failed to) (?:\w+ ){1,3}connection|cannot connect"
         r"|did not (?:join|arrive|answer|report)|only \d+ of \d+|silent|vanish\w*",
         1,
     ),

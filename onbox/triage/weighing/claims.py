@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
 from onbox.triage.reading.record import LOGGED, WEAK
+from onbox.triage.reading.signs import OF_A_HELPER
 from onbox.triage.reading.success import SHUT_DOWN, is_test_report
 from onbox.triage.rules.rows import ASKED, VAGUE
 
@@ -19,9 +20,6 @@ _LEAVES_OTHERS = ("nccl_or_distributed",)
 REPORTED_WITHIN = 4  # lines
 LAST_TOLD = 20  # lines of loggers: who is asked to end tells no more than that
 LAST_STEPS = 2  # life signs of one who was asked to end
-_OF_A_HELPER = lazy(
-    r"(?i)\b(?:helper|prefetch\w*|server|worker|daemon|tunnel|proxy|sidecar|monitor|child|subprocess|background)\b"
-)
 
 # A solver that stops at its own limit has a result.
 _OWN_LIMIT = lazy(r"(?i)^\W{0,3}(?:time|iteration|node|solution) limit (?:was )?(?:reached|hit)\W{0,3}$")
@@ -38,7 +36,7 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
         return False
     if is_test_report(attempt.success.text) and not _stopped_the_tests(fault, attempt.success):
         return False  # what a test suite provokes
-    if _OF_A_HELPER.search(fault.text) and fault.trace is None:
+    if OF_A_HELPER.search(fault.text) and fault.trace is None:
         return False
     found = fault.row.rivals[0] if fault.row.failure_class == "unknown" else fault.row.failure_class
     if SHUT_DOWN.search(attempt.success.text):
@@ -47,7 +45,7 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
         if attempt.informed - fault.informed_before >= LAST_TOLD:
             return False
         return fault.severity >= LOGGED and not attempt.reached_end and attempt.signs_after(fault) <= LAST_STEPS
-    if found in _LOSES_RESULTS:
+    if found in _LOSES_RESULTS and attempt.signs_after(fault) <= LAST_STEPS:
         return attempt.saved is None or attempt.saved.number < fault.number
     if found in _LEAVES_OTHERS:
         return attempt.signs_after(fault) == 0

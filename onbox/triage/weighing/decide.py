@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
-from onbox.triage.around import told_around
+from onbox.triage.around import headline_of, told_around
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import are_no_words, last_words, reason_before, told_after
 from onbox.triage.layers import explained_by
@@ -18,7 +18,7 @@ from onbox.triage.reading.series import lost_figures, series_fault
 from onbox.triage.reading.tracebacks import exception_of
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
-from onbox.triage.weighing.grounds import SURVIVED_PROVEN, counts, is_over
+from onbox.triage.weighing.grounds import SURVIVED_PROVEN, counts, gave_up, is_over
 from onbox.triage.weighing.scene import Scene
 from onbox.triage.weighing.shown import to_show
 from onbox.triage.weighing.went_on import is_complaint
@@ -55,7 +55,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
     live = [fault for fault in (*attempt.faults, *((cut,) if cut else ())) if counts(fault, scene)]
     lost = _lost(attempt) or series_fault(attempt, record.tail)
-    sure = [fault for fault in live if fault.severity > WEAK and not fault.handled]
+    sure = [fault for fault in live if fault.severity > WEAK and not (fault.handled and not _gave_up_on(fault, scene))]
     if not sure and attempt is record.attempts[-1] and not are_no_words(attempt, record.tail):
         last, said = last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead)
         candidates = [_concrete(last, said), last] if last or said else [last_stack(attempt, record.tail)]
@@ -80,15 +80,24 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     if below is None and ranked[0].row.id in _MAY_BE_NUMBERS:
         below = lost_figures(record.tail, ranked[0])
     if below is None:
-        below = told_around(ranked[0], attempt, record.tail)
+        below = told_around(ranked[0], attempt, record.tail) or headline_of(ranked[0], record.tail)
     cause = _over(below, ranked[0]) if below else to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
 
 
 SAYS = "says-"  # what begins the names of rows that are read from a sentence
+GAVE_UP_WITHIN = 8  # lines
 GOES_ON_FOR = 3  # lines: so far does the message of an exception reach
 _SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level", "torch-writer", "short-write")
+
+
+def _gave_up_on(fault: Fault, scene: Scene) -> bool:
+    """Whether what had been tried again was given up in the last lines."""
+    last = scene.record.last_line
+    if last is None or scene.end - fault.number > GAVE_UP_WITHIN or tells_a_way_on(last.text):
+        return False
+    return gave_up(fault, scene)
 
 
 def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault | None:

@@ -15,9 +15,9 @@ from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading import signs
-from onbox.triage.reading.match import NEARLY_ASKED, QUIET_LEVELS, REMARK_LEVELS
+from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED, QUIET_LEVELS, REMARK_LEVELS
 from onbox.triage.reading.outcome import closing_outcome, outcome_of
-from onbox.triage.reading.record import PROVEN, TAIL, WEAK
+from onbox.triage.reading.record import LOGGED, PROVEN, TAIL, WEAK
 from onbox.triage.reading.success import is_of_build
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY, VAGUE
@@ -25,13 +25,21 @@ from onbox.triage.stacks import FRAME
 from onbox.triage.weighing.claims import is_meant, outlives_success
 from onbox.triage.weighing.outputs import is_result, names_a_file
 from onbox.triage.weighing.shell import a_shell_goes_on
-from onbox.triage.weighing.went_on import counts_on, first_line, is_complaint, same_is_fine_later, went_on
+from onbox.triage.weighing.went_on import (
+    counts_on,
+    first_line,
+    is_complaint,
+    names_piece,
+    same_is_fine_later,
+    went_on,
+)
 from onbox.triage.words import LOUD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.triage.reading.record import Fault
+    from onbox.triage.reading.tracebacks import Trace
     from onbox.triage.weighing.scene import Scene
 
 SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other ranks and flushed bars still show one or two
@@ -39,6 +47,7 @@ SURVIVED_SHOWN = 2  # the same after one that the program seems to have shown it
 SURVIVED_DEATH = 8  # the same where a launcher counts a death at the end: that one needs a cause near it
 SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkpoint only
 SURVIVED_BEFORE = 2  # times
+HABIT = 5  # times that one in hand came again: more than an attempt is made before it is given up
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
 FORM_LETTERS = 12  # a shorter line is told again by chance
 SAME_LETTERS = 20  # of two complaints: so they begin alike
@@ -52,7 +61,21 @@ _SAVED_IN_LAST = 12  # lines: a summary may follow
 _MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
 _ENDS_PROGRAM = ("fortran", "fortran-read", "other-languages")  # the runtime of a language that ends what it tells of
 _DONE = lazy(
-    r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?!.{0,80}(?:fail|error|abort|(?<!\w)no(?:t|thing)?\b))",
+    r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?! with [1-9])"
+    r"(?!.{0,80}(?:fail|error|abort|(?<!\w)no(?:t|thing)?\b))"
+    r"|^\W{0,4}(?:the )?end\W{0,4}$",
+    re.IGNORECASE,
+)
+_OF_A_SCRIPT = lazy(
+    r"\bexit(?:ed)?\b.{0,12}\b(?:code|status)?\D{0,3}0\b"
+    r"|\b(?:job|script)\b.{0,12}\b(?:finished|ended|done|complete\w*) (?:at|on)\b",
+    re.IGNORECASE,
+)
+_OF_A_LAUNCHER = lazy(r"\b(?:srun|slurmstepd|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|pdsh|rank)\b")
+# Said of the work as a whole: what its last lines still save or print does not undo it.
+_WHOLE_FAILED = lazy(
+    r"\b(?:training|pipeline|workflow|run|experiment|simulation|analysis|program|evaluation)\b(?: \w+)? "
+    r"(?:failed|aborted|crashed|died)\b(?!\s?[:=]\s?\d)",
     re.IGNORECASE,
 )
 # Reads like an exception's name, and is a tool's complaint: "Error", or what the set-up of a shell is told by.
@@ -60,8 +83,9 @@ _OF_A_TOOL = lazy(r"(?:Error|CondaError|CommandNotFoundError): ")
 _OF_PYTHON = lazy(r"[A-Z]\w{0,40}(?:Error|Exception): ")
 _OF_A_POOL = lazy(r"^\s+File \".{1,300}\", line \d{1,7} in (?:_process_worker|_bootstrap|_worker_loop|worker)$")
 _OF_A_THREAD = lazy(r"^Exception in thread ")
+_STDLIB = lazy(r"[\\/](?:lib[\\/]python[\d.]+|Lib)[\\/](?!(?:site|dist)-packages)|^<frozen ")
 _IMPORTS = lazy(r"(?:import|from) \w")
-_INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?:received|caught|got) (?:signal )?SIGINT\b")
+_INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?i:received|caught|got) (?:signal )?SIGINT\b")
 
 
 class Ground(NamedTuple):
@@ -92,9 +116,22 @@ def counts(fault: Fault, scene: Scene) -> bool:
 def _is_the_last_to_count(fault: Fault, scene: Scene) -> bool:
     """Whether no later fault counts: what ended the run then is not to be told by what it printed before."""
     later = [one for one in scene.attempt.faults if one.number > fault.number and one.severity > WEAK]
-    if any(one.row.explains <= SUMMARY and not one.handled for one in later):
+    if any(one.row.explains <= SUMMARY and not one.handled and not _is_of_a_piece(one) for one in later):
         return False  # somebody tells of an end with an exit code
     return not later or later[-1].handled or not counts(later[-1], scene)
+
+
+def _is_of_a_piece(fault: Fault) -> bool:
+    """`trial 9: FAILED rc=1`, and no launcher's word of one of its processes."""
+    return names_piece(fault.text) and not _OF_A_LAUNCHER.search(fault.text)
+
+
+def _is_a_lost_piece(fault: Fault, scene: Scene) -> bool:
+    """Whether a driver counts one of its pieces as failed, and tells at its end which was best, or what it saved."""
+    last = scene.record.last_line
+    if scene.dead or last is None or fault.row.explains > SUMMARY or not _is_of_a_piece(fault):
+        return False
+    return last.number > fault.number and is_result(last.text, sure=True)
 
 
 def _went_on(fault: Fault, scene: Scene) -> bool:
@@ -126,6 +163,8 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
     """Whether a bare complaint was followed by a result that was saved as the last thing of all."""
     if scene.dead or fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE:
         return False
+    if _WHOLE_FAILED.search(fault.text):
+        return False
     if fault.row.explains <= ASKED + NEARLY_ASKED:  # who is asked to end saves what it has
         return False
     saved = scene.attempt.saved
@@ -134,8 +173,10 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
     return saved.number > max(fault.number, scene.end - _SAVED_IN_LAST)
 
 
-def _closes_in_loss(fault: Fault, scene: Scene) -> bool:
-    """Whether the last line of all says that the work will not be there, and nothing else complains behind a fault."""
+def gave_up(fault: Fault, scene: Scene) -> bool:
+    """Whether the last line of all says that the work will not be there, and nothing else complains behind a fault:
+    what had been tried again was in vain.
+    """
     if fault.severity == WEAK or scene.exited_zero or scene.attempt.success or scene.attempt.reached_end:
         return False
     if closing_outcome(scene.record) is not Outcome.LOST:
@@ -150,7 +191,7 @@ def _closes_with_work(fault: Fault, scene: Scene) -> bool:
     last = scene.record.last_line
     if scene.dead or last is None or fault.trace is not None or fault.severity == PROVEN or fault.number >= last.number:
         return False
-    if closing_outcome(scene.record) is not Outcome.MADE:
+    if closing_outcome(scene.record) is not Outcome.MADE or _WHOLE_FAILED.search(fault.text):
         return False
     return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
 
@@ -226,6 +267,14 @@ def _is_worked_on(fault: Fault, scene: Scene) -> bool:
     return _is_bare(fault, scene) and told >= INFORMED
 
 
+def _is_a_peers(fault: Fault, scene: Scene) -> bool:
+    """Whether a coordinator writes down that it has lost somebody, and tells of much more work since."""
+    if scene.dead or fault.trace is not None or fault.severity != LOGGED or message(fault.text).level not in BAD_LEVELS:
+        return False
+    told = scene.attempt.informed - fault.informed_before
+    return fault.row.failure_class == "nccl_or_distributed" and told >= TOLD_MUCH
+
+
 def does_it_again(fault: Fault, scene: Scene) -> bool:
     """Whether a logger tells after a bare complaint what it told before it: a server answers the next request, a loop
     takes the next piece.
@@ -257,7 +306,7 @@ def is_over(words: Fault, scene: Scene) -> bool:
 def _ends_with_done(fault: Fault, scene: Scene) -> bool:
     """Whether the log's very last line says that all is done."""
     last = scene.record.last_line
-    if last is None or fault.number >= last.number or not _is_bare(fault, scene):
+    if last is None or fault.number >= last.number or not _is_bare(fault, scene) or _WHOLE_FAILED.search(fault.text):
         return False
     return bool(_DONE.search(message(last.text).text))
 
@@ -296,6 +345,48 @@ def _is_habit(fault: Fault, scene: Scene) -> bool:
     return len(alike) >= SURVIVED_BEFORE and all(scene.attempt.signs_after(other) for other in alike)
 
 
+def _is_outlived_before(fault: Fault, scene: Scene) -> bool:
+    """Whether the program had an exception of the same place, or told by the same statement, in hand again and again,
+    and worked between.
+    """
+    trace = fault.trace
+    if trace is None or trace.user_frame is None or not _is_in_hand(fault, scene):
+        return False
+    alike = [
+        other
+        for other in scene.attempt.faults
+        if other.trace and (other.trace.user_frame == trace.user_frame or _is_told_alike(trace, other.trace))
+    ]
+    return len(alike) > HABIT and sum(_did_more(one, next_) for one, next_ in pairwise(alike)) >= SURVIVED_BEFORE
+
+
+def _is_told_alike(one: Trace, other: Trace) -> bool:
+    """Whether the same statement of a logger led in both."""
+    told = _opening(one.before)
+    return len(told) >= FORM_LETTERS and told == _opening(other.before)
+
+
+def _was_in_its_librarys_hand(fault: Fault, scene: Scene) -> bool:
+    """Whether Python's own library raised and caught it, as a cache that misses does: another exception came while it
+    handled that, and tells what happened.
+    """
+    trace = fault.trace
+    if trace is None or not trace.frames or not all(_STDLIB.search(frame.file) for frame in trace.frames):
+        return False
+    return any(other.trace is not None and other.trace.cause is trace for other in scene.attempt.faults)
+
+
+def _ended_another(fault: Fault, scene: Scene) -> bool:
+    """Whether a command line was refused, so that its program ended at once, and another program ended behind it."""
+    if fault.row.id != "usage" or fault.trace is not None:
+        return False
+    return any(
+        other.number > fault.number and other.trace and other.trace.ends_program and other.row.explains > SUMMARY
+        for other in scene.attempt.faults
+        if other.severity == PROVEN and other.source == fault.source
+    )
+
+
 def _is_told_between(fault: Fault, scene: Scene) -> bool:
     """Whether a logger told of something between a death and the steps behind it: what a buffer held comes at once."""
     life = scene.attempt.last_progress
@@ -308,6 +399,8 @@ def _was_overtaken(fault: Fault, scene: Scene) -> bool:
     attempt, trace = scene.attempt, fault.trace
     if scene.exited_zero or _is_told_between(fault, scene):
         return False
+    if attempt.informed - fault.informed_before >= INFORMED:
+        return False  # no logger waits
     if trace is None and fault.row.id in _ENDS_PROGRAM and attempt.progress > fault.progress_before:
         return (
             attempt.success is None
@@ -351,7 +444,22 @@ def _ends_in_death(fault: Fault, scene: Scene) -> bool:
 
 def _was_before_success(fault: Fault, scene: Scene) -> bool:
     success = scene.attempt.success
-    return success is not None and fault.number < success.number
+    if success is None or fault.number >= success.number:
+        return False
+    return not (_is_word_of_a_script(success.text) and _ended_its_program(fault, scene))
+
+
+def _ended_its_program(fault: Fault, scene: Scene) -> bool:
+    """Whether nobody caught an exception, and no work was told since."""
+    trace, attempt = fault.trace, scene.attempt
+    if trace is None or not trace.ends_program or trace.caught or fault.severity < PROVEN or fault.handled:
+        return False
+    return attempt.progress == fault.progress_before and attempt.informed - fault.informed_before < INFORMED
+
+
+def _is_word_of_a_script(text: str) -> bool:
+    """`exit code 0`, `job finished at 03:50`: who started a program may have missed its code, behind a pipe."""
+    return _OF_A_SCRIPT.search(message(text).text) is not None
 
 
 def _came_after_the_work(fault: Fault, scene: Scene) -> bool:
@@ -411,9 +519,11 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "its end was announced: who has done its work ends its helpers",
            lambda f, s: s.attempt.reached_end and is_meant(f, s.record.tail)),
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
+    Ground(False, "Python's own library had it in hand when another exception came", _was_in_its_librarys_hand),
     Ground(False, "a file is missing that a dead program was to write", _follows_a_death),
     Ground(False, "words so vague count in the last lines only", _is_vague_and_far),
-    Ground(True, "the last line of all says that the work will not be there", _closes_in_loss),
+    Ground(False, "a piece that failed, and a driver that sums up all of them", _is_a_lost_piece),
+    Ground(True, "the last line of all says that the work will not be there", gave_up),
     Ground(False, "a bare complaint, and the last line of all says that the work is there", _closes_with_work),
     Ground(False, "the shell that started what complains shows its next commands, and works on", _a_shell_goes_on),
     Ground(False, "the program prints below what it printed above, or a result as its last line", _went_on),
@@ -426,7 +536,10 @@ GROUNDS: tuple[Ground, ...] = (
            lambda f, s: _was_before_success(f, s) and outlives_success(f, s.attempt)),
     Ground(False, "a word of success follows", _was_before_success),
     Ground(False, "a bare complaint or one in hand, and loggers tell what the program does next", _is_worked_on),
+    Ground(False, "a peer that was lost, and its coordinator tells of much more work", _is_a_peers),
     Ground(False, "a bare complaint or one in hand, and a logger tells again what it told before", does_it_again),
+    Ground(False, "one in hand, which it had again and again at the same place, and worked on", _is_outlived_before),
+    Ground(False, "a command line that was refused, and another program ended behind it", _ended_another),
     Ground(False, "a vague complaint, made before in the same words and outlived", _is_made_again),
     Ground(False, "a bare complaint, and the last line of all says done", _ends_with_done),
     Ground(False, "a bare complaint or one in hand, and none of the many lines since complains", _is_long_past),

@@ -52,6 +52,8 @@ _SUMS_UP = lazy(
     rf".{{0,120}}\d|^\W{{0,4}}(?:\w{{1,20}} )?(?:report|output|results?|table|plot)s?\W{{1,4}}(?:in |at |to )?{_FILE}",
     re.IGNORECASE,
 )
+_BAD_CODE = lazy(r"(?i)\b(?:rc|exit ?code|exit ?status)\s?[=:]\s?-?[1-9]\d{0,2}\b")
+_OF_THE_BEST = lazy(r"^\W{0,4}(?:best|final|overall|winner)\b(?!.{0,40}\bso far\b).{0,80}\d", re.IGNORECASE)
 # A name and its figure, and no more.
 _FIGURE = lazy(r"^\W{0,4}[A-Za-z][\w ./()-]{0,40}?[:=\s]\s{0,8}[-+]?\d[\d.,e+-]{0,20}(?: ?\w{1,8}| ?%)?\W{0,2}$")
 _WORDS = lazy(r"\S+")
@@ -99,7 +101,8 @@ def _is_of_a_stack(text: str) -> bool:
 
 def complains(text: str) -> bool:
     """Whether a line speaks of a trouble."""
-    return bool(TRACKER.match(text) or LOUD.search(text) or TROUBLE.search(text) or signs.STOPPED.search(text))
+    words = (LOUD, TROUBLE, signs.STOPPED, _BAD_CODE)
+    return bool(TRACKER.match(text) or any(word.search(text) for word in words))
 
 
 def tells_of_program(text: str) -> bool:
@@ -116,7 +119,8 @@ def is_result(text: str, *, sure: bool) -> bool:
     """Whether a line tells what came out, as the last one of a program does. sure: only what sums up or was saved; else
     any line that holds a figure or a file, and neither begins a work nor counts a loop.
     """
-    if _AT_WORK.search(text) or is_farewell(text) or signs.FAILED.search(text):
+    of_the_best = _OF_THE_BEST.match(text)  # `best: trial 7 with val_loss 0.18` counts no loop
+    if (_AT_WORK.search(text) and not of_the_best) or is_farewell(text) or signs.FAILED.search(text):
         return False
     if signs.SAVED.search(text) and _FIGURE_OR_FILE.search(text):
         return not signs.MIDWAY.search(text)

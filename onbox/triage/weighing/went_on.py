@@ -71,6 +71,7 @@ _PIECE = lazy(
 )
 _WARNED = ("WARNING", *BAD_LEVELS)
 _DID_MORE = 2  # lines
+_SERIES = 2  # lines of one form
 # Whose complaint no script minds: it looks for something, or clears what may not be there.
 _TINY_TOOL = lazy(r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S")
 _LOGGED_MORE = 5  # lines
@@ -103,11 +104,15 @@ def went_on(fault: Fault, scene: Scene) -> bool:
         return False
     if fault.trace is None and (_is_allowed(fault, scene) or _is_of_small_tool(fault, around)):
         return True
-    return _prints_on(fault, around, scene) or _is_between(around, fault) or _brought_a_result(fault, around, scene)
+    return (
+        _prints_on(fault, around, scene) or _is_between(around, fault, scene) or _brought_a_result(fault, around, scene)
+    )
 
 
 def is_complaint(fault: Fault) -> bool:
     """Whether it is what a program says, rather than the death of a process or of its data."""
+    if fault.trace is not None and fault.trace.quoted:
+        return True
     if (fault.row.explains == DIVERGED and fault.trace is None) or fault.row.failure_class in _OF_RESOURCES:
         return False
     if abs(fault.row.explains - ASKED) <= NEARLY_ASKED:
@@ -162,8 +167,13 @@ def _logs_on(fault: Fault, scene: Scene) -> bool:
     """
     if fault.trace is None or not fault.trace.neighbour or message(fault.trace.before).level not in BAD_LEVELS:
         return False
-    since = (message(line.text) for line in scene.record.tail if line.number > fault.number)
-    return sum(said.level == "INFO" and not signs.FAREWELL.search(said.text) for said in since) >= _LOGGED_MORE
+    told = [(line, message(line.text)) for line in scene.record.tail]
+    since = [(line, said) for line, said in told if line.number > fault.number and said.level == "INFO"]
+    since = [(line, said) for line, said in since if not signs.FAREWELL.search(said.text)]
+    if len(since) >= _LOGGED_MORE:
+        return True
+    before = [line.text for line, said in told if line.number < first_line(fault) and said.level == "INFO"]
+    return sum(any(same_form(line.text, text) for text in before) for line, _ in since) >= _DID_MORE
 
 
 def _took_the_next(fault: Fault, scene: Scene) -> bool:
@@ -175,9 +185,15 @@ def _took_the_next(fault: Fault, scene: Scene) -> bool:
     failed = [(hit[1].lower(), int(hit[2])) for text in told for hit in _PIECE.finditer(text)]
     if not failed:
         return False
-    later = told_of(line for line in scene.record.tail if line.number > fault.number)
+    later = [line for line in scene.record.tail if line.number > fault.number]
+    later = later if fault.trace is not None and fault.trace.quoted else told_of(later)
     came = [(hit[1].lower(), int(hit[2])) for line in later for hit in _PIECE.finditer(line.text)]
     return any(word == kind and number > failed_at for word, failed_at in failed for kind, number in came)
+
+
+def names_piece(text: str) -> bool:
+    """Whether a line tells of one of the things that a loop takes one after the other: `trial 9: FAILED rc=1`."""
+    return _PIECE.search(text) is not None
 
 
 def counts_on(fault: Fault, scene: Scene) -> bool:
@@ -261,11 +277,29 @@ def _prints_on(fault: Fault, around: Around, scene: Scene) -> bool:
     return False
 
 
-def _is_between(around: Around, fault: Fault) -> bool:
+def _ends_uncaught(fault: Fault) -> bool:
+    """Whether it is an exception that ended its program, as far as its traceback tells."""
+    return fault.trace is not None and fault.trace.ends_program and not fault.trace.caught
+
+
+def _is_told_with(line: SeenLine, fault: Fault, scene: Scene) -> bool:
+    """Whether a line stands below an earlier complaint of the same words: it is more of what that one says."""
+    return any(
+        0 < line.number - one.number <= _NEAR_LINES and same_form(one.text, fault.text) for one in scene.record.tail
+    )
+
+
+def _is_between(around: Around, fault: Fault, scene: Scene) -> bool:
     """Whether the program shows below what it showed above: it lets nothing wait, so it printed that later."""
     if fault.trace is not None and fault.trace.cut:
         return False  # a full buffer had been written out before
     above, below = around.above[-_SERIES_LINES:], around.below[:_SERIES_LINES]
+    if any(same_form(line.text, fault.text) for line in scene.record.tail if line.number < fault.number):
+        above = [line for line in above if not _is_told_with(line, fault, scene)]
+    if _ends_uncaught(fault):  # the script around it tells of its beginning and its end, too, but not right above
+        nearest = above[-1:]
+        series = [one for one in above if sum(same_form(one.text, other.text) for other in above) >= _SERIES]
+        above = [*series, *nearest]
     return any(same_form(one.text, other.text) for one in above for other in below)
 
 
@@ -281,6 +315,8 @@ def _brought_a_result(fault: Fault, around: Around, scene: Scene) -> bool:
         return True  # the program showed it, and tells more
     if is_result(last.text, sure=True) or len(around.below) < _DID_MORE:
         return is_result(last.text, sure=True)
+    if _ends_uncaught(fault):
+        return False  # the script around it names figures and files, too
     if trace is None or waited:
         return (not waited or (trace is not None and trace.is_shown)) and is_figure(last.text)
     return is_result(last.text, sure=False)

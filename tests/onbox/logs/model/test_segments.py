@@ -22,10 +22,10 @@ def test_other_words_do_not(text: str) -> None:
 def test_the_first_line_of_the_file_comes_again() -> None:
     beginning = Beginning()
     for form in (b"Loading the configuration", b"Building the data loaders"):
-        beginning.take_head(form)
-    assert not beginning.comes_again(b"Saving the last checkpoint")
-    assert not beginning.comes_again(b"Building the data loaders")
-    assert beginning.comes_again(b"Loading the configuration")
+        beginning.take_head(form, form.decode())
+    assert not beginning.comes_again(b"Saving the last checkpoint", "")
+    assert not beginning.comes_again(b"Building the data loaders", "")
+    assert beginning.comes_again(b"Loading the configuration", "")
 
 
 def test_a_counter_begins_again() -> None:

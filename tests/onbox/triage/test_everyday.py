@@ -1,0 +1,341 @@
+"""What happens every day around a run: scripts that go on, drivers that count, loggers that reject, and real ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
+
+FRESH = Evidence(log_age_seconds=30.0)
+TRACE = 'Traceback (most recent call last):\n  File "/w/load.py", line 14, in <module>\n    put(row)\n'
+
+
+def rejected(at: int, exception: str) -> str:
+    return (
+        f"2026-11-28 03:50:{at:02},456 ERROR loader row rejected -> dead/{at}.jsonl\n{TRACE}{exception}\n"
+        f"2026-11-28 03:50:{at:02},467 INFO loader part {at} committed\n"
+    )
+
+
+HEALTHY = {
+    "rows that a loader rejects again and again, for several reasons": (
+        "".join(rejected(at, ("KeyError: 'v'", "ValueError: bad date: '13.32.'")[at % 2]) for at in range(9))
+        + "2026-11-28 03:50:57,497 INFO loader accepted=11981 rejected=9 (0.1%, limit 1%)\n"
+    ),
+    "tracebacks that a driver shows of its trials": (
+        "sweep of 4 trials\n"
+        + "".join(
+            f"trial {at} lr=0.{at}: FAILED rc=1\n    | Traceback (most recent call last):\n"
+            '    |   File "/w/trial.py", line 6, in <module>\n    |     x = bytearray(2_000_000_000)\n'
+            "    | MemoryError\n"
+            for at in range(3)
+        )
+        + "trial 3 lr=0.3: val_loss 0.18\nbest: trial 3 with val_loss 0.18\n"
+    ),
+    "the tracebacks of programs that a harness grades": (
+        "".join(
+            f"problem  {at}/9  PASSED\nproblem  {at + 1}/9  FAILED\n    | Traceback (most recent call last):\n"
+            "    |   File \"<string>\", line 1, in f\n    | TypeError: 'int' object is not subscriptable\n"
+            for at in range(1, 9, 2)
+        )
+        + "problem  9/9  PASSED\npass@1 = 0.55   (results in results_9.jsonl)\n"
+    ),
+    "a report that counts the complaints of others": (
+        "digest of cluster blue\n* mon.log\n    ERROR        156\n    Killed        45\ntop messages:\n"
+        "    263  ERROR connection refused by db-2\n    251  FATAL out of memory (OOM)\n"
+        "last fatal:\n    > 00390 FATAL process killed\ndigest stored in digest-48.txt and sent to 4 readers\n"
+    ),
+    "a row of a table that is called killed": (
+        "group       n  events\n  control     60 41\n  killed      63 41\n"
+        + "".join(f"replicate {at}/60 ok\n" for at in range(1, 9))
+        + "59 replicates kept, results/fit.rds written\n"
+    ),
+    "warnings that R lists at the end, and what `try` has caught": (
+        "replicate 120/240  ok 116  failed 4\nError in try({ : outcome is constant in replicate 131\n"
+        "In addition: Warning messages:\n1: glm.fit: algorithm did not converge \n"
+        "2: glm.fit: fitted probabilities numerically 0 or 1 occurred \nreplicate 240/240  ok 233  failed 7\n"
+        "Warning messages:\n1: glm.fit: algorithm did not converge \nDone: 233 usable replicates\n"
+    ),
+    "a warning in Japanese, and the way on": (
+        "解析を開始します\n"
+        "警告: キャッシュに書き込めません: [Errno 13] Permission denied: '/srv/idx'。/tmp を使用します\n"
+        + "".join(f"sub-{at:02}: 前処理完了 FD=0.1{at}\n" for at in range(1, 9))
+        + "全 8 名の処理が完了しました。失敗: 0\n"
+    ),
+    "a helper that ended, and the work is done": (
+        "03:51:16Z INFO  uploading 2 files\n03:51:16Z INFO  file 1/2: 201 Created\n"
+        "03:51:17Z INFO  helper ended with signal 15\n03:51:17Z INFO  upload complete, 2 new, 0 failed\n"
+    ),
+    "records that have a field for errors, and none": (
+        '{"ts":"03:56:49Z","lvl":"error","msg":"broker 2 not available, reconnecting"}\n'
+        + "".join(
+            f'{{"ts":"03:56:5{at}Z","lvl":"info","msg":"batch","offset":{500 * at},"failed":0,"error":null}}\n'
+            for at in range(9)
+        )
+    ),
+    "a card that was too small for one trial of a search": (
+        "".join(f"[06:3{at}:00] Epoch {at} - Loss: 0.6{at}, Accuracy: 80.{at}\n" for at in range(9))
+        + "[06:46:07] Error: CUDA out of memory. Tried to allocate 20.00 MiB.\n"
+        + "".join(f"[08:{at:02}:18] Epoch {at} - Loss: 0.4{at}, Accuracy: 81.{at}\n" for at in range(30))
+    ),
+    "task lists of an engine that name no error": (
+        "May-01 08:42 [main] DEBUG Session - started\n"
+        "~> TaskHandler[jobId: 7653258; name: shuffle (9); status: RUNNING; exit: -; error: -; workDir: /w/1]\n"
+    ),
+    "a field that a solver does not know, and its end": (
+        "".join(f"Time = {at}\n\nSolving for p, Final residual = 1e-0{at}\n" for at in range(1, 9))
+        + "Cannot find registered field matching 1(U.mag)\nExecutionTime = 3 s\n\nEnd\n\n"
+    ),
+    "a loop in Russian whose source is away at times": (
+        "".join(
+            f"2026-11-28 04:25:{at} INFO    итерация {at}: ошибка прогноза MAPE=2.{at}%\n"
+            + (
+                f"2026-11-28 04:25:{at} ERROR   итерация {at}: биржа недоступна, используем кэш\n{TRACE}"
+                "ConnectionResetError: [Errno 104] Connection reset by peer\n"
+                if at % 4 == 0
+                else ""
+            )
+            for at in range(10, 23)
+        )
+    ),
+    "pieces that are left out, in Spanish": (
+        "".join(
+            f"[04:25:42] procesando esc/S2_{at:03}.npy ... "
+            + (
+                f"ERROR\n{TRACE}EOFError: No data left in file\n   escena dañada, se omite\n"
+                if at in (4, 9)
+                else "0.5\n"
+            )
+            for at in range(14)
+        )
+        + "Mosaico terminado: 12 escenas correctas, 2 omitidas por error\n"
+    ),
+    "a shard that one rank reads from elsewhere": (
+        "".join(f"2026-11-28 04:25:{at} [rank{at % 3}] INFO step {at // 3 * 10} loss 0.1\n" for at in range(9))
+        + f"2026-11-28 04:25:19 [rank2] ERROR could not read shard, using the mirror\n{TRACE}"
+        "OSError: [Errno 5] Input/output error: '/mnt/data/shard_0023.bin'\n"
+        + "".join(f"2026-11-28 04:25:{at} [rank{at % 3}] INFO step {at // 3 * 10} loss 0.0\n" for at in range(27, 36))
+        + "2026-11-28 04:26:20 [rank0] INFO training done, final loss 0.0001\nexit 0\n"
+    ),
+    "learning rates that are tried until they diverge": (
+        "".join(f"lr_search lr={lr} loss=0.5\n" for lr in ("0.01", "0.1", "1"))
+        + "".join(f"lr_search lr=1e+{at} loss=nan  DIVERGED\n" for at in ("09", 20, 30, 35))
+        + "best lr: 1\n"
+        + "".join(f"  [{20 * at:3}] loss=0.0{at}\n" for at in range(1, 9))
+        + "final loss=0.0000 test_acc=0.940\n"
+    ),
+    "figures that are called error, and a threshold of failure": (
+        "".join(f"it  {200 * at} residual_error 4.0e-03 rel_l2_error 0.0{at} max_error 0.1\n" for at in range(1, 9))
+        + "converged below failure threshold: no (tol 1e-8), best rel_l2_error 0.0812\n"
+    ),
+    "a download that came in the end, in German": (
+        "sha256sum: WARNING: 1 computed checksum did NOT match\nprüfsumme falsch, lade neu (versuch 1)\n"
+        + 3 * "curl: (7) Failed to connect to 127.0.0.1 port 8099: Couldn't connect to server\n"
+        + "d.csv: OK\n500 zeilen, fit [3. 1.]\nmodel.json geschrieben\n"
+    ),
+    "a worker that was lost, and the coordinator goes on": (
+        "04:35:26 INFO  result of cell 36 from worker-0\n"
+        "04:35:27 ERROR worker-1 missed 3 heartbeats, presumed dead; its cell is given to worker-2\n"
+        + "".join(f"04:35:{at} INFO  result of cell {at} from worker-2\n" for at in range(37, 57))
+    ),
+    "errors of a program that has long gone on, told by a logger as critical": (
+        "2025-01-31 17:09:18,713 - ERROR - Critical error in execution: name 'x' is not defined\n"
+        + "".join(f'2025-01-31 17:1{at}:01,742 - INFO - answered "HTTP/1.1 200 OK"\n' for at in range(9))
+    ),
+}
+
+# (class, log)
+FAILED: dict[str, tuple[str, str]] = {
+    "a script that says after the crash that the job is finished": (
+        "code_error",
+        "".join(f"2026-11-28 03:50:{at},686 | vae | INFO | epoch {at}/40 | ELBO -1.0\n" for at in range(32, 41))
+        + "2026-11-28 03:50:45,888 | vae | INFO | drawing samples\n"
+        + TRACE
+        + "RuntimeError: mat1 and mat2 shapes cannot be multiplied (64x32 and 16x64)\n"
+        "==============\nJob finished at Sat Nov 28 03:50:47 UTC 2026\nElapsed: 15 seconds\n"
+        "Copying results to /home/a/results ...\n'launch.sh' -> '/home/a/results/launch.sh'\n==============\n",
+    ),
+    "a wrapper that takes the exit code of a pipe for the program's": (
+        "code_error",
+        "2026-11-28T03:57:46+00:00 cron pipeline begin\npipeline v5\n"
+        + TRACE
+        + "TypeError: unsupported operand type(s) for |: 'type' and 'NoneType'\n"
+        "2026-11-28T03:57:46+00:00 cron pipeline: stage exit 0\n2026-11-28T03:57:46+00:00 rotating old results\n"
+        "2026-11-28T03:57:46+00:00 cron pipeline end\n",
+    ),
+    "a recipe of make that was killed": (
+        "host_oom",
+        (
+            "frame 0006: 256 spp\nframe 0006: saved out/0006.exr\nframe 0007: 840000 triangles\n"
+            "make: *** [Makefile:5: out/0007.exr] Killed\n"
+        ),
+    ),
+    "tries that came to nothing": (
+        "network_blip",
+        "got a_2020.nc 90065\n"
+        + "".join(f"curl: (22) The requested URL returned error: 503\nretry {at} for a_2021.nc\n" for at in range(1, 5))
+        + "giving up on a_2021.nc\n",
+    ),
+    "a main program in Rust, and the script's word of its code": (
+        "config_error",
+        (
+            "minhash 0.7.0\ninput: corpus/*.txt, 1930 files\n"
+            'Error: "settings.conf: unknown key `windwo`, expected one of shards, window"\n'
+            "finished with 1 at 03:57:46\n"
+        ),
+    ),
+    "no word of an error": (
+        "cuda_env",
+        (
+            "tokenised 18220 prompts\nvisible devices: 0\n"
+            "No usable accelerator on this machine. Stopping before the weights are read.\ninfer.py -> 4\n"
+        ),
+    ),
+    "the code of timeout(1), told by a script": (
+        "time_limit",
+        "".join(f"cycle {at} energy -15{at}.2 accept 0.3\n" for at in range(1, 9)) + "1ubq end=03:55:44 rc=124\n",
+    ),
+    "an interrupt that a logger tells while its cache misses": (
+        "user_interrupt",
+        (
+            "Traceback (most recent call last):\n"
+            '  File "/env/lib/python3.8/site-packages/torch/distributed/elastic/api.py", line 736, in run\n'
+            "torch.distributed.elastic.multiprocessing.api.SignalException: Process 47068 got signal: 2\n\n"
+            "During handling of the above exception, another exception occurred:\n\n"
+            "Traceback (most recent call last):\n"
+            '  File "/usr/lib/python3.8/logging/__init__.py", line 1697, in isEnabled\n'
+            "    return self._cache[level]\n"
+            "KeyError: 30\n\nDuring handling of the above exception, another exception occurred:\n\n"
+            "Traceback (most recent call last):\n"
+            '  File "/env/lib/python3.8/site-packages/torch/distributed/launch.py", line 196, in <module>\n    main()\n'
+            "torch.distributed.elastic.multiprocessing.api.SignalException: Process 47068 got signal: 2\n"
+        ),
+    ),
+    "an exception that the program only prints": (
+        "code_error",
+        (
+            "2022-02-28 23:55:11,754 - INFO - Found 7 clusters\n"
+            "2022-02-28 23:55:11,755 - INFO - 'Clustering' object has no attribute 'query'\n"
+            "2022-02-28 23:55:11,758 - INFO - Total running time: 856:39\n"
+        ),
+    ),
+    "a whole pipeline that failed, above a summary that is saved": (
+        "cuda_env",
+        (
+            "Step 3: dimensionality reduction\n\n"
+            "✗ Omics pipeline failed with error: Found no NVIDIA driver on your system.\n"
+            "\nPIPELINE SUMMARY\n  - training: ✗\n  - embedding: ✓\n\nResults saved to: /w/result/heart\n"
+            "Status file: /w/result/status.json\n"
+        ),
+    ),
+    "a configuration that could not be read, above a stack of the JVM": (
+        "config_error",
+        (
+            "May-16 14:09:33 [main] INFO  Config - reading\n"
+            "May-16 14:09:33 [main] ERROR Launcher - Unable to parse config file: '/w/nextflow.config'\n\n"
+            "ch.grengine.except.CompileException: Compile failed: startup failed:\n/w/conf: 60: expecting '}'\n\n"
+            "\tat ch.grengine.Compiler.compile(Compiler.java:182)\n\tat nextflow.Launcher.main(Launcher.java:1)\n"
+        ),
+    ),
+    "a column that is empty, and its row": (
+        "data_error",
+        (
+            "Apr-13 10:14 [main] INFO  Nextflow - v2\n"
+            "Apr-13 10:14 [Actor] ERROR Nextflow - error: the BAM column is empty. Give 'NA' for optional fields:\n"
+            " [Sample:ERS4181284, Lane:1]\n"
+        ),
+    ),
+    "a session that somebody interrupted": (
+        "user_interrupt",
+        (
+            "Jan-24 15:34:32 [monitor] DEBUG Poll - tasks to be completed: 3\n"
+            "Jan-24 15:37:28 [SIGINT handler] DEBUG Session - Session aborted -- Cause: SIGINT\n"
+            "Jan-24 15:37:29 [main] DEBUG Session - all barriers passed\n"
+            "Jan-24 15:37:29 [main] DEBUG Runner - > Execution complete -- Goodbye\n"
+        ),
+    ),
+    "a second program of the same file, behind a refused command line": (
+        "user_interrupt",
+        "usage: train.py [-h]\ntrain.py: error: argument --num_worker: expected one argument\n"
+        + TRACE
+        + "KeyboardInterrupt\n",
+    ),
+    "rows of which most figures are lost": (
+        "divergence",
+        "iter\trecon\tkl\telbo\tgnorm\tit/s\n"
+        + "".join(f"{50 * at}\t6{at}.5\t4.{at}\t-67.{at}\t3.{at}\t{600 + at * 7 % 5}\n" for at in range(1, 9))
+        + "".join(f"{50 * at}\tnan\tnan\tnan\tnan\t{350 + at * 7 % 5}\n" for at in range(9, 20)),
+    ),
+    "a traceback that is indented as a whole": (
+        "code_error",
+        (
+            "2013-08-09 00:27:12 [crawl] INFO: starting\n2013-08-09 00:27:12 [crawl] ERROR: it failed\n"
+            '\tTraceback (most recent call last):\n\t  File "/w/spider.py", line 281, in close\n'
+            "\t    del self.slots[spider]\n"
+            "\texceptions.KeyError: <spider at 0x37e0e90>\n\t\n2013-08-09 00:27:12 [crawl] INFO: Dumping stats:\n"
+            "\t{'finish_reason': 'shutdown',\n\t 'log_count/ERROR': 5}\n"
+        ),
+    ),
+    "ranks that reach no other": (
+        "nccl_or_distributed",
+        " Simulating batch 4\n"
+        + 3
+        * (
+            "----------------------------------\nA process or daemon was unable to complete a TCP connection\n"
+            "to another process:\n  Local host:    hpc385\n  Remote host:   hpc390\nPlease check the firewall and\n"
+            "try again.\n----------------------------------\n"
+        ),
+    ),
+    "no inode is left, as `df` shows behind the death": (
+        "inode_exhausted",
+        (
+            "Filesystem      Size  Used Avail Use% Mounted on\nscratchfs       400M     0  400M   0% /scratch/out\n"
+            + "".join(f"slide 00{at}: 64 patches ({64 * at} in total)\n" for at in range(1, 9))
+            + TRACE
+            + "OSError: [Errno 28] No space left on device: 'out/slide_011/p0048.jpg'\n"
+            "Filesystem      Size  Used Avail Use% Mounted on\nscratchfs       400M  2.7M  398M   1% /scratch/out\n"
+            "Filesystem     Inodes IUsed IFree IUse% Mounted on\nscratchfs         700   700     0  100% /scratch/out\n"
+        ),
+    ),
+    "a refused setting, and a cron job that ends with 0": (
+        "config_error",
+        (
+            "[04:20:14] cron: nightly\n2026-11-28 04:20:19 [info     ] reading settings    path=settings.json\n"
+            + TRACE
+            + "pydantic_core._pydantic_core.ValidationError: 1 validation error for Settings\ntrain.lr\n"
+            "  Input should be a valid number, unable to parse string as a number [type=float_parsing]\n"
+            "[04:20:19] cron: exit code 0\n"
+        ),
+    ),
+    "a step of a graph far above, whose others went on": (
+        "code_error",
+        (
+            '{"@t": "04:32:59", "@l": "INFO", "step": "extract", "@m": "done", "sec": 0.1}\n'
+            '{"@t": "04:32:59", "@l": "ERROR", "step": "clean", "@m": "step raised", '
+            '"error": "TypeError: float() argument must be a string or a real number, not \'NoneType\'"}\n'
+            + "".join(
+                f'{{"@t": "04:33:00", "@l": "INFO", "step": "weather", "@m": "day {at} fetched", "rows": 24}}\n'
+                for at in range(20)
+            )
+            + '{"@t": "04:33:00", "@l": "WARN", "step": "train", "@m": "skipped, upstream not available"}\n'
+            '{"@t": "04:33:00", "@l": "INFO", "step": "runner", "@m": "bye", "state": "incomplete", "ok": 2}\n'
+        ),
+    ),
+    "an argument that a shell took for a command, behind the real end": (
+        "code_error",
+        TRACE + "NameError: name 'modle' is not defined\n/var/spool/job/script: 5: --master_port=25678: not found\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("log", HEALTHY.values(), ids=HEALTHY)
+def test_it_is_well(log: str) -> None:
+    verdict = classify(log.encode(), FRESH)
+    assert verdict.failure_class == "success_healthy", verdict
+
+
+@pytest.mark.parametrize(("failure_class", "log"), FAILED.values(), ids=FAILED)
+def test_it_has_failed(failure_class: str, log: str) -> None:
+    verdict = classify(log.encode(), FRESH)
+    assert verdict.failure_class == failure_class, verdict
