@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _UNITS = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard|sample|file"
     r"|chunk|part|prompt|example|doc|game|frame|tree|fold|generation|gen|token|record|job|row|item|image|video|clip|page"
-    r"|query|question|tick|timestep|seen|draw|sweep|cycle|line|block|request|minibatch|case|molecule|file|time|t)"
+    r"|query|question|(?<=\")(?:done|processed|completed|handled|offset)(?=\")|tick|timestep|seen|draw|sweep|cycle|line|block|request|minibatch|case|molecule|file|time|t)"
 )
 _LABELLED = lazy(rf"(?<![A-Za-z])({_UNITS})s?\]?['\"]?[\s:=#\[('\"]{{1,6}}(\d[\d,]{{0,20}})(?![\w.:%-])", re.IGNORECASE)
 _FRACTION = lazy(r"(?<![\w./:-])(\d[\d,]{0,20})\s{0,3}(?:/|of)\s{0,3}(\d[\d,]{0,20})(?![\w./:-])")

@@ -20,7 +20,7 @@ _COUNTED = (
 PROGRESS = lazy(
     r"\d%\|| \d+(?:\.\d+)?\s?k?(?:it|s|ex|tok|b|samples?|steps?|rows|docs?)/(?:s|it|sec)\b|\d[kM]?it/"
     rf"|\b{_COUNTED}\b[\s:=#\]\[('\"]{{1,6}}\d|(?<!/)\b\d[\d,]{{0,20}}\s{{0,8}}/\s{{0,8}}\d[\d,]{{0,20}}\b(?!/\d)"
-    rf"|\b\d[\d,]{{0,20}} {_COUNTED}\b"
+    rf"|\b\d[\d,]{{0,20}} {_COUNTED}\b|\"(?:done|processed|completed|handled|offset)\" ?: ?\d"
     r"|\b(?!attempt|try|rank|node|worker|process|core|gpu|device|retry|host|test)[a-z]{2,20} \d{1,9} of \d{1,9}\b"
     r"|(?:^|[\s,{'\"_/|.\-])(?:\w{0,24}loss\w{0,16}|\w{0,24}acc(?:uracy)?|\w{0,24}ppl|lr|reward|return|score"
     r"|bleu|wer|cer|mse"
@@ -33,7 +33,7 @@ PROGRESS = lazy(
 )
 _SWITCH = lazy(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[01]\b(?!\.)")  # an environment variable that is on or off
 NOT_PROGRESS = lazy(
-    r"traceback|\bfile \"|abort|crash|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
+    r"traceback|\bfile \"|abort|crash|unsuccessful|backing off|giv(?:ing|en) up|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
     r"|\bkill(?:ed|ing)\b|terminat|interrupt|\bretr(?:y|ies|ying)\b|(?<!\d )(?:sav(?:ed|ing)|writ(?:ten|ing))\b|"
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s{1,8}:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
