@@ -73,7 +73,7 @@ _DENIED = lazy(
     re.IGNORECASE,
 )
 _NOTHING_BEHIND = lazy(r"\W{1,3}(?:nothing|none|no|0)\b(?!\W{1,3}(?:errors?|failures?|lost|missing))", re.IGNORECASE)
-_NOTHING_BEFORE = lazy(r"(?<![\d.,/])0 (?:\w+ ){1,2}(?:were |was |are |is )?$")  # `0 rows written`
+_NOTHING_BEFORE = lazy(r"(?<![\d.,/])0 (?:\w+ ){0,2}(?:were |was |are |is )?$")  # `0 rows written`
 _NOT_YET = lazy(
     rf"\b(?:{_any_of('if when once until before unless while after being')}|instead of"
     rf"|(?:to|will|can|may|must|should) be){_BETWEEN}",

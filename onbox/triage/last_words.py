@@ -159,7 +159,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
         previous = form
         if _INCOMPLETE.search(said.text):  # it says that it has finished, and has not
             return _fault(ROWS["data_error"], line, attempt)
-        if progress_of(line.text, said) and (attempt.steps.is_habit(line.text) or not _is_clear(said.text)):
+        if progress_of(line.text, said) and not _tells_of_loss(line, tail, attempt):
             break
         stops = stops or bool(STOPS.search(said.text))
         if said.level not in BAD_LEVELS and _PRINTED.fullmatch(said.text.strip()):
@@ -281,6 +281,13 @@ def _ends_in_loss(said: LogMessage, text: str) -> bool:
     return bool(_ITS_OWN_ERROR.match(text)) or (said.level not in QUIET_LEVELS and outcome_of(text) is Outcome.LOST)
 
 
+def _tells_of_loss(line: SeenLine, tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
+    """Whether what looks like progress names a trouble, or is a last word: `14 pages rendered, 0 written`."""
+    if attempt.steps.is_habit(line.text):
+        return False
+    return _is_clear(message(line.text).text) or (line is tail[-1] and outcome_of(line.text) is Outcome.LOST)
+
+
 def _is_clear(text: str) -> bool:
     found = meaning_of(text)
     return found is not None and found.score >= CLEAR
@@ -332,6 +339,8 @@ def _complains(said: LogMessage, text: str) -> bool:
     """Whether a line says only that there was an error."""
     if said.level in REMARK_LEVELS:
         return False
+    if said.level in ("FATAL", "CRITICAL"):
+        return not is_harmless(said.text, text)
     return bool(_SAYS_ERROR.search(said.text)) and not is_harmless(said.text, text)
 
 

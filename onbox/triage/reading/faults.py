@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from onbox.triage.reading.tracebacks import Trace
 
 SPEAKS_OF = 3  # lines: so far above may stand what a line goes on from
+_OF_THE_JVM = lazy(r"(?:java|javax|kotlin|scala|org|com|io|net)\.(?:\w+\.)*[A-Z]")
 _AT_EXIT = lazy(r"\b(?:at|to|during|on|while) (?:exit\w*|shut(?:ting )?down|teardown)\b", re.IGNORECASE)
 
 FAULTS_KEPT = 400
@@ -86,7 +87,7 @@ class Faults:
         row = by_meaning(in_context(row, named, trace), said.text, named)
         if is_progress and row.id in PROGRESS_MAY_SAY and not named:
             return False
-        if named is None and signs.is_count(text):
+        if named is None and signs.is_count(text, previous):
             return False
         sure = min(severity(row, said, text, named, trace), _most_of(said, named, trace, previous))
         if _is_warning_in_r(text, previous) and not _adds_to_error(attempt, number):
@@ -149,17 +150,20 @@ def _most_of(said: LogMessage, named: tuple[str, str] | None, trace: Trace | Non
         return PROVEN
     if IGNORED.search(previous):
         return WEAK  # Python tells of it and goes on
-    return PROVEN if said.level else _most_below(previous, said.source)
+    return PROVEN if said.level else _most_below(previous, said.source, named[0])
 
 
-def _most_below(previous: str, source: str) -> int:
+def _most_below(previous: str, source: str, name: str) -> int:
     """How sure an exception's line can be that stands below a line of a logger: a warning, or what came of one request,
     ends nothing. An error may, also where a server lives on that has failed to start what it was to serve.
     """
     before = message(previous)
     if before.level is None or before.source != source:
         return PROVEN
-    return WEAK if before.level == "WARNING" or signs.is_of_another(previous) else PROVEN
+    if before.level == "WARNING" or signs.is_of_another(previous):
+        return WEAK
+    shown = before.level in BAD_LEVELS and _OF_THE_JVM.match(name)  # what nobody caught has a headline of its own
+    return LOGGED if shown else PROVEN
 
 
 def _is_warning_in_r(text: str, previous: str) -> bool:

@@ -34,9 +34,9 @@ CLOSE, PROGRESS, LOSS, LOST, SUMS_UP, INFORMS = 1, 2, 4, 8, 16, 32
 FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
-FLOOD_OF_STEPS = 400  # close looks in one attempt, before only each 64th line of progress and the last ones are looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
-LOOP_FORM = 3  # lines of one form: what comes so often is no beginning
+FLOOD_OF_STEPS = 400  # the same for lines of progress
+LOOP_FORM = 2  # lines of one form: what comes so often is no beginning
 LOOP_LINES = 4  # alike, before they are a loop
 SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
 EARLY = 300  # first lines of progress that are kept beside the newest
@@ -323,8 +323,8 @@ class Scanner:
         attempt.open_trace = self.faults.traces.unfinished()
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
         last = SeenLine(self.last[0], readable(self.last[1])) if self.last else None
-        told = (item for item in self.tail if not (self.anything_protocol and item[1][:1] == b"#"))
-        tail = tuple(SeenLine(number, readable(line)) for number, line in told)
+        told = [item for item in self.tail if not (self.anything_protocol and item[1][:1] == b"#")]
+        tail = _without_counted([SeenLine(number, readable(line)) for number, line in told])
         return Record(attempts, last, self.lines, tuple(sorted(self.user_hits.items())), self._pace(), tail)
 
     def _pace(self) -> float | None:
@@ -345,6 +345,19 @@ class Scanner:
         fault = late_fault(number, readable(line), progress, is_progress=is_progress)
         if fault is not None:
             self.attempt.faults = sorted([*self.attempt.faults, fault], key=lambda item: item.number)
+
+
+def _without_counted(tail: list[SeenLine]) -> tuple[SeenLine, ...]:
+    """Without what a report counts, or quotes, and its headings."""
+    kept: list[SeenLine] = []
+    below = False  # the line below is counted
+    before = ["", *(line.text for line in tail)][: len(tail)]
+    for line, previous in zip(reversed(tail), reversed(before), strict=True):
+        counted = signs.is_count(line.text, previous)
+        if not counted and not (below and line.text.endswith(":")):
+            kept.append(line)
+        below = counted
+    return tuple(reversed(kept))
 
 
 def _number(text: str) -> float | None:

@@ -33,7 +33,8 @@ PROGRESS = lazy(
 )
 _SWITCH = lazy(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[01]\b(?!\.)")  # an environment variable that is on or off
 NOT_PROGRESS = lazy(
-    r"traceback|\bfile \"|abort|crash|unsuccessful|backing off|giv(?:ing|en) up|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
+    r"traceback|\bfile \"|abort|crash|unsuccessful|backing off|giv(?:ing|en) up"
+    r"|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
     r"|\bkill(?:ed|ing)\b|terminat|interrupt|\bretr(?:y|ies|ying)\b|(?<!\d )(?:sav(?:ed|ing)|writ(?:ten|ing))\b|"
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s{1,8}:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
@@ -144,7 +145,7 @@ EXHAUSTED = lazy(
     r"|unrecoverable|(?:that was|was|is) the last (?:try|attempt|one)|no (?:\w+ )?(?:tries|attempts|retries) left"
     r"|still (?:fail\w*|not)"
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
-    r"|attempt (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b",
+    r"|(?:attempt|try|retry) (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b",
     re.IGNORECASE,
 )
 
@@ -213,15 +214,21 @@ _NOT_THE_RUN = lazy(
 
 _COUNT = lazy(
     r"[\s{]{0,20}(['\"])[^'\"]{1,120}\1: [\d.]{1,20},?\W{0,3}$"
-    r"|\s{1,20}\d{1,9}\s{1,4}(?:ERROR|FATAL|CRITICAL|WARN(?:ING)?)\s|\s{1,12}> \S"
+    r"|\s{1,12}> \S"
 )
 
 
-def is_count(text: str) -> bool:
-    """Whether a line is one of a table of counts (`'response_status_count/429': 28,`, `  263 ERROR refused`), or is
-    quoted in a report.
+_COUNTED_LINE = lazy(r"\s{1,20}(\d{1,9})\s{1,4}[A-Za-z/\[*]")
+
+
+def is_count(text: str, previous: str) -> bool:
+    """Whether a line is one of a table of counts (`'response_status_count/429': 28,`, `  263  Out of memory`), or is
+    quoted in a report. previous: the line before; lines that are numbered one after another are no counts.
     """
-    return _COUNT.match(text) is not None
+    if _COUNT.match(text):
+        return True
+    counted, before = _COUNTED_LINE.match(text), _COUNTED_LINE.match(previous)
+    return counted is not None and (before is None or int(counted[1]) != int(before[1]) + 1)
 
 
 def is_of_another(text: str) -> bool:

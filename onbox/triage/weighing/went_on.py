@@ -72,6 +72,7 @@ _PIECE = lazy(
 _WARNED = ("WARNING", *BAD_LEVELS)
 _DID_MORE = 2  # lines
 _SERIES = 2  # lines of one form
+_STOPS = lazy(r"(?i)\b(?:stopping|aborting|giving up|quitting|bailing out)\b(?! (?:early|criteri\w+))")
 # Whose complaint no script minds: it looks for something, or clears what may not be there.
 _TINY_TOOL = lazy(r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S")
 _LOGGED_MORE = 5  # lines
@@ -294,6 +295,8 @@ def _is_between(around: Around, fault: Fault, scene: Scene) -> bool:
     if fault.trace is not None and fault.trace.cut:
         return False  # a full buffer had been written out before
     above, below = around.above[-_SERIES_LINES:], around.below[:_SERIES_LINES]
+    if fault.trace is None and any(_STOPS.search(line.text) for line in below):
+        return False  # what else of it comes was on its way
     if any(same_form(line.text, fault.text) for line in scene.record.tail if line.number < fault.number):
         above = [line for line in above if not _is_told_with(line, fault, scene)]
     if _ends_uncaught(fault):  # the script around it tells of its beginning and its end, too, but not right above
