@@ -188,9 +188,13 @@ def pumped(one: Shipped) -> Pumped | None:
     return max(found, key=lambda each: each.seconds, default=None)
 
 
-def grown(ask: Callable[[str], object], text: tuple[str, str, str], tries: int = 3) -> Pumped:
-    """How the time for a text grows with its length: the best of some tries, as other programs disturb the clock."""
-    short, long = _text(*text, LENGTH // 2), _text(*text, LENGTH)
+def grown(
+    ask: Callable[[str], object], text: tuple[str, str, str], tries: int = 3, *, length: int = LENGTH, shorter: int = 2
+) -> Pumped:
+    """How the time for a text grows with its length: the best of some tries, as other programs disturb the clock.
+    shorter: how many times as long as the short text the long one is.
+    """
+    short, long = _text(*text, length // shorter), _text(*text, length)
     both = [(_seconds(ask, short), _seconds(ask, long)) for _ in range(tries)]  # in turns: a busy minute slows both
     half, full = (min(took) for took in zip(*both, strict=True))
     return Pumped(*text, full, full / max(half, 1e-7))

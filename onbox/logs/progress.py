@@ -11,6 +11,7 @@ from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.cut_end import whole_part, without_cut_end
+from onbox.logs.judge.announced import beginning_of
 from onbox.logs.judge.choose import choose
 from onbox.logs.judge.closing import TAIL_BYTES, ClosingLines
 from onbox.logs.line.percents import read_percent
@@ -87,6 +88,7 @@ class ProgressReader:
         self._links = Links()
         self._pending = b""
         self._tail = b""  # the log's last bytes
+        self._beginning = b""  # its first ones
         self._drawing = False  # of the line that is overwritten, the first piece has been read
         self._form = 0  # checksum of the last line with a trace, without its digits
         self._alike = 0  # how many lines before that one had the same
@@ -106,6 +108,7 @@ class ProgressReader:
             "links": self._links.state(),
             "pending": self._pending.decode("latin-1"),
             "tail": self._tail.decode("latin-1"),
+            "beginning": self._beginning.decode("latin-1"),
             "drawing": self._drawing,
             "form": self._form,
             "alike": self._alike,
@@ -136,6 +139,7 @@ class ProgressReader:
         reader._skipped_place = state["skipped_place"]
         reader._pending = state["pending"].encode("latin-1")
         reader._tail = state.get("tail", "").encode("latin-1")
+        reader._beginning = state.get("beginning", "").encode("latin-1")
         reader._drawing = state.get("drawing", False)
         return reader
 
@@ -144,6 +148,7 @@ class ProgressReader:
         if b"\0" in data:  # of UTF-16, or of a disk that lost power
             data = data.replace(b"\0", b"")
         self._tail = (self._tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
+        self._beginning = beginning_of(self._beginning, data)
         for at in range(0, len(data), BLOCK_BYTES):
             self._feed_block(data[at : at + BLOCK_BYTES])
 
@@ -188,7 +193,7 @@ class ProgressReader:
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
         end = self._at_end(self.settings)
-        progress = choose(end._track, self.settings.max, ClosingLines(self._tail))  # noqa: SLF001 - its own
+        progress = choose(end._track, self.settings.max, ClosingLines(self._tail), self._beginning)  # noqa: SLF001 - its own
         return progress._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - as above
 
     def links(self) -> dict[str, Any]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
+from onbox.logs.judge.announced import announced
 from onbox.logs.judge.grounds import LINES_SINCE, LOOKS, Scene, counts
 from onbox.logs.judge.nesting import is_inner, is_open, is_under_way
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import NEARLY, is_bar_around, is_heading_around, outermost
 from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from onbox.logs.counter import Counter
@@ -29,6 +31,7 @@ ROUNDS = ("iter", "round")  # of boosting: `n_estimators=700`, and `[iter 25]`
 RAISED_MAX = 4  # times that a run may state a larger maximum
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
 LOADS = ("bar:load", "bar:fetch")
+_NOUN = lazy(r"(?<![a-z])[a-z]+$")  # of a counter's key
 PARTS = frozenset({"done-of", "fraction-unit"})  # what is told of each part of a work: `Done 5 out of 5`
 
 
@@ -40,10 +43,12 @@ class Pick(NamedTuple):
     inner: Counter | None = None
 
 
-def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
-    """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none."""
-    pick = _pick(Scene(track, ending))
-    progress = _shown(track, pick, configured_max, ending)
+def choose(track: Track, configured_max: int | None, ending: ClosingLines, beginning: bytes = b"") -> Progress:
+    """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none.
+    beginning: the log's first bytes, which may tell a maximum.
+    """
+    pick = _announced(_pick(Scene(track, ending)), beginning)
+    progress = _shown(track, pick, configured_max, ending, beginning)
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
     looped = progress.current is not None and ending.stopped_early
     if not progress.finished and (looped or (may_be_over and _is_over(progress, ending))):
@@ -55,6 +60,15 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines) -> Pr
     if progress.finished and any(_is_one_of_several(counter) for counter in track.counters.values()):
         return progress._replace(finished=None)
     return progress
+
+
+def _announced(pick: Pick | None, beginning: bytes) -> Pick | None:
+    """As it was picked, with the maximum that the log's beginning tells of a thing that is counted."""
+    if pick is None or pick.maximum is not None or pick.inner is not None or pick.counter.kind != "moving":
+        return pick
+    noun = _NOUN.search(pick.counter.key)
+    most = announced(beginning, noun[0], int(pick.counter.current)) if noun else None
+    return pick if most is None else pick._replace(maximum=most)
 
 
 def _is_over(progress: Progress, ending: ClosingLines) -> bool:
@@ -83,9 +97,11 @@ def _is_one_of_several(counter: Counter) -> bool:
     return told and counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
 
 
-def _shown(track: Track, pick: Pick | None, configured_max: int | None, ending: ClosingLines) -> Progress:
+def _shown(
+    track: Track, pick: Pick | None, configured_max: int | None, ending: ClosingLines, beginning: bytes
+) -> Progress:
     if pick is None:
-        return _without_words(track, configured_max, ending)
+        return _without_words(track, configured_max, ending, beginning)
     counter, inner = pick.counter, pick.inner
     maximum = configured_max or pick.maximum
     if maximum is None and not _is_of_many(counter):
@@ -109,7 +125,7 @@ def _shown(track: Track, pick: Pick | None, configured_max: int | None, ending: 
     )
 
 
-def _without_words(track: Track, configured_max: int | None, ending: ClosingLines) -> Progress:
+def _without_words(track: Track, configured_max: int | None, ending: ClosingLines, beginning: bytes) -> Progress:
     """What the last lines show where no word names a counter: numbers that belong together, else a percentage, else
     one number that rises.
     """
@@ -122,7 +138,7 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
         most = _declared(track) if ending.is_looping else None
         return Progress(exact_max=most, loss=track.loss, finished=over)
     count, most = ending.rising.value, _declared(track)
-    most = most if most is not None and most >= count else None
+    most = most if most is not None and most >= count else announced(beginning, ending.rising.noun, count)
     return Progress(count, most, "step", loss=track.loss, finished=over, rule="rising")
 
 
@@ -422,6 +438,8 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
     """Whether nothing is left where the counter stands at its maximum."""
     counter, inner = pick.counter, pick.inner
     if _is_a_part(track, counter):
+        return None
+    if counter.rule == "moving" and counter.last == track.line and ending.has_more_inside:
         return None
     told = counter.measured and ending.lines_behind > 0  # with what it came to, and the log went on
     if counter.unit == "epoch" and _is_heading(counter) and counter.last == track.line and not told:

@@ -48,6 +48,7 @@ _ITEM_ENDED = lazy(
     r"(?i)(?:^\W*|\] )[a-z]{3,20} #?(\d{1,9})\W{1,3}(?:(?:is|was|has) )?"
     r"(?:finished|pruned|done|completed?|failed|ended)(?![a-z])"
 )
+_FRACTION = lazy(r"(?<![\w.,/:-])(\d{1,12})/(\d{1,12})(?![\w./%-])")
 _ALL_MOVED = lazy(r"(?<![\d.])(\d[\d.]* ?[KMGT]?i?B) ?/ ?\1\b.{0,4}\b100 ?%")
 _REPORT = lazy(r"\bprecision\s+recall\b")
 _RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
@@ -147,6 +148,12 @@ class ClosingLines:
         """Whether a shell waits for its next command, and the lines before tell of no crash."""
         lines = self._lines[-LOOPED:]
         return bool(lines and _PROMPT.match(lines[-1])) and not any(map(is_bad, lines))
+
+    @property
+    def has_more_inside(self) -> bool:
+        """Whether the last line that shows a counter shows another one below its end: `seed 14 (4/4)  t=250/2000`."""
+        line = self._lines[self._counted - 1] if self._counted else ""
+        return any(int(found[1]) < int(found[2]) for found in _FRACTION.finditer(line))
 
     @property
     def lines_behind(self) -> int:

@@ -55,6 +55,7 @@ _CLOSING = lazy(
     r"|^\W*all tests (?:successful|passed)\b|^\W*pass\W*$|^ok\s{2,8}\S{1,200}\s{1,8}\d+\.\d+s$"
     r"|\b(?:tiempo|tempo|temps) total\w*\b|\bgesamt(?:zeit|dauer)\b|总(?:共)?(?:耗时|用时)|\bqueue (?:is )?empty\b"
     r"|\((?:finished|completed?|done|success\w*)\)\W*$|^\W*(?-i:CONVERGENCE): (?-i:[A-Z])|^=+ [\w ]{1,40} summary =+$"
+    r"|^(?:s )?(?:un)?satisfiable$|^c exit [12]0$"  # of a SAT solver
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
 )
 _OF_A_PREPARATION = (

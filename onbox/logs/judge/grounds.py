@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NEEDED = 2
 NEVER = -9  # outweighs a display and a measure; not the log's own word of the end, nor the user's own expression
 LOOKS = 3  # at a number that has not moved: it names one of several
+OFTEN = 2  # times that a number went back
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = frozenset({
     "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
@@ -163,6 +164,13 @@ def _began_again(counter: Counter, _: Scene) -> bool:
     return bool(counter.resets) and (counter.unit == "byte" or counter.kind in ("moving", "done"))
 
 
+def _jumps(counter: Counter, _: Scene) -> bool:
+    """`episode 380  steps 30`: how many it took, which is less more often than more."""
+    return (
+        counter.maximum is None and not counter.made and counter.resets >= OFTEN and counter.resets > counter.advances
+    )
+
+
 def _is_result(counter: Counter, scene: Scene) -> bool:
     """`NVDA  75%  3/4`, a row of a table of results: others like it stay below their ends too, one after the other."""
     if counter.rule not in _SHARES or counter.advances >= LOOKS:
@@ -193,6 +201,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
     Ground(NEVER, "a status, which is no number of a test", _is_status),
     Ground(NEVER, "a time that is a fraction", _is_simulated_time),
+    Ground(NEVER, "it goes back more often than on: a measure", _jumps),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
 )  # fmt: skip
 

@@ -28,7 +28,9 @@ STRIDE = 100  # of a count that is told seldom: smaller ones may be those of set
 COLUMNS = 10
 _NAMED_BY = ("=", ":", "(")
 MOST = 1_000_000_000  # a larger number is a time
-_NUMBER = lazy(r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)(?![\w.])", re.IGNORECASE)
+_NUMBER = lazy(
+    r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)(?![\w./]|-\d)", re.IGNORECASE
+)
 _FREE = lazy(r"(?:^|[\s=(\[|,;#]|(?<!0):)$")  # before a count
 _NAMES = lazy(
     r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$"
@@ -37,6 +39,9 @@ _NAMES = lazy(
 
 
 _ROW = lazy(r"\s*\d+:\s")
+_LAST_WORD = lazy(r"([A-Za-z]+)\W*$")
+_THINGS = lazy(r"0 ([A-Za-z]{3,20})s\b")
+_REQUEST = lazy(r"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /")
 
 
 class _Cell(NamedTuple):
@@ -47,10 +52,13 @@ class _Cell(NamedTuple):
 
 
 class Rising(NamedTuple):
-    """value: where it stands. lines: how many of the lines there are up to the one that tells it."""
+    """value: where it stands. lines: how many of the lines there are up to the one that tells it. noun: of what it
+    counts; "" if none stands beside it.
+    """
 
     value: int
     lines: int
+    noun: str = ""
 
 
 def rising(lines: Sequence[str]) -> Rising | None:
@@ -62,10 +70,30 @@ def rising(lines: Sequence[str]) -> Rising | None:
             if name in asked:
                 continue
             asked.add(name)
-            alike = [row for row in rows[:end] if name in row]
+            alike = _moves([row for row in rows[:end] if name in row], name)
             if len(alike) >= ROWS and not _falls(name, alike) and _is_count(name, alike[-ROWS_LOOKED_AT:]):
-                return Rising(int(rows[end - 1][name].value), len(lines) - len(rows) + end)
+                return Rising(int(alike[-1][name].value), len(lines) - len(rows) + end, _noun(name, alike[-1]))
     return None
+
+
+def _moves(rows: Sequence[dict[str, _Cell]], name: str) -> list[dict[str, _Cell]]:
+    """The rows, those of one number as one: `config #3: C=1`, `config #3 finished: acc 0.31`."""
+    told: list[dict[str, _Cell]] = []
+    for row in rows:
+        if told and told[-1][name] == row[name]:
+            told[-1] = {**told[-1], **row}
+        else:
+            told.append(row)
+    return told
+
+
+def _noun(name: str, row: dict[str, _Cell]) -> str:
+    """`config` of `config #`; of a number that begins its line, the word behind it without its ending."""
+    if name:
+        found = _LAST_WORD.search(name)
+        return found[1].lower() if found else ""
+    things = next((found for found in map(_THINGS.match, row) if found), None)
+    return things[1].lower() if things else ""
 
 
 def _falls(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
@@ -74,7 +102,9 @@ def _falls(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 
 
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
-    if _NAMES.search(name) or not _is_even([row[name] for row in rows], leads="0" not in name):
+    if (_NAMES.search(name) and name != "line") or _REQUEST.search(name):
+        return False
+    if not _is_even([row[name] for row in rows], leads="0" not in name):
         return False
     measured = any(_is_measure(other, rows) for other in rows[-2] if other != name)
     return measured or _is_report(name, rows) or _is_told_seldom(name, rows)
@@ -82,7 +112,7 @@ def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 
 def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     """`row 12000: checksum 8c67f`, `relaxed=15`: what is worked on, told after so many from the beginning on."""
-    if not _WORKED_ON.search(name):
+    if not (_WORKED_ON.search(name) or name == "line" or (not name and any(map(_THINGS.match, rows[-1])))):
         return False
     values = [row[name].value for row in rows]
     stride = values[-1] - values[-2]

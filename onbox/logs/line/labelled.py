@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     import re
 
 LONGEST_SHORT = 3  # letters of `it`, `ep`, `gen`
-_BEFORE = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+(?:[ _./*-]|$)){1,4}$")  # no word is split: that took most of a line's time
+_BEFORE = lazy(
+    r"(?:(?<![A-Za-z])[A-Za-z]+(?:\.? |[_./*-]|$)){1,4}$"
+)  # no word is split: that took most of a line's time
 _TAG = lazy(  # `[FT] Ep 016 | Loss 0.61`, `[Fold 3 Ep 012] loss=0.1`
     r"\s*(?:\[[A-Za-z][\w .-]{0,24}\][\s:-]*"
     r"|[\[(]?(?i:fold|seed|run|trial|chain|cv|split|client|task) ?#?\d{1,4}[\s,|:/-]{1,3})?"

@@ -82,6 +82,7 @@ _ANY_FRACTION = lazy(
     rf"(?<![\w.,/:-])(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,12}}\[?(?P<max>{_WHOLE})"
     r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
+_NOT_OF_THE_WORK = lazy(r"[-+] ?$|\s*[│┃║]")  # of a difference that a test shows; of a table with a frame
 _LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,2}(\d{1,12})(?![\w./%-])(?=.{0,80}(?<![a-z])loss\W{1,4}\d{1,12}\.\d)")
 _NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
 _LEADING_THING = lazy(rf"(?i)\W{{0,8}}({'|'.join(WEAK_WORDS)}) #?(\d{{1,9}})(?=$|[,:|]| -| [a-z]{{2,12}}ed\b)")
@@ -275,6 +276,8 @@ def _moving(text: str) -> list[CounterSight]:
     if not found:
         return []
     label = text[: found.start()]
+    if _NOT_OF_THE_WORK.match(label):
+        return []
     current, most = (int(found[name].replace(",", "")) for name in ("current", "max"))
     if current > most or most < 2 or NO_SHARE.search(label[-LOOK_BACK:]):
         return []

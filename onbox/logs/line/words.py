@@ -8,10 +8,10 @@ from onbox.regex import lazy
 
 # A word before a number -> the unit it counts. Sub-units (of an epoch) are named in INNER_UNITS.
 UNITS = {
-    "epoch": "epoch", "epochs": "epoch", "epoches": "epoch", "ep": "epoch", "epoche": "epoch",
+    "epoch": "epoch", "epochs": "epoch", "epoches": "epoch", "ep": "epoch", "epoche": "epoch", "epochen": "epoch",
     "step": "step", "steps": "step", "globalstep": "step",
     "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
-    "schritt": "step", "schritte": "step", "runde": "round", "durchlauf": "round", "tick": "iter", "ticks": "iter",
+    "schritt": "step", "schritte": "step", "runde": "round", "runden": "round", "durchlauf": "round", "tick": "iter", "ticks": "iter",
     "épocas": "epoch", "epoca": "epoch", "epocas": "epoch", "époque": "epoch", "эпоха": "epoch",
     "paso": "step", "pasos": "step", "passo": "step", "étape": "step", "étapes": "step", "шаг": "step",
     "iteración": "iter", "iteração": "iter", "itération": "iter", "iterazione": "iter", "итерация": "iter",
@@ -27,7 +27,7 @@ UNITS = {
     "item": "item", "items": "item", "task": "task", "tasks": "task", "job": "job", "jobs": "job", "test": "test",
     "tests": "test", "document": "document", "documents": "document", "docs": "document", "record": "record",
     "records": "record", "row": "row", "rows": "row", "lines": "row", "token": "token", "tokens": "token", "page": "page", "pages": "page", "chunk": "chunk",
-    "chunks": "chunk", "sweep": "sweep", "draw": "draw", "draws": "draw", "game": "game", "games": "game",
+    "chunks": "chunk", "sweep": "sweep", "sweeps": "sweep", "draw": "draw", "draws": "draw", "game": "game", "games": "game",
     "question": "item", "questions": "item", "prompt": "item", "prompts": "item", "stage": "stage", "phase": "stage",
     "fit": "fit", "fits": "fit", "package": "package", "packages": "package", "target": "target", "pass": "pass",
     "time": "time", "cycle": "cycle", "cycles": "cycle", "scene": "item", "video": "item", "sequence": "item",
@@ -99,7 +99,7 @@ AUXILIARY = lazy(
     r"(?i)(?<![a-z])(?:load\w*|download\w*|fetch\w*|tokeniz\w*|tokenis\w*|map|mapping|filter\w*|preprocess\w*|cach\w*"
     r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
     r"|pack\w*|generating|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
-    r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|receiv\w*|enumerat\w*|counting|count(?= [a-z])|updating files|running tokenizer|render\w*|import\w*"
+    r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|receiv\w*|enumerat\w*|counting|count(?= [a-z])|updating files|running tokenizer|import\w*"
     r"|pip|creating|quantiz\w*|parse|parsing|merg(?:e|ed|er|ing)|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer"
     r"|dropp\w*|remov\w*|dedup\w*|shuffl\w*|clean\w*)"
     r"(?![a-z])"

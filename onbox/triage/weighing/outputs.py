@@ -45,8 +45,8 @@ _AT_WORK = lazy(
     re.IGNORECASE,
 )
 _FILE = r"[\w./+-]{0,200}\w\.[A-Za-z][A-Za-z0-9]{1,8}\b"
-_NAMES_A_FILE = lazy(rf"(?<![\w/.]){_FILE}")
-_FIGURE_OR_FILE = lazy(rf"\d|{_FILE}")
+_NAMES_A_FILE = lazy(rf"(?<![\w./+-]){_FILE}")
+_FIGURE_OR_FILE = lazy(rf"\d|(?<![\w./+-]){_FILE}")
 _SUMS_UP = lazy(
     r"^\W{0,4}(?:\w{1,20}\W{1,3}){0,2}?(?:mean|average|avg|total|sum|median|overall|best|final|result|summary|score)s?\b"
     rf".{{0,120}}\d|^\W{{0,4}}(?:\w{{1,20}} )?(?:report|output|results?|table|plot)s?\W{{1,4}}(?:in |at |to )?{_FILE}",

@@ -111,6 +111,75 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         None,
         None,
     ),
+    "frames that the settings number": (
+        "resolution 120x90, max_iter 80, frames 96, fps 24\n"
+        + lines("Frame 00# rendered in 0.04s  depth 13.2", *range(10, 30)),
+        29,
+        96,
+    ),
+    "sweeps that a heading numbers": (
+        "cities    = 60\nsweeps    = 400\nseed      = 5\n" + lines("sweep #: T=9.85, tour=1346.65", 0, 10, 20, 30),
+        30,
+        400,
+    ),
+    "candidates that are told of at their beginning and end": (
+        "sweep over 24 configurations, 3 folds each\n"
+        + "".join(
+            f"config #{at}: C={at} kernel=rbf\nconfig #{at} finished: acc 0.{(at * at * 37) % 89 + 10}\n"
+            for at in range(9)
+        ),
+        8,
+        24,
+    ),
+    "lines that are read, with their number first": (
+        "reading access.log.gz\n"
+        + "".join(f"{at * 10000} lines, {at * 9000 + at * at % 7} distinct hosts\n" for at in range(1, 12)),
+        110000,
+        None,
+    ),
+    "lines of a text, in columns": (
+        "input lines: 20000\n"
+        + "".join(f"line {at * 500:6}   contexts {at * 700 - at * at:7}   mem    {at}.6 MB\n" for at in range(1, 12)),
+        5500,
+        20000,
+    ),
+    "episodes, and how many steps each took": (
+        "".join(
+            f"episode {20 * at}  steps {took}  return 3.{at}\n"
+            for at, took in enumerate((134, 124, 150, 96, 92, 68, 39, 49, 26, 36, 25, 30), 1)
+        ),
+        240,
+        None,
+    ),
+    "a maximum with a dot": ("max. epochs: 500, patience: 8\n" + lines("Epoch   #: error = 2.2", 1, 2, 3, 4), 4, 500),
+    "a renderer": (
+        "".join(f"Rendered {at * 1024} of 307200 pixels ({at // 3}%)\r" for at in range(290, 301))
+        + "\n"
+        + "".join(f"  {name} Time:  0 hours 0 minutes 1 seconds\n" for name in ("Parse", "Photon", "Trace") * 5)
+        + "renderer finished\n",
+        307200,
+        307200,
+    ),
+    "fractions in a table with a frame": (
+        "".join(f"│ {at} │ exp-{at:03} │ {('done', 'failed')[at % 2]} │ {3 * at}/50 │\n" for at in range(1, 15)),
+        None,
+        None,
+    ),
+    "the sizes of answers": (
+        "".join(
+            f"2026-11-28T04:59:2{at}.788Z GET /jobs?page=4 200 {37 * at} - 1.{at * at % 7}67 ms\n"
+            for at in range(1, 10)
+        ),
+        None,
+        None,
+    ),
+    "dates without a time": (
+        "".join(
+            f"{2012 + at}-0{at % 9 + 1}-15  NAV  {at * at * 1000 + 9}  gross 0.{at * at % 10}\n" for at in range(9)
+        ),
+        None,
+        None,
+    ),
 }
 # (log, whether it has finished)
 ENDS: dict[str, tuple[str, object]] = {
@@ -162,6 +231,16 @@ ENDS: dict[str, tuple[str, object]] = {
     "a job that its scheduler ended": (
         lines("step #/100 loss 0.2", 40, 41, 42) + "State: TIMEOUT (exit code 0)\nCores per node: 2\n",
         False,
+    ),
+    "the last seed, whose steps go on": (
+        "".join(f"seed={at} ({at}/4)  t={t}/2000  reward=1.2\n" for at in range(1, 4) for t in (1000, 2000))
+        + "seed=4 (4/4)  t=250/2000  reward=0.5\n",
+        None,
+    ),
+    "a solver's answer": (
+        "".join(f"|  {at * 100} | 190 809 {at} | 1.2 % |\n" for at in range(9))
+        + "CPU time : 0.27 s\n\nUNSATISFIABLE\n",
+        True,
     ),
 }
 

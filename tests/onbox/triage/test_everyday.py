@@ -143,6 +143,19 @@ HEALTHY = {
         "2025-01-31 17:09:18,713 - ERROR - Critical error in execution: name 'x' is not defined\n"
         + "".join(f'2025-01-31 17:1{at}:01,742 - INFO - answered "HTTP/1.1 200 OK"\n' for at in range(9))
     ),
+    "exceptions that a Java logger shows below its own line": (
+        "".join(
+            f"Nov 28, 2026 4:5{at}:12 AM stock.Depot take\nSEVERE: shelf {at} not readable, left out\n"
+            f"java.io.UncheckedIOException: shelf-{at}.dat\n\tat stock.Depot.read(Depot.java:88)\n"
+            "\tat stock.Main.main(Main.java:21)\n"
+            for at in range(3)
+        )
+        + "Nov 28, 2026 4:53:40 AM stock.Main main\nINFO: inventory closed, 211 shelves\n"
+    ),
+    "a report that counts lines of other logs": (
+        "reading 5 files\nmost frequent:\n    599  Out of memory: Killed process # (java)\n"
+        "    214  Segmentation fault (core dumped)\n     77  No space left on device\nlines 420000; report mailed\n"
+    ),
 }
 
 # (class, log)
@@ -325,6 +338,20 @@ FAILED: dict[str, tuple[str, str]] = {
     "an argument that a shell took for a command, behind the real end": (
         "code_error",
         TRACE + "NameError: name 'modle' is not defined\n/var/spool/job/script: 5: --master_port=25678: not found\n",
+    ),
+    "the last of so many tries, below which nothing stands": (
+        "network_blip",
+        "".join(
+            f"W, [2026-11-28T04:49:0{at}.159830 #16628]  WARN -- sync: page 9: Net::ReadTimeout (try {at}/4)\n"
+            for at in range(1, 5)
+        ),
+    ),
+    "a complaint of a tool, and a script that stops for it": (
+        "disk_full",
+        (
+            "set 1 of 3 packed\ntar: db.tar: Cannot write: No space left on device\n"
+            "tar: Error is not recoverable: exiting now\nstopping after this set\nbackup ended, 1 of 3 sets\n"
+        ),
     ),
 }
 

@@ -31,8 +31,8 @@ def _ways(number: int, name: str, text: str) -> str:
         rf"|\b(?:by|with|on|got|received|caught) signal[ :=(]{{1,3}}{number}\b|\bstatus={number}/{name}\b"
         rf"|\b(?:terminated|killed|died|interrupted|failed|exited)\b.{{0,24}}\bSIG{name}\b"
         rf"|^(?:\S.{{0,120}}: line \d+:\s{{1,8}}\d{{1,20}} |(?:zsh|ksh"
-        rf"|dash): )?(?-i:{text})(?: \(core dumped\))?(?:\s{{2,}}\S.{{0,400}}"
-        rf"|\s+python\S{{0,20}} .{{0,400}})?\s{{0,8}}$"
+        rf"|dash): )?(?-i:{text})(?: \(core dumped\))?(?:\s{{2,20}}\S.{{0,400}}"
+        rf"|\s{{1,20}}python\S{{0,20}} .{{0,400}})?\s{{0,8}}$"
         rf"|(?:\):|\bsignal:) (?:{text})(?: \(core dumped\))?$"
     )
 
@@ -64,7 +64,7 @@ def _row(
 
 LIMIT_SIGNALS: tuple[RuleRow, ...] = (
     _row(24, "XCPU", "CPU time limit exceeded", "time_limit", REASON, fatal=False),
-    _row(25, "XFSZ", r"File size limit exceeded(?:\S.{0,400})?", "quota_exceeded", CAUSE),
+    _row(25, "XFSZ", r"File size limit exceeded(?:\S.{0,40})?", "quota_exceeded", CAUSE),
     _row(14, "ALRM", "Alarm clock", "time_limit", DEATH),
     _row(26, "VTALRM", "Virtual timer expired", "time_limit", DEATH),
 )

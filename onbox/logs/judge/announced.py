@@ -1,0 +1,72 @@
+"""How many there are to be, told at the beginning of a log in the word of what is counted. Pure.
+
+A loop of one's own names what it goes through: `frames 96`, then `Frame 0071 rendered`; `sweep over 24 configurations`,
+then `config #23`. What the words of a training tell (epochs, steps) is read with its lines, not here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from onbox.logs.line.words import LOOK_BACK
+from onbox.logs.model.lines import message, readable
+from onbox.regex import lazy
+
+BEGINNING_BYTES = 1024
+LINES = 20  # of a beginning
+NOUN_LETTERS = 4  # a shorter word is told of too much
+_BREAKS = lazy(rb"[\r\n]+")
+_NO_FORM = lazy(rb"[\d.\s]+")
+_WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
+_NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
+_SO_MANY = lazy(rf"{_NUMBER} (?:[a-z-]{{2,16}} )?{_WORD}")
+_SET_TO = lazy(rf"{_WORD}\s{{0,20}}[:=]?\s{{0,20}}{_NUMBER}")
+_NOT_OF_THE_RUN = lazy(
+    r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|test|valid\w*"
+    r"|patience|batch|min\w*|at least|bad|invalid|dropp\w*|in flight)(?![a-z])"
+)
+
+
+def beginning_of(so_far: bytes, more: bytes) -> bytes:
+    """The first bytes of a log, up to what is drawn over."""
+    if so_far[-1:] == b"\r":
+        return so_far
+    known = (so_far + more[: BEGINNING_BYTES - len(so_far)]).replace(b"\r\n", b"\n")
+    drawn = known.find(b"\r", 0, -1) + 1  # the last one may be half of a line's end
+    return known[: drawn or None]
+
+
+def announced(beginning: bytes, noun: str, least: int) -> int | None:
+    """How many `noun`s the first lines tell of; None if they do not, or tell several numbers. least: as many were
+    counted already.
+    """
+    if len(noun) < NOUN_LETTERS:
+        return None
+    told = {
+        number
+        for line in _headings(beginning)
+        for word, number in _pairs(line)
+        if word[-1] == "s" and word.startswith(noun) and word != noun and number >= max(2, least)
+    }
+    return next(iter(told)) if len(told) == 1 else None
+
+
+def _pairs(line: str) -> list[tuple[str, int]]:
+    """The numbers of a line and the words that they belong to, in small letters."""
+    found = [(one, one[2], one[1]) for one in _SO_MANY.finditer(line)]
+    found += [(one, one[1], one[2]) for one in _SET_TO.finditer(line)]
+    return [
+        (word.lower(), int(number.replace(",", "")))
+        for one, word, number in found
+        if not _NOT_OF_THE_RUN.search(line, max(0, one.start() - LOOK_BACK), one.end())
+    ]
+
+
+def _headings(beginning: bytes) -> list[str]:
+    """The first lines, without those of a form that comes again: they are the loop's own."""
+    lines = _BREAKS.split(beginning)
+    if len(beginning) >= BEGINNING_BYTES:
+        del lines[-1]  # it may be cut
+    forms = Counter(_NO_FORM.sub(b"", line) for line in lines)
+    once = [line for line in lines if forms[_NO_FORM.sub(b"", line)] == 1]
+    return [message(readable(line)).text for line in once[:LINES]]
