@@ -47,6 +47,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none.
     beginning: the log's first bytes, which may tell a maximum.
     """
+    beginning = b"" if track.started else beginning  # which is that of an earlier run
     pick = _announced(_pick(Scene(track, ending)), beginning)
     progress = _shown(track, pick, configured_max, ending, beginning)
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)

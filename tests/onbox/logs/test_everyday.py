@@ -117,6 +117,14 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         29,
         96,
     ),
+    "frames that an earlier run's settings number": (
+        "settings: frames 96, fps 24\n"
+        + lines("Frame 00# rendered in 0.04s  depth 13.2", *range(10, 20))
+        + "Traceback (most recent call last):\nOSError: no room\n=== restart 1 ===\n"
+        + lines("Frame 00# rendered in 0.04s  depth 13.2", *range(10, 30)),
+        29,
+        None,
+    ),
     "sweeps that a heading numbers": (
         "cities    = 60\nsweeps    = 400\nseed      = 5\n" + lines("sweep #: T=9.85, tour=1346.65", 0, 10, 20, 30),
         30,
