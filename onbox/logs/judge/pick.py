@@ -1,0 +1,214 @@
+"""Which of a log's counters is the run's own, and which one goes on inside it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.judge.grounds import LOOKS, Scene, counts
+from onbox.logs.judge.nesting import is_inner, is_open
+from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
+from onbox.logs.loops import NEARLY, is_bar_around, is_heading_around, outermost
+from onbox.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from onbox.logs.counter import Counter
+    from onbox.logs.track import Track
+
+PARTS_MAX = 2  # times that a bar with a name began again, until it is one of an unknown number
+AGAIN = 5  # times that the epochs began: they are those of one of many runs
+MOVES = 2  # of a number whose words say little, until it is taken for a counter
+WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
+ROUNDS = ("iter", "round")  # of boosting: `n_estimators=700`, and `[iter 25]`
+RAISED_MAX = 4  # times that a run may state a larger maximum
+
+
+class Pick(NamedTuple):
+    """The run's counter, and the one inside it. maximum: None if no exact one is known."""
+
+    counter: Counter
+    maximum: int | None
+    inner: Counter | None = None
+
+
+def pick_of(scene: Scene) -> Pick | None:
+    track = scene.track
+    current = [counter for counter in track.counters.values() if counter.last >= track.started]
+    everything = list(track.counters.values())
+    counters = current or everything
+    current, counters, everything = (_around(some) for some in (current, counters, everything))
+    # Loading or validating in the new run, before it has trained: what the training had reached still holds.
+    for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
+                         (("bare",), counters), (("moving",), counters),
+                         (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
+        pick = _best_of(track, [c for c in among if c.kind == "outer" or (_kind(c) in kinds and counts(c, scene))])
+        if pick is not None:
+            return pick
+    repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
+    last = max(repeated, key=lambda counter: counter.last, default=None)
+    return None if last is None else Pick(last, last.maximum)
+
+
+def _around(counters: list[Counter]) -> list[Counter]:
+    """The counters, where what is around others is the work itself: `shards`, and the rows of each."""
+    return [
+        counter._replace(kind="train")
+        if (counter.kind == "aux" and is_bar_around(counter, counters)) or is_heading_around(counter, counters)
+        else counter
+        for counter in counters
+    ]
+
+
+def _kind(counter: Counter) -> str:
+    """A remark that goes on and on is a counter like any other."""
+    return "train" if counter.kind == "bare" and counter.advances >= MOVES else counter.kind
+
+
+def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
+    counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
+    counters = [counter for counter in counters if not _names_the_piece(counter, counters)]
+    if any(counter.advances for counter in counters):
+        counters = [counter for counter in counters if not _is_share(counter)]
+    loops = outermost(counters)
+    if loops is not None:
+        return Pick(loops[0], loops[0].maximum, loops[1])
+    counters = [counter for counter in counters if counter.kind != "outer"]
+    epochs = [counter for counter in counters if counter.unit == "epoch"]
+    others = [counter for counter in counters if counter.unit != "epoch"]
+    epoch = max(epochs, key=lambda counter: (counter.maximum is not None, counter.last)) if epochs else None
+    whole = [counter for counter in others if not is_inner(counter, epoch, others)]
+    inside = [counter for counter in others if counter not in whole]
+    inner = max(inside, key=lambda counter: counter.last) if inside else None
+    if inner is not None and epoch is not None and inner.last < epoch.changed:
+        inner = None
+    whole = [counter for counter in whole if not _is_earlier_stage(track, counter, whole + epochs)]
+    bounded = [counter for counter in whole if maximum_of(track, counter) is not None]
+    if bounded:
+        best = max(bounded, key=lambda counter: _rank(track, counter, bounded))
+        around = [counter for counter in whole if _goes_on_around(counter, best)]
+        if around:
+            return Pick(max(around, key=lambda counter: counter.last), None, best)
+        return Pick(best, None if is_of_many(best) else maximum_of(track, best), None)
+    if epoch is not None and maximum_of(track, epoch):
+        return Pick(epoch, None if epoch.begun >= AGAIN else maximum_of(track, epoch), inner)
+    if whole and not (epoch is not None and epoch.advances >= MOVES and all(map(_never_moved, whole))):
+        best = max(
+            whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current)
+        )
+        return Pick(best, None, None)
+    if epoch is not None:
+        return Pick(epoch, None, inner)
+    if inside:
+        last = max(inside, key=lambda counter: counter.last)
+        return Pick(last, None if is_of_many(last) else last.maximum, None)
+    return None
+
+
+def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
+    """`iterations=500 split 9/10`: named once above the counter that goes on, and not the first one: which piece of a
+    larger work this log is about.
+    """
+    if counter.seen > 1 or counter.made or counter.maximum is None or counter.current <= 1:
+        return False
+    return any(
+        other.first > counter.first and other.advances >= MOVES and not other.resets and other.kind == "train"
+        for other in others
+    )
+
+
+def _never_moved(counter: Counter) -> bool:
+    """`round 0: [0.32, 0.16]`: named, no more."""
+    return counter.current == counter.minimum
+
+
+def is_of_many(counter: Counter) -> bool:
+    """Whether it began again after its end; or, where its display is one of batches, again and again. A bar that has
+    a name shows the end of its own part: the second seed, the third model.
+    """
+    named = counter.rule == "tqdm" and not counter.key.startswith(f"bar:{counter.unit}/")
+    return counter.repeats > (PARTS_MAX if named else 0) or (counter.inner and counter.begun >= LOOKS)
+
+
+def _is_share(counter: Counter) -> bool:
+    """`Direct execution  6/6 (100%)`: a display that never moved may be a row of a summary."""
+    return counter.rule in ("fraction-percent", "percent-fraction") and counter.current == counter.minimum
+
+
+def _goes_on_around(counter: Counter, inner: Counter) -> bool:
+    """Whether a count without an end goes on beside one that begins again after each of its ends: the frames of a
+    film, and the samples of each.
+    """
+    if not inner.repeats or counter.resets or counter.maximum is not None:
+        return False
+    return counter.kind == "train" and counter.last == inner.last and 0 < counter.advances <= inner.repeats + 1
+
+
+def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool | float, ...]:
+    """Of several counters of the whole run: the one that is still moving, then the longest at work."""
+    most = maximum_of(track, counter)
+    same = any(maximum_of(track, other) == most and other.last < counter.last and not other.made for other in others)
+    complete = most is not None and counter.current >= (NEARLY * most if counter.made else most)
+    followed = any(is_open(other) and other.first > counter.last for other in others) or any(
+        most is not None and other.last > counter.last and other.current < most == maximum_of(track, other)
+        for other in others
+    )
+    done = complete and (followed or (track.line - counter.last > 3 and not same))
+    done = done or any(_is_told_anew(counter, other) for other in others)
+    trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
+    moved = counter.current > counter.minimum
+    own = counter.maximum is not None or moved or (same and complete)  # not a number that was named once
+    stands = counter.seen >= LOOKS and not moved
+    return (
+        "progress" in counter.key,
+        trained,
+        not stands,
+        not done,
+        own,
+        counter.maximum is not None or counter.unit in track.maxima,
+        counter.resets == 0 and counter.unit != "batch",
+        counter.elapsed or 0.0,
+        counter.last,
+    )
+
+
+def _is_told_anew(counter: Counter, other: Counter) -> bool:
+    """`0/2571`, then `33500/40594`: the same display, where the program has found out how much there is."""
+    alike = counter.made and counter.rule == other.rule != "tqdm" and counter.unit == other.unit
+    grown = counter.maximum is not None and other.maximum is not None and counter.maximum < other.maximum
+    return alike and grown and counter.seen == 1 and counter.last < other.first and counter.current < other.current
+
+
+def maximum_of(track: Track, counter: Counter) -> int | None:
+    """Of the counter itself, else one that the log told elsewhere for what it counts."""
+    if counter.stretched and not counter.advances:
+        return None  # `3/100`, `3/200`
+    if counter.maximum is not None:
+        return counter.maximum
+    units = sorted(WHOLE_STEPS) if counter.unit in WHOLE_STEPS else [counter.unit]
+    units = [*units, *ROUNDS] if counter.unit in ROUNDS else units
+    units = [*units, "episode"] if counter.unit == "epoch" else units  # `Ep 10`
+    others = [other for other in track.counters.values() if other.kind != "setting" or other.advances]
+    taken = {other.unit for other in others if other.unit != counter.unit}
+    for unit in (counter.unit, *(other for other in units if other not in taken)):
+        most = track.maxima.get(unit)
+        if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
+            return most
+    return None
+
+
+def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> bool:
+    """Whether a counter of things (samples, files) was complete before the counter of the work itself began; or one
+    whose end was only told when it was there, and another goes on.
+    """
+    if counter.maximum is None and counter.current == maximum_of(track, counter):
+        return any(other.first > counter.last and other.advances >= MOVES for other in others)
+    if counter.made and any(_trains_behind(other, counter) for other in others):
+        return counter.maximum is not None and counter.current >= counter.maximum
+    if counter.unit in LONE_UNITS or counter.maximum is None or counter.current < counter.maximum:
+        return False
+    return any(other.unit in LONE_UNITS and other.first > counter.last for other in others)
+
+
+def _trains_behind(epoch: Counter, bar: Counter) -> bool:
+    """Whether epochs began when a bar was over, and went on: it prepared them."""
+    whole = float(epoch.minimum).is_integer()  # 0.07 is another view of the same run
+    return whole and epoch.unit == "epoch" and epoch.first > bar.last and epoch.advances >= MOVES
