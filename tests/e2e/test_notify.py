@@ -17,7 +17,8 @@ import pytest
 
 from onbox.contract.notify_targets import DEFAULT_NOTIFY_EVENTS
 from onbox.contract.paths import RunPaths
-from onbox.notify.queue.outbox import Outbox
+from onbox.notify.queue.outbox import Message, Outbox
+from onbox.system.clock import utc_text, wall
 from tests import warm
 from tests.box import BOUND_SECONDS, REPOSITORY, Box, is_running, wait_until
 from tests.fault_server import CANARY, FaultServer
@@ -233,6 +234,11 @@ def test_an_outbox_that_cannot_be_written_is_said_and_fails_nothing(box: Box, se
     assert box.events("notices_held")[0]["reason"].startswith("cannot write")
 
 
+def done_now(offset: int) -> Message:
+    """A message of this minute: one that has waited for a week is given up."""
+    return message(offset, DONE, target="HOOK")._replace(enqueued_at=utc_text(wall()))
+
+
 def test_many_notices_through_a_bad_receiver(box: Box, server: FaultServer) -> None:
     box.env["HOOK"] = server.url()
     configure(box, pace="attempt_timeout = '1s'\nbackoff = '1ms'\nbackoff_limit = '5ms'\n")
@@ -240,7 +246,7 @@ def test_many_notices_through_a_bad_receiver(box: Box, server: FaultServer) -> N
     wait_until(lambda: is_quiet(box), "delivery")
     server.acknowledged.clear()
     box.env["HOOK"] = server.url("random")
-    sent = [message(10_000_000 + number, DONE, target="HOOK") for number in range(60)]
+    sent = [done_now(10_000_000 + number) for number in range(60)]
     for one in sent:
         outbox(box).put(one)
     result = box.onbox("notify", "flush", "--limit", "300", timeout=320)
@@ -320,7 +326,7 @@ def test_a_deliverer_killed_at_any_step_loses_nothing(box: Box, server: FaultSer
     offset, count = 10_000_000, box.project.parent / "count"
     for at in range(FIRST_STEPS[when], 200, 1 if os.environ.get("ONBOX_EVERY_STEP") else 11):
         server.acknowledged.clear()
-        batch = [message(offset + number, DONE, target="HOOK") for number in range(2)]
+        batch = [done_now(offset + number) for number in range(2)]
         offset += 10
         for one in batch:
             outbox(box).put(one)
