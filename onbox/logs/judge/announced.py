@@ -16,6 +16,7 @@ BEGINNING_BYTES = 1024
 LINES = 20  # of a beginning
 NOUN_LETTERS = 4  # a shorter word is told of too much
 _BREAKS = lazy(rb"[\r\n]+")
+_DRAWN_OVER = lazy(rb"\r[^\n]")
 _NO_FORM = lazy(rb"[\d.\s]+")
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
@@ -28,12 +29,10 @@ _NOT_OF_THE_RUN = lazy(
 
 
 def beginning_of(so_far: bytes, more: bytes) -> bytes:
-    """The first bytes of a log, up to what is drawn over."""
-    if so_far[-1:] == b"\r":
-        return so_far
-    known = (so_far + more[: BEGINNING_BYTES - len(so_far)]).replace(b"\r\n", b"\n")
-    drawn = known.find(b"\r", 0, -1) + 1  # the last one may be half of a line's end
-    return known[: drawn or None]
+    """The first bytes of a log, up to what is drawn over, wherever its pieces were cut."""
+    known = so_far + more[: BEGINNING_BYTES - len(so_far)]
+    drawn = _DRAWN_OVER.search(known)
+    return known[: drawn.end()] if drawn else known
 
 
 def announced(beginning: bytes, noun: str, least: int) -> int | None:

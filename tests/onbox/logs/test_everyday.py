@@ -262,3 +262,15 @@ def test_what_is_counted(log: str, current: int | None, most: int | None) -> Non
 @pytest.mark.parametrize(("log", "finished"), ENDS.values(), ids=ENDS)
 def test_what_has_come_to_its_end(log: str, finished: object) -> None:
     assert read(log).finished is finished
+
+
+def test_a_beginning_is_the_same_wherever_its_pieces_were_cut() -> None:
+    log = "frames 96, fps 24\n" + lines("Frame 00# rendered in 0.04s  depth 13.2", *range(10, 30))
+    data = log.replace("\n", "\r\n").encode()
+    pieces = ProgressReader()
+    for at in range(len(data)):
+        pieces.feed(data[at : at + 1])
+    whole = ProgressReader()
+    whole.feed(data)
+    assert pieces.result() == whole.result()
+    assert whole.result().exact_max == 96
