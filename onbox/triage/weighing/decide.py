@@ -18,8 +18,9 @@ from onbox.triage.reading.series import lost_figures, series_fault
 from onbox.triage.reading.tracebacks import exception_of
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
-from onbox.triage.weighing.grounds import SURVIVED_PROVEN, counts, gave_up, is_over
-from onbox.triage.weighing.scene import Scene
+from onbox.triage.weighing.grounds import counts, is_over
+from onbox.triage.weighing.last_lines import gave_up
+from onbox.triage.weighing.scene import SURVIVED_PROVEN, Scene
 from onbox.triage.weighing.shown import to_show
 from onbox.triage.weighing.went_on import is_complaint
 

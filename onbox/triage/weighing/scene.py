@@ -9,6 +9,9 @@ from onbox.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from onbox.triage.reading.record import LogAttempt, Record
 
+SURVIVED_PROVEN = 3  # lines of progress after an uncaught traceback: other ranks and flushed bars still show one or two
+INFORMED = 3  # lines in which a logger tells what the program does next
+
 
 class Scene(NamedTuple):
     """Where a fault stands. dead: other evidence says that the process ended badly, so that remarks count too. well: it

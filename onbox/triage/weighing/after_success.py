@@ -1,0 +1,87 @@
+"""A fault before or behind the word that the work is done. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.regex import lazy
+from onbox.triage.reading.record import PROVEN
+from onbox.triage.reading.success import is_of_build
+from onbox.triage.reading.tracebacks import SHUTDOWN
+from onbox.triage.rules.rows import ASKED, BUG, VAGUE
+from onbox.triage.weighing.scene import INFORMED
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import Fault
+    from onbox.triage.weighing.scene import Scene
+
+GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
+MESSAGE_LINES = 4  # that the message of an exception may go on for
+_OF_A_SCRIPT = lazy(
+    r"\bexit(?:ed)?\b.{0,12}\b(?:code|status)?\D{0,3}0\b"
+    r"|\b(?:job|script)\b.{0,12}\b(?:finished|ended|done|complete\w*) (?:at|on)\b",
+    re.IGNORECASE,
+)
+
+
+def was_before_success(fault: Fault, scene: Scene) -> bool:
+    success = scene.attempt.success
+    if success is None or fault.number >= success.number:
+        return False
+    return not (_is_word_of_a_script(success.text) and _ended_its_program(fault, scene))
+
+
+def _ended_its_program(fault: Fault, scene: Scene) -> bool:
+    """Whether nobody caught an exception, and no work was told since."""
+    trace, attempt = fault.trace, scene.attempt
+    if trace is None or not trace.ends_program or trace.caught or fault.severity < PROVEN or fault.handled:
+        return False
+    return attempt.progress == fault.progress_before and attempt.informed - fault.informed_before < INFORMED
+
+
+def _is_word_of_a_script(text: str) -> bool:
+    """`exit code 0`, `job finished at 03:50`: who started a program may have missed its code, behind a pipe."""
+    return _OF_A_SCRIPT.search(message(text).text) is not None
+
+
+def came_after_the_work(fault: Fault, scene: Scene) -> bool:
+    attempt = scene.attempt
+    went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
+    if attempt.success is None or is_of_build(message(attempt.success.text).text):
+        return False
+    return attempt.signs_after(fault) <= 1 and not went_on
+
+
+def ends_with_exception(fault: Fault, scene: Scene) -> bool:
+    """Whether a program that said that its work was done failed afterwards, as the last thing of all. Who raises while
+    Python takes itself down, and who only misses a colleague, has done its work.
+    """
+    trace = fault.trace
+    if trace is None or scene.well or not is_uncaught(fault) or not trace.ends_program:
+        return False
+    if trace.ignored or trace.mentions(SHUTDOWN, last=4) or fault.row.explains < VAGUE:
+        return False
+    return _was_done(fault, scene) and scene.end - fault.number < MESSAGE_LINES
+
+
+def _was_done(fault: Fault, scene: Scene) -> bool:
+    return scene.attempt.success is not None and scene.attempt.success.number < fault.number
+
+
+def names_no_reason(fault: Fault, scene: Scene) -> bool:
+    """Whether a fault after the work was done names neither a reason nor a defect, or is a part of Python's own end."""
+    if scene.well or fault.severity < PROVEN:
+        return True
+    if fault.trace is not None and (fault.trace.ignored or fault.trace.mentions(SHUTDOWN, last=4)):
+        return True
+    return fault.row.explains < BUG
+
+
+def ends_its_helpers(fault: Fault, scene: Scene) -> bool:
+    return fault.severity < PROVEN and (scene.well or (scene.attempt.reached_end and fault.row.explains <= ASKED))
+
+
+def is_uncaught(fault: Fault) -> bool:
+    return fault.severity == PROVEN and not fault.handled

@@ -1,0 +1,102 @@
+"""Whether a fault is another's: a part of the work, a worker, a thread, a peer, a library, an earlier program. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
+from onbox.regex import lazy
+from onbox.triage.reading import signs
+from onbox.triage.reading.match import BAD_LEVELS
+from onbox.triage.reading.outcome import closing_outcome, outcome_of
+from onbox.triage.reading.record import LOGGED, PROVEN
+from onbox.triage.rules.rows import DEATH, SUMMARY
+from onbox.triage.weighing.outputs import is_result
+from onbox.triage.weighing.unproven import TOLD_MUCH
+from onbox.triage.weighing.went_on import first_line, names_piece
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import Fault
+    from onbox.triage.weighing.scene import Scene
+
+STACK_LINES = 40  # of a crash
+_MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
+_OF_A_LAUNCHER = lazy(r"\b(?:srun|slurmstepd|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|pdsh|rank)\b")
+_OF_A_POOL = lazy(r"^\s+File \".{1,300}\", line \d{1,7} in (?:_process_worker|_bootstrap|_worker_loop|worker)$")
+_OF_A_THREAD = lazy(r"^Exception in thread ")
+_STDLIB = lazy(r"[\\/](?:lib[\\/]python[\d.]+|Lib)[\\/](?!(?:site|dist)-packages)|^<frozen ")
+
+
+def is_of_a_piece(fault: Fault) -> bool:
+    """`trial 9: FAILED rc=1`, and no launcher's word of one of its processes."""
+    return names_piece(fault.text) and not _OF_A_LAUNCHER.search(fault.text)
+
+
+def is_a_lost_piece(fault: Fault, scene: Scene) -> bool:
+    """Whether a driver counts one of its pieces as failed, and tells at its end which was best, or what it saved."""
+    last = scene.record.last_line
+    if scene.dead or last is None or fault.row.explains > SUMMARY or not is_of_a_piece(fault):
+        return False
+    return last.number > fault.number and is_result(last.text, sure=True)
+
+
+def follows_a_death(fault: Fault, scene: Scene) -> bool:
+    """Whether a file is missing that a program was to write which had been killed right before."""
+    if fault.row.id != "no-such-file" or fault.trace is not None:
+        return False
+    return any(
+        other.severity == PROVEN
+        and SUMMARY < other.row.explains <= DEATH
+        and 0 < fault.number - other.number <= _MISSED_BY
+        and scene.attempt.signs_after(other) == 0
+        for other in scene.attempt.faults
+    )
+
+
+def is_of_a_worker(fault: Fault, scene: Scene) -> bool:
+    """Whether the stack of a crash is that of a pool's worker, and what its program says last is a result."""
+    if scene.dead or fault.trace is not None or fault.row.explains != DEATH or fault.number >= scene.end:
+        return False
+    below = [line.text for line in scene.record.tail if 0 < line.number - fault.number <= STACK_LINES]
+    if not any(_OF_A_POOL.search(text) for text in below):
+        return False
+    last = scene.record.tail[-1].text
+    return closing_outcome(scene.record) is Outcome.MADE or is_result(last, sure=False)
+
+
+def is_of_a_thread_after_the_work(fault: Fault, scene: Scene) -> bool:
+    """Whether an exception ended a thread alone, and the last line before it says that the work is there."""
+    if fault.trace is None or not fault.trace.follows(_OF_A_THREAD):
+        return False
+    above = [line.text for line in scene.record.tail if line.number < first_line(fault) - 1]
+    return bool(above) and outcome_of(above[-1]) is Outcome.MADE and not signs.MIDWAY.search(above[-1])
+
+
+def is_a_peers(fault: Fault, scene: Scene) -> bool:
+    """Whether a coordinator writes down that it has lost somebody, and tells of much more work since."""
+    if scene.dead or fault.trace is not None or fault.severity != LOGGED or message(fault.text).level not in BAD_LEVELS:
+        return False
+    told = scene.attempt.informed - fault.informed_before
+    return fault.row.failure_class == "nccl_or_distributed" and told >= TOLD_MUCH
+
+
+def was_in_its_librarys_hand(fault: Fault, scene: Scene) -> bool:
+    """Whether Python's own library raised and caught it, as a cache that misses does: another exception came while it
+    handled that, and tells what happened.
+    """
+    trace = fault.trace
+    if trace is None or not trace.frames or not all(_STDLIB.search(frame.file) for frame in trace.frames):
+        return False
+    return any(other.trace is not None and other.trace.cause is trace for other in scene.attempt.faults)
+
+
+def ended_another(fault: Fault, scene: Scene) -> bool:
+    """Whether a command line was refused, so that its program ended at once, and another program ended behind it."""
+    if fault.row.id != "usage" or fault.trace is not None:
+        return False
+    return any(
+        other.number > fault.number and other.trace and other.trace.ends_program and other.row.explains > SUMMARY
+        for other in scene.attempt.faults
+        if other.severity == PROVEN and other.source == fault.source
+    )

@@ -1,0 +1,64 @@
+"""What follows a program's last words and was printed before them: it had waited in a buffer. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.regex import lazy
+from onbox.triage.reading.match import QUIET_LEVELS
+from onbox.triage.reading.record import PROVEN, WEAK
+from onbox.triage.rules.rows import CAUSE, DEATH
+from onbox.triage.stacks import FRAME
+from onbox.triage.weighing.scene import INFORMED
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import Fault
+    from onbox.triage.weighing.scene import Scene
+
+_ENDS_PROGRAM = ("fortran", "fortran-read", "other-languages")  # the runtime of a language that ends what it tells of
+_IMPORTS = lazy(r"(?:import|from) \w")
+
+
+def _is_told_between(fault: Fault, scene: Scene) -> bool:
+    """Whether a logger told of something between a death and the steps behind it: what a buffer held comes at once."""
+    life = scene.attempt.last_progress
+    between = (line for line in scene.record.tail if life and fault.number < line.number < life.number)
+    return any(message(line.text).level in QUIET_LEVELS for line in between)
+
+
+def was_overtaken(fault: Fault, scene: Scene) -> bool:
+    """Whether what follows a program's last exception is only what had waited in the buffer of its standard output."""
+    attempt, trace = scene.attempt, fault.trace
+    if scene.exited_zero or _is_told_between(fault, scene):
+        return False
+    if attempt.informed - fault.informed_before >= INFORMED:
+        return False  # no logger waits
+    if trace is None and fault.row.id in _ENDS_PROGRAM and attempt.progress > fault.progress_before:
+        return (
+            attempt.success is None
+            and _stands_right_before(fault, scene)
+            and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
+        )
+    if trace is None and fault.row.explains >= CAUSE and fault.severity > WEAK and not fault.handled:
+        end = attempt.last_progress.number if attempt.last_progress else 0
+        if end < fault.number:
+            return False
+        died = any(other.number > end and 0 < other.row.explains <= DEATH for other in attempt.faults)
+        return died and attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
+    if trace is None or not trace.ends_program or fault.severity < PROVEN or fault.handled or attempt.reached_end:
+        return False
+    if _IMPORTS.match(trace.code[-1] if trace.code else ""):
+        return False  # nothing has been printed before its imports
+    if any(other.number > fault.number and other.severity == PROVEN for other in attempt.faults if not other.trace):
+        return False  # the shell or the scheduler has spoken since
+    return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=trace.cut)
+
+
+def _stands_right_before(fault: Fault, scene: Scene) -> bool:
+    """Whether nothing but its stack stands between a fault and the steps behind it, so that nobody began anew there."""
+    if fault.row.id != "other-languages":
+        return True  # a runtime ends the program that it speaks of
+    first = next((step[1] for step in scene.attempt.steps.kept if step[0] > fault.progress_before), 0)
+    between = [line.text for line in scene.record.tail if fault.number < line.number < first]
+    return all(FRAME.search(text) or not text.strip() for text in between)

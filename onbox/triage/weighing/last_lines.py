@@ -1,0 +1,82 @@
+"""What the last lines say of a fault above them: a result, work that is there, or work that will not be there. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
+from onbox.regex import lazy
+from onbox.triage.reading import signs
+from onbox.triage.reading.match import NEARLY_ASKED
+from onbox.triage.reading.outcome import closing_outcome
+from onbox.triage.reading.record import PROVEN, WEAK
+from onbox.triage.rules.rows import ASKED, CAUSE
+from onbox.triage.weighing.outputs import names_a_file
+from onbox.triage.weighing.scene import SURVIVED_PROVEN
+from onbox.triage.weighing.unproven import is_bare
+from onbox.triage.weighing.went_on import is_complaint
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import Fault
+    from onbox.triage.weighing.scene import Scene
+
+_SAVED_IN_LAST = 12  # lines: a summary may follow
+_DONE = lazy(
+    r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?! with [1-9])"
+    r"(?!.{0,80}(?:fail|error|abort|(?<!\w)no(?:t|thing)?\b))"
+    r"|^\W{0,4}(?:the )?end\W{0,4}$",
+    re.IGNORECASE,
+)
+# Said of the work as a whole: what its last lines still save or print does not undo it.
+_WHOLE_FAILED = lazy(
+    r"\b(?:training|pipeline|workflow|run|experiment|simulation|analysis|program|evaluation)\b(?: \w+)? "
+    r"(?:failed|aborted|crashed|died)\b(?!\s?[:=]\s?\d)",
+    re.IGNORECASE,
+)
+
+
+def closes_with_result(fault: Fault, scene: Scene) -> bool:
+    """Whether a bare complaint was followed by a result that was saved as the last thing of all."""
+    if scene.dead or fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE:
+        return False
+    if _WHOLE_FAILED.search(fault.text):
+        return False
+    if fault.row.explains <= ASKED + NEARLY_ASKED:  # who is asked to end saves what it has
+        return False
+    saved = scene.attempt.saved
+    if saved is None or signs.MIDWAY.search(saved.text):
+        return False
+    return saved.number > max(fault.number, scene.end - _SAVED_IN_LAST)
+
+
+def gave_up(fault: Fault, scene: Scene) -> bool:
+    """Whether the last line of all says that the work will not be there, and nothing else complains behind a fault:
+    what had been tried again was in vain.
+    """
+    if fault.severity == WEAK or scene.exited_zero or scene.attempt.success or scene.attempt.reached_end:
+        return False
+    if closing_outcome(scene.record) is not Outcome.LOST:
+        return False
+    if any(one.number > fault.number and one.severity > WEAK and not one.handled for one in scene.attempt.faults):
+        return False
+    return scene.attempt.signs_after(fault) < SURVIVED_PROVEN
+
+
+def closes_with_work(fault: Fault, scene: Scene) -> bool:
+    """Whether the last line of all says that the work is there, after a complaint of one line."""
+    last = scene.record.last_line
+    if scene.dead or last is None or fault.trace is not None or fault.severity == PROVEN or fault.number >= last.number:
+        return False
+    if closing_outcome(scene.record) is not Outcome.MADE or _WHOLE_FAILED.search(fault.text):
+        return False
+    return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
+
+
+def ends_with_done(fault: Fault, scene: Scene) -> bool:
+    """Whether the log's very last line says that all is done."""
+    last = scene.record.last_line
+    if last is None or fault.number >= last.number or not is_bare(fault, scene) or _WHOLE_FAILED.search(fault.text):
+        return False
+    return bool(_DONE.search(message(last.text).text))
