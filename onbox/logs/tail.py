@@ -22,7 +22,7 @@ TAIL_BYTES = 4096
 LINE_LIMIT = 300
 BLOCK_BYTES = 1 << 20
 OVERLAP_BYTES = 1 << 16
-SEARCH_SECONDS = 10.0  # of matching, reading aside, and one more for every so many bytes
+SEARCH_SECONDS = 4.0  # of matching, reading aside, and one more for every so many bytes
 SEARCH_BYTES_PER_SECOND = 10_000_000  # what the slowest expression that anybody means to write still does
 
 
