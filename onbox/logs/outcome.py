@@ -72,7 +72,9 @@ _DENIED = lazy(
     rf"|unable to|fail(?:s|ed)? to){_BETWEEN}",
     re.IGNORECASE,
 )
-_NOTHING_BEHIND = lazy(r"\W{1,3}(?:nothing|none|no|0)\b(?!\W{1,3}(?:errors?|failures?|lost|missing))", re.IGNORECASE)
+_NOTHING_BEHIND = lazy(  # `done 0` ends with a code
+    r"(?! 0\W*$)\W{1,3}(?:nothing|none|no|0)\b(?!\W{1,3}(?:errors?|failures?|lost|missing))", re.IGNORECASE
+)
 _NOTHING_BEFORE = lazy(r"(?<![\d.,/])0 (?:\w+ ){0,2}(?:were |was |are |is )?$")  # `0 rows written`
 _NOT_YET = lazy(
     rf"\b(?:{_any_of('if when once until before unless while after being')}|instead of"
@@ -102,7 +104,7 @@ def outcome_in(text: str) -> Outcome | None:
     counts of what is none ("0 errors").
     """
     said = message(text)
-    if text[:1].isspace() or _ADVISES.search(said.text) or said.level == "WARNING":
+    if text[:1].isspace() or _ADVISES.search(said.text) or said.level in ("WARNING", "DEBUG"):
         return None
     told = {_of_clause(clause) for clause in _CLAUSES.split(said.text[:LINE_LIMIT])} - {None}
     if _LEAVES.search(said.text) or _SOME_FAILED.search(said.text):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
-from onbox.triage.last_words import is_harmless
+from onbox.triage.last_words import is_harmless, without_warnings
 from onbox.triage.meaning import ENOUGH, ROWS, SURE, meaning_of
 from onbox.triage.reading.match import BAD_LEVELS, QUIET_LEVELS, REMARK_LEVELS, VAGUE_ROWS, match_row, progress_of
 from onbox.triage.reading.paragraphs import paragraphs
@@ -52,6 +52,7 @@ def told_around(cause: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -
     life = attempt.last_progress.number if attempt.last_progress else 0
     first = max(life if life < cause.number else 0, cause.number - BEFORE)
     near = [line for line in tail if first < line.number <= cause.number + AFTER and not _is_behind(line, cause)]
+    near = list(without_warnings(near))
     told = [one for one in _told(near, cause) if one.weight > least]
     roots = [one for one in told if _ROOT.match(one.line.text)]
     best = max(roots[-1:] or told, key=lambda one: (one.weight, -one.line.number), default=None)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.last_words import INFORMED, is_harmless
-from onbox.triage.meaning import ENOUGH, SURE, meaning_of, row_of
+from onbox.triage.last_words import INFORMED, is_harmless, without_warnings
+from onbox.triage.meaning import ENOUGH, SURE, meaning_of, row_of, without_none
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, VAGUE_ROWS, match_row
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
@@ -61,7 +61,7 @@ def complaint(attempt: LogAttempt, tail: tuple[SeenLine, ...], *, dead: bool) ->
         return None
     marks = (attempt.started, attempt.last_progress)
     after = max((mark.number for mark in marks if mark is not None), default=0)
-    since = (line for line in tail if line.number > after and not HOUSEKEEPING.search(line.text))
+    since = without_warnings(line for line in tail if line.number > after and not HOUSEKEEPING.search(line.text))
     found = _without_excerpts(paragraphs([line for line in since if not _is_of_trace(line, attempt)]))
     # What the line alone has been judged by; a bare death says too little for that.
     known = {fault.number for fault in attempt.faults if fault.handled or fault.row.explains > DEATH}
@@ -97,6 +97,7 @@ def _says_more(said: Paragraph) -> bool:
 
 
 def _fault(said: Paragraph, attempt: LogAttempt, *, at_end: bool) -> Fault | None:
+    said = said._replace(text=without_none(said.text))
     if said.level in REMARK_LEVELS or _REMARKS.match(said.text) or _ADVICE.match(said.text):
         return None
     if HEADER.search(said.text) or IGNORED.search(said.text):

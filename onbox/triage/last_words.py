@@ -58,7 +58,9 @@ _NOTHING_WRONG = lazy(
     r"|\b(?:waiting|pending|queued|scheduling)\b|\bnodes are available\b"  # it has not begun yet
     r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or a list of figures
     r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
-    r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$",
+    r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$"
+    r"|(?<!not )\b(?-i:PASS(?:ED)?|OK)\W{0,4}$"
+    r"|\bto see all .{0,20}messages\b",  # of Open MPI
     re.IGNORECASE,
 )
 _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a text that is only shown
@@ -145,7 +147,7 @@ def are_no_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
 def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     """The complaint that the log ends with; None if it ends otherwise."""
     began = attempt.started.number if attempt.started else 0
-    tail = _without_warnings(line for line in tail if line.number > began)
+    tail = without_warnings(line for line in tail if line.number > began)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail)
     vague: Fault | None = None
@@ -230,7 +232,7 @@ def _failed_after_all(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault 
     return _fault(BY_ID["defect"], tail[-1], attempt) if is_slip(said.text) else None
 
 
-def _without_warnings(tail: Iterable[SeenLine]) -> tuple[SeenLine, ...]:
+def without_warnings(tail: Iterable[SeenLine]) -> tuple[SeenLine, ...]:
     """Without the lines that stand below a headline of warnings."""
     kept: list[SeenLine] = []
     above, below_headline = "", False

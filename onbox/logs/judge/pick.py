@@ -186,12 +186,22 @@ def maximum_of(track: Track, counter: Counter) -> int | None:
     units = sorted(WHOLE_STEPS) if counter.unit in WHOLE_STEPS else [counter.unit]
     units = [*units, *ROUNDS] if counter.unit in ROUNDS else units
     units = [*units, "episode"] if counter.unit == "epoch" else units  # `Ep 10`
+    units = [*units, "timestep"] if counter.unit == "step" else units
     others = [other for other in track.counters.values() if other.kind != "setting" or other.advances]
     taken = {other.unit for other in others if other.unit != counter.unit}
     for unit in (counter.unit, *(other for other in units if other not in taken)):
         most = track.maxima.get(unit)
         if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
             return most
+    return _named_once(track, counter)
+
+
+def _named_once(track: Track, counter: Counter) -> int | None:
+    """`=> num_updates=976` in the first lines, and then the updates, one by one."""
+    for other in track.counters.values():
+        once = other.unit == counter.unit and other.seen == 1 and other.first < counter.first
+        if once and other.key.startswith("global ") and counter.advances >= MOVES and other.current > counter.current:
+            return int(other.current)
     return None
 
 

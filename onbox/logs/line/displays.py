@@ -39,6 +39,8 @@ _DESC_FRACTION = lazy(
 )
 _NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,16}\d", re.IGNORECASE)
 _WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
+# What was measured, in front of a bar: `loss: 0.28 test_accuracy: 91.4%: `
+_METRICS = lazy(r"(?<![\w@/])[A-Za-z][\w@/]{0,40}\s?[:=]\s{0,4}[-+]?\d{1,9}(?:\.\d{1,9}%?|%)[:,;]?")
 _MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 
 
@@ -96,6 +98,7 @@ def _bar_sight(display: Display) -> CounterSight | None:
         current = parse_count(match["current"] + _SIZE_AT_END.findall(most)[0])  # `80.0/300.0 MB`
     if not _plausible(display, current, maximum):
         return None
+    label = _METRICS.sub(" ", label)
     told = maximum is None or is_exact(match.string, *match.span("max"))
     exact = (
         int(maximum.value) if maximum and told and not maximum.rounded and float(maximum.value).is_integer() else None

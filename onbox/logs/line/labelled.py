@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.line.numbers import ShownCount, is_exact, parse_count
+from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
 from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, EPOCH_OF, INNER, WORD
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
@@ -53,7 +53,7 @@ _COUNT_IN_CELL = lazy(
 _CONNECTED = lazy(r"(?i)\b(?:every|each|per|after|for|of|in|from|last|next|best|until|total|max|first)\W{0,3}$|/\s?$")
 _ORDINAL = lazy(
     r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
-    r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?!\s{0,8}\d{1,18}(?![.\d]))(?=.{0,80}\d\.\d)"
+    r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?![\s\[(]{0,8}\d{1,18}(?![.\d]))(?=.{0,80}\d\.\d)"
 )
 _ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s{0,12}[:=]\s{0,12}[\"']?[\d.]+[\"']?[\s,}]*$")
 _CONSTANTS = lazy(  # names in capitals, one after another: `LR=0.1, GAMMA=0.9, N_STEP=3, `
@@ -80,6 +80,7 @@ _OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
 _CHINESE_UNITS = {"步": "step", "次": "iter", "代": "generation"}  # of all others: epoch
 _NTH_IN_CHINESE = lazy("第 ?(?P<current>\\d{1,9}) ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)")
+_TOTAL_BESIDE = lazy(rf"(?i)[\s,;|]{{0,4}}(?<![a-z])[\"']?(?:total|max|out_of)[\"']?\s?[:=]\s?({COUNT})(?![\w.])")
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
 
@@ -228,8 +229,8 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
 
 def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: ShownCount) -> list[CounterSight]:
     bounded = match["max"] and not _THIRD.match(text, match.end("max")) and is_exact(text, *match.span("max"))
-    most = parse_count(match["max"]) if bounded else None
-    if most is not None and (count.value > most.value or most.value == 0):
+    most = parse_count(match["max"]) if bounded else _total_beside(text, match)
+    if match["max"] and most is not None and (count.value > most.value or most.value == 0):
         return []
     if most is None and (_is_measure(text, match, unit, count) or _is_left_open(text, match)):
         return []
@@ -261,6 +262,14 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     if unit == "epoch" and float(count.value).is_integer():
         sights.extend(_inside_epoch(text, match, kind))
     return sights
+
+
+def _total_beside(text: str, match: re.Match[str]) -> ShownCount | None:
+    """`step=25 total=2000`: how many there are, in the field behind the counter; None if there is none."""
+    found = None if match["max"] else _TOTAL_BESIDE.match(text, match.end())
+    most = parse_count(found[1]) if found else None
+    current = parse_count(match["current"]).value
+    return most if most is not None and most.value >= current and most.value > 1 else None
 
 
 def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bounded: bool) -> str:

@@ -82,6 +82,7 @@ _ANY_FRACTION = lazy(
     rf"(?<![\w.,/:-])(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,12}}\[?(?P<max>{_WHOLE})"
     r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
+_MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}\s?[:=]\s?\d")  # `20/1319  accuracy: 55%`
 _NOT_OF_THE_WORK = lazy(r"[-+] ?$|\s*[│┃║]")  # of a difference that a test shows; of a table with a frame
 _LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,2}(\d{1,12})(?![\w./%-])(?=.{0,80}(?<![a-z])loss\W{1,4}\d{1,12}\.\d)")
 _NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
@@ -285,7 +286,9 @@ def _moving(text: str) -> list[CounterSight]:
         _PART_OF_DATA.search(label) and (_IS_DONE.match(text, found.end()) or _WORKS_ON.search(label))
     ):
         return []
-    if NO_SHARE_AFTER.match(text, found.end()) or TRIED_AGAIN.match(text, found.end()):
+    if TRIED_AGAIN.match(text, found.end()):
+        return []
+    if NO_SHARE_AFTER.match(text, found.end()) and not (found.start() == 0 and _MEASURED.match(text, found.end())):
         return []
     if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
         return []

@@ -10,8 +10,8 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 _GAP = r"\s{0,20}"  # bounded, and never beside another one: what is read takes time in proportion to its length
-_OF = r"(?:/|(?:of|von|sur)(?![a-z])|out of)"
-FRACTION = r"\d\s?[kmgtb]?(?:i?b|it)?\s*(?:/|of|von|sur|out of)"  # in every line that shows one
+_OF = r"(?:/|(?:of|von|sur|de|di|из|van|av)(?!\w)|out of)"
+FRACTION = r"\d\s?[kmgtb]?(?:i?b|it)?\s*(?:/|of|von|sur|de|di|из|van|av|out of)"  # in every line that shows one
 _BAR = r"[#=>█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱◼⣿*•-]"
 
 
@@ -47,6 +47,14 @@ SHAPES: tuple[Shape, ...] = (
         "bar with counter, elapsed and remaining time",
         "tqdm, enlighten, HF Trainer, Lightning, kohya, Optuna",
         "steps:  15%|█▌  | 360/2400 [08:49<49:58,  1.47s/it, loss=0.09]",
+    ),
+    _shape(
+        "time-since",
+        ("m ", "s (", "%"),
+        rf"\d{{1,6}}m \d{{1,2}}s \(- {{0,2}}(?P<eta>\d{{1,6}}m \d{{1,2}}s)\) \((?P<current>{COUNT}) (?P<percent>\d{{1,3}})%\)",
+        "elapsed and remaining time, then the counter and its share",
+        "loops after a well-known tutorial of PyTorch",
+        "0m 47s (- 1m 10s) (30000 40%) 2.0168",
     ),
     _shape(
         "tqdm-open",
@@ -296,7 +304,7 @@ COUNTED = lazy(
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
     rf"(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
-    rf"(?:{_GAP}{_OF}{_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
+    rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}{_OF}{_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it
 INNER = lazy(

@@ -113,6 +113,7 @@ _STAMP = (
     r"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?"
 )
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?"
+_LETTER = r"(?:\d{1,9}\s{1,4})?[DIWEF]\s{1,4}"  # a level of one letter, behind a pid
 _LEVELS = r"DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE|NOTICE"
 _PREFIX = lazy(
     rf"""(?:
@@ -121,7 +122,8 @@ _PREFIX = lazy(
     | \d{{1,5}}:\s                                                   # srun --label
     | \((?:[^()]{{0,60}}\bpid=\d+[^()]{{0,60}}|raylet|autoscaler[^()]{{0,40}}|gcs_server)\)\s?   # Ray
     | \d\d-\d\d\s{_CLOCK}\s\[[\w./-]{{1,60}}\.py:\d+\]\s                # vLLM, behind the level
-    | \[?{_STAMP}\]?[\s,:]*(?:(?:stdout|stderr)\s[FP]\s)?(?:[|-]\s+)? # a time stamp, of Kubernetes with its stream
+    # a stamp, of Kubernetes with its stream
+    | \[?{_STAMP}\]?[\s,:]*(?:(?:stdout|stderr)\s[FP]\s)?(?:[|-]\s+)?(?:{_LETTER}(?=\S))?
     | \[?{_CLOCK}\]?\s+(?:[|-]\s+)?
     | (?:stdout|stderr|out|err)\s?[|:>]\s?
     | [IWEF]\d{{4}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
@@ -142,8 +144,13 @@ _LEVEL = lazy(
     rf"|\[([IWE])[ :.\d]{{0,40}}[\w/.]{{1,80}}\.(?:cpp|cc|hpp):\d"
     r"|^\[([EWI])::\w|\d: ([IWEF]) \S+:\d+\]|\] \[([IWEF])\] |^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING"
     r"|ERROR|CRITICAL)\)"
+    rf"|^\[?{_STAMP}\]?\s{{1,4}}(?:\d{{1,9}}\s{{1,4}})?([DIWEF])\s{{1,4}}\S"
+    r"|\] (?:\S{0,60}@\S{0,60} )?(LOG|DETAIL|HINT|STATEMENT|CONTEXT):  "  # PostgreSQL
 )
-_LETTER_LEVELS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING"}
+_LETTER_LEVELS = {
+    "D": "DEBUG", "I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL", "WARN": "WARNING",
+    "LOG": "INFO", "DETAIL": "DEBUG", "HINT": "DEBUG", "STATEMENT": "DEBUG", "CONTEXT": "DEBUG",
+}  # fmt: skip
 # `ERROR | stderr | INFO:     Started`: what another logger has caught has its own level.
 _RELAYED = lazy(rf"\b(?:{_LEVELS}) \| (?:stderr|stdout) \| (?=(?:{_LEVELS})\b)")
 # In small letters a level is one only in brackets, or as a field (`level=error msg="..."`).

@@ -33,7 +33,7 @@ _RESTART = lazy(
     r"|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
     r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w{0,24}|checkpoint|\d)|restor(?:ed"
     r"|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b"
-    r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try)\b|\bstarting (?:afresh|fresh|anew|over"
+    r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try|training session)\b|\bstarting (?:afresh|fresh|anew|over"
     r"|from scratch)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
     r"|epoch|iter\w{0,24}|checkpoint)"
     r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"

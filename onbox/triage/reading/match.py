@@ -50,7 +50,10 @@ _DEMANDING = ("exception", "said-error", "defect")  # what may tell its reader t
 _BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what a library of ranks tells of its own box
 _OF_PROGRAMS = ("ValueError", "TypeError", "KeyError", "AssertionError", "NotImplementedError")  # never a scheduler's
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
-TRACKER = lazy(r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W", re.IGNORECASE)
+_FRAME = lazy(r"\s{2,}at \S")  # of Java, Node or .NET
+TRACKER = lazy(
+    r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W|\bgit root error\b", re.IGNORECASE
+)
 # A tracker's own log of what it does: its troubles end no run.
 TRACKERS_LOG = lazy(r"\s[\w-]{1,40}\s{0,8}:\d{1,9} \[\w{1,60}\.py:\w{1,60}\(\):\d{1,6}\]")
 _SHARED_MEMORY = lazy(
@@ -185,6 +188,7 @@ def progress_of(text: str, said: LogMessage) -> bool:
         any(map(str.isdigit, text))
         and said.level not in BAD_LEVELS
         and not TRACKER.match(text)
+        and not _FRAME.match(said.text)
         and signs.is_progress(said.text)
         and not exception_of(said.text, in_trace=False)
     )

@@ -10,6 +10,7 @@ from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome, outcome_in
 from onbox.regex import lazy
 from onbox.triage.meaning import without_none
+from onbox.triage.reading.match import LISTED_WARNING
 from onbox.triage.reading.signs import MIDWAY, SAVED
 from onbox.triage.reading.tracebacks import EXCEPTION
 from onbox.triage.words import HINT, TROUBLE
@@ -31,7 +32,7 @@ def closing_outcome(record: Record) -> Outcome | None:
 def outcome_of(text: str) -> Outcome | None:
     """As `outcome_in`, but that nothing is made where the line speaks of a trouble, or of what is saved on the way."""
     said = message(text).text
-    if EXCEPTION.match(said):
+    if EXCEPTION.match(said) or LISTED_WARNING.match(text):
         return None
     if _IN_A_FILE.search(said) and not HINT.search(said) and not text[:1].isspace():
         return Outcome.MADE

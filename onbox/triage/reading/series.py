@@ -8,7 +8,7 @@ from math import isfinite
 from statistics import median
 from typing import TYPE_CHECKING
 
-from onbox.logs.model.lines import readable
+from onbox.logs.model.lines import message, readable
 from onbox.regex import lazy
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.reading.signs import finite_loss
@@ -51,11 +51,13 @@ _GRADIENT = lazy(
     re.IGNORECASE,
 )
 _NAMED = lazy(
-    r"(?<![\w/.-])([A-Za-z][\w/.-]{0,40})['\"]?\s?[=:]\s{0,3}"
+    r"(?<![\w/.-])([A-Za-z][\w/.-]{0,40})['\"]?\s?[=:]\s{0,12}"
     r"([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan)(?![\w/]|\.\d)",
     re.IGNORECASE,
 )
-_VALUE = lazy(r"[=:]\s{0,3}([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan)(?![\w/]|\.\d)", re.IGNORECASE)
+_VALUE = lazy(
+    r"[=:]\s{0,3}([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)(?![\w/]|\.\d)", re.IGNORECASE
+)
 # A setting that is tried in steps of its own.
 _TRIED = lazy(r"(?i)\b(?:lr|learning[_ ]rate|alpha|lambda|penalty|bound|tol\w*|scale)\s?[=:]\s?[\d.]+e\+")
 # Of a check or of whole episodes: there may be none between two lines.
@@ -186,7 +188,8 @@ def _cells(text: str) -> list[float]:
 
 def _never_any(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
     """Each line of progress shows several figures, and none of them ever was a number."""
-    shown = [_VALUE.findall(text) for _, text in lines]
+    told = [(line, _VALUE.findall(message(line[1]).text)) for line in lines]
+    lines, shown = [line for line, values in told if values], [values for _, values in told if values]
     if len(lines) < NEVER_LINES or any(len(values) < LOST_NAMES or not all(map(_is_lost, values)) for values in shown):
         return None
     return Fault(LOST, *lines[0], LOGGED, attempt.progress)

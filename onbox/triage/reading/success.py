@@ -51,6 +51,7 @@ _WAYS = {
         r"|^\W*(?:success|passed|all good|export success)\W*$"
         r"|^\W*(?:found )?(?:0|no) errors?(?:\(s\))?(?:(?: were| was)? found)?(?:, (?:0|no) warnings?(?:\(s\))?)?\W*$"
         r"|\bexport ok\b|^\W{0,4}job done\b"
+        r"|\b(?:closed|ended|exited|stopped|terminated) \((?:finished|completed|success)\)\W*$"
     ),
     "all of them": (
         r"\[(?P<bar>\d{1,20})/(?P=bar)\] (?:done|finished|complete)"

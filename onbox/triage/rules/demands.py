@@ -88,6 +88,7 @@ _OF_CODE = (
     r"|not implemented|initiali[sz]ed|closed|already (?:running|started|finished)|lengths?"
     r"|same (?:size|length|number|rank)"
     r"|rank[- ]\d|context managers?|returns? (?:an?|the)|your function|symbols?|vectors?|primitive|<class|\w+\(\)"
+    r"|\w+\.\w+\([^()]{0,20}\)"
 )
 MEANT = RuleRow(
     "asks-for-setting",

@@ -178,7 +178,7 @@ ENVIRONMENT: tuple[RuleRow, ...] = (
         CAUSE,
         "kernel image|sm_|compute capability|lib|ptx|arch|no kernel|glibc|cuda|toolkit|bf16|undefined symbol"
         "|flash|cudnn|invalid_isa|nobinaryforgpu|dnn library"
-        "|not support |doesn't support ",
+        "|not support |doesn't support |gpu|opencl|rocm",
         r"no kernel image is available|not compatible with the current pytorch installation"
         r"|compute capability.{0,60}(?:required|not supported|too low|or higher|at least)"
         r"|(?:requires?|only supports?|supported on).{0,60}(?:compute capability|ampere|hopper|sm_?\d\d)"
@@ -194,6 +194,9 @@ ENVIRONMENT: tuple[RuleRow, ...] = (
         r"|unsupported gpu architecture|provided PTX was compiled|was built for.{0,30}cuda"
         r"|HSA_STATUS_ERROR_(?:INVALID_ISA|INCOMPATIBLE\w*)|hipErrorNoBinaryForGpu|cudnn.{0,120}matching major version"
         r"|\bdnn library initialization failed"
+        r"|\b(?:cuda|gpu|opencl|rocm)\b.{0,40}\bnot (?:enabled|included|compiled|built|available) in (?:this|the) \w"
+        r"|\bnot (?:compiled|built|configured) with (?:\w{1,20} )?(?:cuda|gpu|opencl|rocm)\b"
+        r"|(?:cannot|could not|failed to|unable to) (?:load|open|find) lib(?:cuda|nvcuvid|nvidia-\w{1,20})\.so"
         r"|(?:setup|hardware|gpu|device) (?:does not|doesn't) support "
         r"|CUDNN_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|ARCH_MISMATCH)",
         "CUDA, PyTorch extensions, bitsandbytes, Triton",

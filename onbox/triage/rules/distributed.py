@@ -98,7 +98,7 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         r"|terminated(?! normally)|timeout)|heartbeat monitor timed out|monitoredBarrier|(?:barrier|all_?reduce"
         r"|all_?gather|broadcast"
         r"|reduce_?scatter|collective).{0,60}(?:timed out|timeout)|timed out (?:after"
-        r"|waiting).{0,60}(?:rank|ranks|peer|barrier|recv|send|clients?)|(?:rank|peer).{0,40}(?:timed out"
+        r"|waiting).{0,60}(?:rank|ranks|peer|barrier|(?:recv|send)\b(?! the)|clients?)|(?:rank|peer).{0,40}(?:timed out"
         r"|not respond|no response)"
         r"|ran for \d+ milliseconds before timing out|Some NCCL operations have failed",
         "NCCL watchdog, gloo, Horovod",
@@ -191,7 +191,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"segmentation fault|\bSIGSEGV\b|\bsegfault\b|fatal python error|double free or corruption"
         r"|corrupted (?:size|double-linked|top)|stack smashing|free\(\): invalid|malloc\(\): "
         r"|malloc_consolidate|munmap_chunk"
-        r"|floating point exception|illegal instruction|\bSIG(?:FPE|ILL)\b|(?:exit(?:ed|s)?(?: ?code)?"
+        r"|floating point exception(?! trapping)|illegal instruction|\bSIG(?:FPE|ILL)\b|(?:exit(?:ed|s)?(?: ?code)?"
         r"|return code|status)\b[^\d-]{0,20}(?:-11|139|-8|136|-4|132)(?![\d.])"
         r"|\*{3} .{1,160} error (?:139|136|132)$|signal[ :=]{1,3}(?:11|8|4)\b"
         r"|stack overflow|\b0xC0000005\b|exit code (?:-1073741819|3221225477)\b|windows fatal exception"

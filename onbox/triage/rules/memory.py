@@ -175,8 +175,9 @@ HOST: tuple[RuleRow, ...] = (
         REASON,
         "oom-kill|oom_kill|oomkill|oom killer|out of memory: kill|cgroup out of memory|out_of_memory"
         "|oom-killer|oom handler|earlyoom|oomd",
-        r"oom-kill:|oom[-_ ]kill(?:er|ed)?\b(?!\W{0,3}(?:0|none|false|disabled)\b)(?!.{0,30}\b(?:no|not"
-        r"|disabled)\b)|OOMKilled"
+        r"oom-kill:|\d oom[-_ ]kill event"
+        r"|(?<!\d )oom[-_ ]kill(?:er|ed)?\b(?!\W{0,3}(?:0|none|false|disabled)\b)(?!.{0,30}\b(?:no|not|disabled)\b)"
+        r"|OOMKilled"
         r"|out of memory: kill(?:ed)? process|cgroup out of memory|state[ :=]+OUT_OF_MEMORY"
         r"|killed by the cgroup out-of-memory|\b(?:earlyoom|\w{0,24}oomd)\b.{0,80}(?:low memory|sending sig|killed)",
         "Linux kernel, Slurm, Kubernetes",

@@ -258,11 +258,22 @@ DEFECTS: tuple[RuleRow, ...] = (
         "run.sh: line 99: syntax error: unexpected end of file",
     ),
     RuleRow(
+        "compiler",
+        "code_error",
+        BUG,
+        ": error:",
+        r"^(?:\S{1,40}: )?\S{1,200}\.(?:[cm]?[jt]sx?|vue|cc?|c(?:pp|xx|s)|cu|hh?|hpp|f\d\d|rs|go|java|kt|scala"
+        r"|swift|zig|pyx?):\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error:(?: |$)(?!.{1,200}: no such file)",
+        "compilers, of a line of code",
+        'src/main.tsx:14:2: ERROR: Unexpected ")"',
+    ),
+    RuleRow(
         "other-languages",
         "code_error",
         BUG,
         "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
-        "|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:",
+        "|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:|can't |undefined "
+        "|reference|illegal division",
         r"^test result: failed\b|^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
         r"|syntax error(?: near"
         r"|:) unexpected"
@@ -270,6 +281,8 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} :(?: |$)"
         r"|^(?:thread '.{0,80}' )?panicked at|^panic: |^fatal error: (?!.{0,40}memory)"
         r"|^(?:\w{1,40}: )?\S{1,200}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: "
+        r"|^(?:can't (?:call method|locate object|use )|undefined subroutine|not an? (?:hash|array|code) reference"
+        r"|illegal division).{0,200} at \S{1,200} line \d{1,7}\b"  # Perl
         r"|^\S{1,200}\(\d{1,7}, \d{1,5}\) (?:fatal )?error: "  # Nim
         r"|^\S{1,200}\.rb:\d{1,7}:in .{1,400} \((?:[A-Z]\w{0,40}::){0,4}[A-Z]\w{1,60}\)$"
         r"|^unhandled [\w-]{1,60} in thread\b|^unhandled exception[.:] \S"  # Lisp

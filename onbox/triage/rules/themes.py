@@ -189,7 +189,8 @@ THEMES: tuple[Theme, ...] = (
         r"|(?:wrong|bad|unknown) (?:\w+ )?format (?:at|in|on) line \d+|unpack failed|un ?equal ?lengths"
         r"|(?:unknown|unexpected|invalid|stray) (?:token|character|symbol) .{1,40} in (?:\w+ )?file"
         r"|n(?:um)? samples\s?=\s?0|contains only (?:one|a single) class|(?:dataset|data set|dataframe) is empty"
-        r"|features (?:are|is) .{0,20}(?:constant|ignored)",
+        r"|features (?:are|is) .{0,20}(?:constant|ignored)|(?:csv|quoted) field"
+        r"|(?:extra|missing) data (?:after|for) .{0,30}column",
     ),
     Theme(
         "config_error",

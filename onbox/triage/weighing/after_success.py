@@ -14,11 +14,12 @@ from onbox.triage.rules.rows import ASKED, BUG, VAGUE
 from onbox.triage.weighing.scene import INFORMED
 
 if TYPE_CHECKING:
-    from onbox.triage.reading.record import Fault
+    from onbox.triage.reading.record import Fault, LogAttempt
     from onbox.triage.weighing.scene import Scene
 
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
 MESSAGE_LINES = 4  # that the message of an exception may go on for
+_STAGE = lazy(r"\W{0,6}(?:(?:step|stage|phase|part) )?\[?(\d{1,3}) ?(?:/|of) ?(\d{1,3})\b", re.IGNORECASE)
 _OF_A_SCRIPT = lazy(
     r"\bexit(?:ed)?\b.{0,12}\b(?:code|status)?\D{0,3}0\b"
     r"|\b(?:job|script)\b.{0,12}\b(?:finished|ended|done|complete\w*) (?:at|on)\b",
@@ -48,10 +49,19 @@ def _is_word_of_a_script(text: str) -> bool:
 
 def came_after_the_work(fault: Fault, scene: Scene) -> bool:
     attempt = scene.attempt
+    if _is_at_a_stage(attempt):
+        return False
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
     if attempt.success is None or is_of_build(message(attempt.success.text).text):
         return False
     return attempt.signs_after(fault) <= 1 and not went_on
+
+
+def _is_at_a_stage(attempt: LogAttempt) -> bool:
+    """Whether a stage that is not the last one (`[6/7] sorting`) began behind the word of success: a part was done."""
+    last, success = attempt.last_progress, attempt.success
+    found = _STAGE.match(message(last.text).text) if last and success and last.number > success.number else None
+    return found is not None and int(found[1]) < int(found[2])
 
 
 def ends_with_exception(fault: Fault, scene: Scene) -> bool:

@@ -14,7 +14,7 @@ from onbox.triage.reading.record import LOGGED, PROVEN
 from onbox.triage.rules.rows import DEATH, SUMMARY
 from onbox.triage.weighing.outputs import is_result
 from onbox.triage.weighing.unproven import TOLD_MUCH
-from onbox.triage.weighing.went_on import first_line, names_piece
+from onbox.triage.weighing.went_on import first_line, names_piece, took_the_next
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault
@@ -34,10 +34,14 @@ def is_of_a_piece(fault: Fault) -> bool:
 
 
 def is_a_lost_piece(fault: Fault, scene: Scene) -> bool:
-    """Whether a driver counts one of its pieces as failed, and tells at its end which was best, or what it saved."""
+    """Whether a driver counts one of its pieces as failed, and takes the next one, or tells at its end which was
+    best, or what it saved.
+    """
     last = scene.record.last_line
     if scene.dead or last is None or fault.row.explains > SUMMARY or not is_of_a_piece(fault):
         return False
+    if took_the_next(fault, scene):
+        return True
     return last.number > fault.number and is_result(last.text, sure=True)
 
 

@@ -55,6 +55,11 @@ _RUNTIMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
 _R_ERROR = lazy(r"^Error (?:in .{1,300}\)|in \w[\w.:]{0,60}) : ?|^Error in .{1,300}\) :$|^Error : ")
 _R_ENDED = lazy(r"^Execution halted|^Calls: ")
 _ANSWERED = lazy(r"\"(?:GET|POST|PUT|HEAD|PATCH|DELETE) \S{1,300} HTTP/[\d.]{1,3}\"[ -]{1,3}2\d\d\b")
+_SERVES = lazy(
+    r"\b(?:running|listening|serving) (?:on|at) (?:https?://|\S{1,80}:\d{2,5}\b|port \d)|\bstartup complete\b"
+    r"|\bready to (?:accept|serve|handle)\b",
+    re.IGNORECASE,
+)
 _MAY_FAIL = lazy(r"\|\| ?(?:true|:|exit 0|echo\b.*)\s*$")
 # What a loop takes one after the other. No steps: other ranks show one more of them.
 _PIECES = (
@@ -98,7 +103,7 @@ def went_on(fault: Fault, scene: Scene) -> bool:
         return False
     if _is_out_of_sight(fault, scene):
         return fault.trace is None and bool(SMALL_TOOL.match(fault.text))  # the script has told much since
-    if any(shows(fault, scene) for shows in (_is_tallied, _logs_on, _took_the_next, _serves_on, _r_goes_on)):
+    if any(shows(fault, scene) for shows in (_is_tallied, _logs_on, took_the_next, _serves_on, _r_goes_on)):
         return True
     around = _around(fault, scene)
     if not around.below or all(is_farewell(line.text) for line in around.below):
@@ -177,7 +182,7 @@ def _logs_on(fault: Fault, scene: Scene) -> bool:
     return sum(any(same_form(line.text, text) for text in before) for line, _ in since) >= _DID_MORE
 
 
-def _took_the_next(fault: Fault, scene: Scene) -> bool:
+def took_the_next(fault: Fault, scene: Scene) -> bool:
     """Whether a later line tells of a piece of the same kind with a higher number: a loop came to it, and no buffer
     holds what had not been begun.
     """
@@ -254,8 +259,9 @@ def _is_about(text: str, subject: str) -> bool:
 
 
 def _serves_on(fault: Fault, scene: Scene) -> bool:
-    """Whether a server answers a later request."""
-    return any(_ANSWERED.search(line.text) for line in scene.record.tail if line.number > fault.number)
+    """Whether a server answers a later request, or is ready for the first one."""
+    below = [line.text for line in scene.record.tail if line.number > fault.number]
+    return any(_ANSWERED.search(text) or _SERVES.search(text) for text in below)
 
 
 def _r_goes_on(fault: Fault, scene: Scene) -> bool:
