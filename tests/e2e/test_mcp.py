@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,9 +19,8 @@ from tests.injections import INJECTIONS, told_bare
 from tests.ports import free_port
 
 anyio = pytest.importorskip("anyio")
-mcp = pytest.importorskip("mcp")
-from mcp.client.stdio import stdio_client  # noqa: E402 - comes with the extra
-from mcp.client.streamable_http import streamable_http_client  # noqa: E402
+# The SDK takes a second to load, which every worker would wait for: it is imported where it is used.
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="needs mcp, of the extra onbox[mcp]")
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -39,6 +39,9 @@ def place(tmp_path: Path) -> Iterator[Handbooked]:
 
 @asynccontextmanager
 async def over_stdio(place: Handbooked, *words: str, **settings: str) -> AsyncIterator[Any]:
+    import mcp
+    from mcp.client.stdio import stdio_client
+
     params = mcp.StdioServerParameters(
         command=sys.executable, args=["-m", "patrol", "mcp", *words], env={**place.env, **settings}, cwd=place.local
     )
@@ -308,6 +311,8 @@ def test_over_http_the_token_is_asked_for(place: Handbooked) -> None:
 
 async def _over_http(port: int) -> None:
     import httpx2 as httpx
+    import mcp
+    from mcp.client.streamable_http import streamable_http_client
 
     url = f"http://127.0.0.1:{port}/mcp"
     with anyio.fail_after(60):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -17,8 +19,8 @@ from tests.box import end_at_once, python, wait_until
 from tests.handbooked import Handbooked, handbooked
 
 anyio = pytest.importorskip("anyio")
-mcp = pytest.importorskip("mcp")
-from mcp.client.stdio import stdio_client  # noqa: E402 - comes with the extra
+# The SDK takes a second to load, which every worker would wait for: it is imported where it is used.
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="needs mcp, of the extra onbox[mcp]")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -165,6 +167,10 @@ def all_seen(rows: Any) -> bool:
 
 def take_over(place: Handbooked) -> tuple[Any, Any, dict[str, dict[str, Any]]]:
     """As the prompt `take-over` says: list, look, then each run, and what may not be done is asked for."""
+    from mcp.client.stdio import stdio_client
+
+    mcp: Any = import_module("mcp")
+
     found: list[Any] = []
 
     async def main() -> None:

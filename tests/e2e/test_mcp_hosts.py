@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-pytest.importorskip("mcp")
 PROGRAMS = os.environ.get("ONBOX_TEST_MCP_HOSTS", "")
 pytestmark = pytest.mark.skipif(
     not PROGRAMS, reason="ONBOX_TEST_MCP_HOSTS names no folder of the hosts' programs: scripts/test --engines"

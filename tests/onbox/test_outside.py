@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import unicodedata
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,13 @@ HEX = "0a1b2c3d4e" * 4
 TOKEN = "hf_" + "a1B2" * 9
 REPOSITORY = Path(__file__).parents[2]
 DOORS = (safe_line, safe_words, safe_text)
-LETTERS = [chr(number) for number in (*range(0xF0000), *range(0xF0000, 0x110000, 257))]  # private letters to the end
-UNSEEN = [c for c in LETTERS if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")]
+
+
+@cache
+def unseen() -> list[str]:
+    """Every letter that a terminal obeys, or that nobody sees; of the private ones at the end, some."""
+    letters = [chr(number) for number in (*range(0xF0000), *range(0xF0000, 0x110000, 257))]
+    return [c for c in letters if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")]
 
 
 def in_the_box(text: str) -> bool:
@@ -59,8 +65,8 @@ def test_no_order_of_things_shows_a_secret(door: Callable[[str], str], secret: s
 
 @pytest.mark.parametrize("door", [*DOORS, printable])
 def test_nothing_unseen_passes(door: Callable[[str], str]) -> None:
-    assert [hex(ord(c)) for c in UNSEEN if c not in "\n\t\r" and in_the_box(door(f"a{c}b"))] == []
-    assert in_the_box(door("".join(UNSEEN))) is False
+    assert [hex(ord(c)) for c in unseen() if c not in "\n\t\r" and in_the_box(door(f"a{c}b"))] == []
+    assert in_the_box(door("".join(unseen()))) is False
 
 
 @pytest.mark.parametrize("letter", ["\u115f", "\u3164", "\uffa0", "\ufe01", "\U000e0100", "\u034f", "\u2065"])
