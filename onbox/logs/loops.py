@@ -25,6 +25,7 @@ COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "c
 NEARLY = 0.995  # of a bar that was not drawn again at its end
 BEGUN = 3  # times that a counter without a maximum went back to its beginning
 BARS_AROUND = 2  # times that a bar went on, and another one began again
+BARS_TO_A_STAGE = 5  # so often a loop goes on for each time that the one inside it had begun again before
 IN_TURN = 3  # times that two bars were drawn one after the other
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
@@ -98,7 +99,8 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
     if outer.advances and inner.resets:
         if outer.changed < inner.first:
             return False  # it was over, or stood, before this one began
-        return _go_together(outer, inner) and (repeats or outer.first < inner.first or left)
+        told_behind = outer.made and inner.repeats >= IN_TURN  # `[11/23] done`, below the epochs of that one
+        return _go_together(outer, inner) and (repeats or outer.first < inner.first or left or told_behind)
     if not repeats or inner.resets or inner.kind not in ("train", "outer") or inner.unit in REPEATED_UNITS:
         return False
     if left and not outer.advances:
@@ -141,5 +143,5 @@ def _is_drawn_around(outer: Counter, inner: Counter) -> bool:
 
 
 def _go_together(outer: Counter, inner: Counter) -> bool:
-    """Whether the one went on about as often as the other began again."""
-    return outer.advances > 0 and abs(outer.advances - inner.resets) <= 1
+    """Whether the one went on about as often as the other began again, of which an earlier stage may have had some."""
+    return outer.advances > 0 and abs(outer.advances - inner.resets) <= max(1, outer.advances // BARS_TO_A_STAGE)

@@ -204,7 +204,8 @@ def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     if inner is not None and inner.changed > track.ended and inner.advances and is_under_way(inner):
         return False
     complete = pick.maximum is not None and counter.current >= pick.maximum
-    if complete and any(is_under_way(other) and _works_behind(other, counter, track) for other in track.counters.values()):
+    behind = (other for other in track.counters.values() if _works_behind(other, counter, track))
+    if complete and any(map(is_under_way, behind)):
         return None  # an evaluation of what was trained, perhaps
     if not complete and any(
         is_under_way(other) and other.made and other.changed > track.ended for other in track.counters.values()

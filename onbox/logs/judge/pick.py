@@ -193,7 +193,10 @@ def maximum_of(track: Track, counter: Counter) -> int | None:
         most = track.maxima.get(unit)
         if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
             return most
-    return _named_once(track, counter)
+        once = _named_once(track, counter) if unit == counter.unit else None
+        if once is not None:
+            return once
+    return None
 
 
 def _named_once(track: Track, counter: Counter) -> int | None:

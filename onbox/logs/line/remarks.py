@@ -96,7 +96,7 @@ ENDED = lazy(
     r"|\b(?:stopped|stopping) (?:the )?training\W{0,3}$"
     r"|\bearly[ -]?stopp(?:ing|ed)\W{1,6}(?:(?:at|after|in) )?(?:(?:epoch|step|iteration|round)\W{1,2}\d|\d{1,9} (?:epoch|step"
     r"|iteration|round))(?!.{0,40}\d ?/ ?\d)"
-    r"|\bstopp?(?:ing|ed) early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))"
+    r"|\bstopp?(?:ing|ed)[ _]early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))"
     r"|\d epochs completed in"
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop"
     r"|\bfinal model saved"

@@ -26,6 +26,7 @@ _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K
 _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
 _NUMBER = lazy(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
 _NAME = lazy(r"^\s*[A-Za-z]\w{1,20}:\s+(?=\d)")  # `BFGS:    3 20:33:35  1.907`, of ASE
+_INDEX = lazy(r"(?<=\w)\[\d{1,3}\](?=\s|$)")  # `c_com[3]`
 _OF = lazy(r"^\s*(\d{1,9})/(\d{1,9})(?=\s)(?!.*%\|)")  # the first cell, `47/100`, of a row without a bar
 
 
@@ -39,7 +40,7 @@ class TableHead(NamedTuple):
 def read_header(text: str) -> TableHead | None:
     """`E    #       LOSS NER  SCORE`, `| epoch | loss |`: names only, the first one a counter. None for other lines."""
     bare = _QUOTED.sub(r"\1  ", text).rstrip() if _QUOTED.match(text) else _COMMENT.sub("", text)
-    bare = _CLOCK_UNIT.sub("", bare)
+    bare = _INDEX.sub("", _CLOCK_UNIT.sub("", bare))
     if len(bare) > 400 or re.search(r"\d[.:]|[=\"'{}\[\]]|: |^\S+:", bare):
         return None
     names = [_UNIT_OF.sub("", name) for name in _cells(bare, header=True)]

@@ -101,14 +101,17 @@ class OpenTraces:
         chained = said.source in self.chained
         self.chained.discard(said.source)
         ignored = bool(IGNORED.search(previous))
-        trace = Trace(number, caught=caught and not chained, ignored=ignored, chained=chained)
+        root = self.newest.get(said.source) if chained else None
+        caught = root.logged if root is not None else caught and not chained  # a logger writes all of a chain
+        trace = Trace(number, caught=caught, ignored=ignored, chained=chained)
+        trace.logged = root.logged if root is not None else said.level is not None
         trace.before = self.led_in.get(said.source, "") if chained else previous[:PREVIOUS_LETTERS]
         self.led_in[said.source] = trace.before
         trace.quoted = bool(quoted)
         trace.warned = told and before.level == "WARNING" and not chained
         trace.neighbour = told and not reports and said.level is None
         trace.cut = not said.text.lstrip(" |│+").startswith(("Traceback", "Stack"))
-        trace.cause = self.newest.get(said.source) if chained else None
+        trace.cause = root
         trace.indent = said.text[: len(said.text) - len(said.text.lstrip(_INDENTS))]
         self.by_source[said.source] = self.newest[said.source] = trace
 

@@ -55,9 +55,7 @@ _NAMED = lazy(
     r"([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan)(?![\w/]|\.\d)",
     re.IGNORECASE,
 )
-_VALUE = lazy(
-    r"[=:]\s{0,3}([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)(?![\w/]|\.\d)", re.IGNORECASE
-)
+_VALUE = lazy(r"[=:]\s{0,3}([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)(?![\w/]|\.\d)", re.IGNORECASE)
 # A setting that is tried in steps of its own.
 _TRIED = lazy(r"(?i)\b(?:lr|learning[_ ]rate|alpha|lambda|penalty|bound|tol\w*|scale)\s?[=:]\s?[\d.]+e\+")
 # Of a check or of whole episodes: there may be none between two lines.

@@ -117,6 +117,7 @@ class Trace:
         self.last_line = ""
         self.before = ""  # the line that it stands behind
         self.warned = False  # a warning led it in
+        self.logged = False  # a logger's level stands in its first line, or in that of its chain
         self.cut = False
         self.quoted = False  # a program shows what another one had written
         self.neighbour = False  # only the line before tells that a logger wrote it

@@ -115,14 +115,14 @@ PEOPLE: tuple[RuleRow, ...] = (
     ),
     RuleRow(
         "bare-terminated",
-        "unknown",
+        "user_interrupt",
         ASKED - 5,
         "terminated",
         r"^\W{0,8}(?:.{0,120}: line \d+:\s{1,8}\d{1,20} |zsh: |.{0,200}\bsignal: )?terminated"
-        r"(?:\s{2,20}\S.{0,400})?\s{0,8}$",
+        r"(?:\s{2,20}\S.{0,400}|\.)?\s{0,8}$",
         "shells, of a process that somebody sent SIGTERM: a scheduler, a person, a tool that counts the time",
         "run.sh: line 7: 3191 Terminated              python train.py",
-        rivals=("preempted", "user_interrupt", "time_limit"),
+        rivals=("preempted", "time_limit"),
     ),
     RuleRow(
         "terminated",

@@ -178,7 +178,7 @@ def _lost(attempt: LogAttempt) -> Fault | None:
     """The loss is no number any more, or the loss scale fell to nothing."""
     row = BY_ID["not-finite"]
     if attempt.lost is not None:
-        is_last = attempt.last_progress is None or attempt.lost.number >= attempt.last_progress.number
+        is_last = attempt.last_progress is None or attempt.lost.number + 1 >= attempt.last_progress.number
         if attempt.lost_lines >= LOST_LINES or is_last:
             return Fault(row, attempt.lost.number, attempt.lost.text, PROVEN, attempt.progress)
     if len(attempt.overflows) >= 5 and attempt.overflows[-1] <= SCALE_FLOOR and attempt.overflow_line is not None:

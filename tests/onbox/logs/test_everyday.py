@@ -24,6 +24,72 @@ def lines(form: str, *numbers: int) -> str:
 
 # (log, current, exact maximum)
 COUNTS: dict[str, tuple[str, int | None, int | None]] = {
+    "of, in other languages": (lines("Эпоха # из 15: потери = 2.25", 1, 2, 3), 3, 15),
+    "steps of so many, in Spanish": (lines("paso # de 400, error 0.25", 10, 20, 30), 30, 400),
+    "elapsed, remaining, and the counter with its share": (
+        lines("0m 7s (- 1m 49s) (#000 6%) 3.7600", 5, 10, 15),
+        15000,
+        None,
+    ),
+    "a share behind the counter": (
+        "".join(f"{at}/1319  running accuracy: {at // 2}/{at} = 50.00%  (1.3 s/problem)\n" for at in (20, 40, 60)),
+        60,
+        1319,
+    ),
+    "what was measured in front of a bar": (
+        "".join(
+            f"\rloss:   2.{at} test_accuracy: 50.{at}%:  {at}%|#  | {at}/70 [00:00<00:01, 48.88it/s]" for at in (10, 20)
+        ),
+        20,
+        70,
+    ),
+    "the total in the field behind": (lines("[worker] step=# total=2000 loss=1.95", 25, 50, 75), 75, 2000),
+    "updates that are computed in the first line": (
+        "num_env_steps=2000000 num_steps=128 => num_updates=976\n"
+        + lines(" Updates #, num timesteps #2048, FPS 1530", 0, 10, 20),
+        20,
+        976,
+    ),
+    "steps, where timesteps are told": (
+        "total_timesteps: 100000   n_envs: 4\n" + lines("| steps_done       | #00          |", 16, 32, 48),
+        4800,
+        100000,
+    ),
+    "a heading with its maximum behind a rule": (
+        "".join(f"------ITER {at}------ (of 10)\n" + lines("  game #/25: 70 moves", 1, 13, 25) for at in (1, 2, 3))
+        + "------ITER 4------ (of 10)\n  game 1/25: 70 moves\n",
+        4,
+        10,
+    ),
+    "which one, told below its epochs": (
+        "".join(lines(" ft ep  #/50  train=0.02", 10, 30, 50))
+        + "".join(
+            lines("      Epoch  #/80  loss=0.002", 20, 40, 60, 80) + f"  [{at}/23] subject  err=0.004\n"
+            for at in range(1, 12)
+        ),
+        11,
+        23,
+    ),
+    "a column with an index": (
+        "   Step          Temp          c_com[3]     \n" + lines("         #   253.74085      56901.3", 10, 20, 30),
+        30,
+        None,
+    ),
+    "sessions in one file, one after the other": (
+        "".join(
+            f"[2024-08-09 17:3{at}:21] New training session\n"
+            + lines("[2024-08-09 17:40:00] Epoch #/50, Loss: 0.4", 1, 2, 50)
+            + "[2024-08-09 18:00:00] Training complete.\n"
+            for at in range(9)
+        ),
+        50,
+        50,
+    ),
+    "a number before a display with another one": (
+        lines("[   #  Epoch:[ 1/25] [10487/20018] time: 117641.7, d_loss: 3.2", 30506, 30507, 30508),
+        1,
+        25,
+    ),
     "a maximum in one word": ("GA  pop=120  ngen=250\n" + lines("Gen   #: best=16.3", 0, 5, 10, 15), 15, 250),
     "a maximum as Fortran names it": (
         " NITMAX  =     5000\n" + lines(" ITER=  #   RES=  1.6E-03", 50, 100, 150),

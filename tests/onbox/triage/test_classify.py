@@ -113,11 +113,11 @@ def test_a_vague_exception_in_a_write_is_of_the_disk_that_had_no_room(evidence: 
     assert elsewhere.failure_class == "code_error"
 
 
-def test_a_bare_terminated_names_nobody() -> None:
+def test_a_bare_terminated_asks_for_no_restart_and_names_the_others() -> None:
     log = RUNNING + b"run.sh: line 7: 3191 Terminated              python train.py\n"
     verdict = classify(log, Evidence(log_age_seconds=30.0))
-    assert (verdict.failure_class, verdict.retry) == ("unknown", False)
-    assert {found.failure_class for found in verdict.secondary} == {"preempted", "user_interrupt", "time_limit"}
+    assert (verdict.failure_class, verdict.confidence, verdict.retry) == ("user_interrupt", "low", False)
+    assert {found.failure_class for found in verdict.secondary} == {"preempted", "time_limit"}
     assert classify(log, Evidence(exit_code=143)).failure_class == "preempted"
 
 

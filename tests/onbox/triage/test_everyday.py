@@ -57,6 +57,50 @@ HEALTHY = {
         "2: glm.fit: fitted probabilities numerically 0 or 1 occurred \nreplicate 240/240  ok 233  failed 7\n"
         "Warning messages:\n1: glm.fit: algorithm did not converge \nDone: 233 usable replicates\n"
     ),
+    "a tool that never failed to do something": (
+        "step 100 t=0.1 err=2e-4\nstep 200 t=0.2 err=nan REJECTED\nstep 200 t=0.15 err=1e-4\n"
+        "# jacobian refresh 12, Newton failed to converge 0 times, LU singular 0\n"
+        "# max abs error vs reference: 3.1e-07 (tolerance 1e-06) PASSED\n"
+    ),
+    "a check that counted no errors": "receiving 9 files\nverified: 9 files, checksum errors: 0, snapshot complete\n",
+    "an exit code of a script": "Setting up man-db (2.11.2-2) ...\ninvoke-rc.d: could not determine runlevel\ndone 0\n",
+    "a server of databases, and what its clients did wrong": (
+        "2026-11-28 06:43:40.326 UTC [7740] @ LOG:  database system is up\n"
+        '2026-11-28 06:43:46.234 UTC [24181] app@shopp FATAL:  database "shopp" does not exist\n'
+        + "".join(
+            f"2026-11-28 06:43:5{at}.326 UTC [7751] @ LOG:  checkpoint complete: wrote {at} buffers (0.1%)\n"
+            for at in range(4)
+        )
+    ),
+    "jobs of a queue that failed, and were done later": (
+        "".join(
+            f"2026/11/28 06:51:27 9730 E job {at} failed: TimeoutError: smtp gateway: timed out\n{TRACE}"
+            "TimeoutError: smtp gateway: timed out\n"
+            for at in (3, 12, 21)
+        )
+        + "".join(f"2026/11/28 06:51:27 9730 I job {at} done (attempt 3)\n" for at in (3, 12, 21))
+        + "2026/11/28 06:51:28 9730 D heartbeat ok, queue empty\n"
+    ),
+    "a server that starts without a part that it needs not": (
+        "2026-06-20 17:34:13,874 [ERROR] pika.adapters.blocking_connection - Error in _create_connection().\n"
+        + TRACE
+        + "pika.exceptions.AMQPConnectionError\n"
+        "2026-06-20 17:34:13,876 [WARNING] main - rabbitmq_unavailable error=. Chat is unaffected.\n"
+        "INFO:     Application startup complete.\n"
+        "INFO:     Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)\n"
+    ),
+    "a crawler that gave up on a page": (
+        "2026-11-28 06:47:36 [scrapy.core.engine] DEBUG: Crawled (200) <GET http://127.0.0.1:8001/p/8>\n"
+        "2026-11-28 06:47:41 [prices] ERROR: giving up: HttpError('Ignoring non-200 response')\n"
+        "2026-11-28 06:47:41 [scrapy.core.engine] INFO: Closing spider (finished)\n"
+        "2026-11-28 06:47:41 [scrapy.core.engine] INFO: Spider closed (finished)\n"
+    ),
+    "what OpenFOAM traps, and what Open MPI has to say at the end": (
+        "trapFpe: Floating point exception trapping enabled (FOAM_SIGFPE).\n"
+        + "".join(f"Time = {at}\nsmoothSolver:  Solving for Ux, Initial residual = 0.{at}\n" for at in range(1, 6))
+        + "End\n\nFinalising parallel run\n"
+        '[ksh:00779] Set MCA parameter "orte_base_help_aggregate" to 0 to see all help / error messages\n'
+    ),
     "a warning in Japanese, and the way on": (
         "解析を開始します\n"
         "警告: キャッシュに書き込めません: [Errno 13] Permission denied: '/srv/idx'。/tmp を使用します\n"
@@ -333,6 +377,70 @@ FAILED: dict[str, tuple[str, str]] = {
             )
             + '{"@t": "04:33:00", "@l": "WARN", "step": "train", "@m": "skipped, upstream not available"}\n'
             '{"@t": "04:33:00", "@l": "INFO", "step": "runner", "@m": "bye", "state": "incomplete", "ok": 2}\n'
+        ),
+    ),
+    "an error of R, and warnings that it tells behind it": (
+        "code_error",
+        (
+            'fit 1/12 done\nfit 2/12 done\nError in lenght(res) : could not find function "lenght"\nExecution halted\n'
+            "Warning messages:\n1: glm.fit: algorithm did not converge \n2: glm.fit: fitted probabilities 0 occurred \n"
+        ),
+    ),
+    "a defect in Perl below what it counted of others": (
+        "code_error",
+        (
+            "node01: 54638 lines, 4 oom-kill, 2 segfault\nnode02: 9685 lines, 3 oom-kill, 0 segfault\n"
+            'Can\'t call method "add_row" on an undefined value at rotate.pl line 12.\n'
+        ),
+    ),
+    "a message of two lines that a logger had told above": (
+        "cuda_env",
+        "[LightGBM] [Fatal] CUDA Tree Learner was not enabled in this build.\nPlease recompile with -DUSE_CUDA=1\n"
+        + TRACE
+        + "lightgbm.basic.LightGBMError: CUDA Tree Learner was not enabled in this build.\n"
+        "Please recompile with -DUSE_CUDA=1\n",
+    ),
+    "figures that are lost, while others stand at nothing": (
+        "divergence",
+        "".join(f" step  {at}0  t=  0.{at}  CFL=     0.4  hmax=     1.2  mass err=  1.2E-14\n" for at in range(1, 5))
+        + "".join(
+            f" step  {at}0  t=  0.{at}  CFL=     NaN  hmax=     NaN  mass err=      NaN\n" for at in range(5, 11)
+        ),
+    ),
+    "figures that never were any, behind a clock, to an end that is called one": (
+        "divergence",
+        "2026-11-28 06:50:30,786 | INFO    | epoch 1 recon=inf kl=inf\n"
+        + "".join(f"2026-11-28 06:50:{at},846 | INFO    | epoch {at} recon=nan kl=nan\n" for at in range(10, 25))
+        + "2026-11-28 06:50:32,290 | INFO    | training finished, exporting to vae.onnx\n",
+    ),
+    "a part that was done, and a later stage that was not": (
+        "config_error",
+        (
+            "[5/7] quality\nAnalysis complete for a.fastq.gz\n[6/7] sorting\n"
+            'samtools sort: can\'t open "/data/a.bam": No such file or directory\n'
+        ),
+    ),
+    "a compiler's word on a line of code": (
+        "code_error",
+        (
+            'transforming...\nerror during build:\nsrc/main.tsx:14:2: ERROR: Unexpected ")"\n'
+            "    at failureErrorWithLog (/w/node_modules/esbuild/lib/main.js:1472:15)\n"
+            "    at Socket.emit (node:events:519:28)\n"
+        ),
+    ),
+    "a shape that a library asks for by its call": (
+        "code_error",
+        TRACE + "RuntimeError: input.size(-1) must be equal to input_size. Expected 64, got 60\n",
+    ),
+    "a field of a file that does not end": (
+        "data_error",
+        "COPY 1200\npsql:load.sql:9: ERROR:  unterminated CSV quoted field\nCONTEXT:  COPY orders, line 8812\n",
+    ),
+    "a library of the driver that is not there": (
+        "cuda_env",
+        (
+            "gate-s: encode started\n[h264_nvenc @ 0x55] Cannot load libcuda.so.1\n"
+            "Error while opening encoder - maybe incorrect parameters such as bit_rate or width\nConversion failed!\n"
         ),
     ),
     "an argument that a shell took for a command, behind the real end": (

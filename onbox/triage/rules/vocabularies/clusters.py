@@ -153,13 +153,13 @@ SUBMITTING: tuple[RuleRow, ...] = (
     ),
     RuleRow(
         "task-asked-to-end",
-        "unknown",
+        "user_interrupt",
         ASKED - 5,
         "task",
         r"^srun: error: \S{1,80}: tasks? [\d,-]{1,200}: terminated$",
         "Slurm: of a task that somebody sent SIGTERM",
         "srun: error: node4: task 3: Terminated",
-        rivals=("preempted", "user_interrupt", "time_limit"),
+        rivals=("preempted", "time_limit"),
     ),
 )
 
