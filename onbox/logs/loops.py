@@ -32,7 +32,7 @@ _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEM
 TRIED_AGAIN = lazy(r"(?i)\)? (?:in|after) \d")  # `restart 1/5 in 10s`
 _INDEX = (
     r"s?(?: \d{1,6}(?= [(\[]))?(?:[ _]?(?:no\.?|number|idx|index|id))?[\s:=#_\[(-]{0,4}(?P<current>\d{1,9})[\])]?"
-    r"\s{0,3}(?:/|of|out of)\s{0,3}(?P<max>\d{1,9})(?![\w./%-])"
+    r"\s{0,3}\(?(?:/|of|out of)\s{0,3}(?P<max>\d{1,9})(?![\w./%-])"
 )
 _REPEATED_INDEX = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_REPEATED}){_INDEX}")
 _INDEX_IN_A_BAR = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_IN_A_BAR}){_INDEX}")
@@ -115,6 +115,15 @@ def is_heading_around(heading: Counter, others: list[Counter]) -> bool:
         return False
     inside = [other for other in others if other.repeats >= BARS_AROUND and heading.first <= other.first]
     return any(_go_together(heading, other) for other in inside)
+
+
+def is_told_around(counter: Counter, others: list[Counter]) -> bool:
+    """`Executing cell 7 of 28`: any words that count on before, between and behind all that other counters tell."""
+    if counter.kind != "moving" or counter.resets or counter.maximum is None:
+        return False
+    others = [other for other in others if other.kind == "train"]
+    within = all(counter.first < other.first and other.last < counter.last for other in others)
+    return bool(others) and within and counter.advances >= BARS_TO_A_STAGE and counter.seen > counter.advances
 
 
 def is_bar_around(bar: Counter, others: list[Counter]) -> bool:

@@ -44,6 +44,7 @@ _TRACES = (
 _BEGINNINGS = (b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment")  # of a whole line
 _ROW = lazy(rb"(?:[a-z]\w{1,20}:)?(?:[ |\t\xe2\x94\x82]|\x1b\[[0;]{0,8}[a-z])*0")
 _DIGITS = b"0123456789"
+ALIKE_FIRST = 4  # of so many, each is read: how often a number went on tells what it is
 ALIKE_STEP = 8
 HABITS_MAX = 16
 _VERDICTS_BYTES = 1 << 21
@@ -270,8 +271,8 @@ class ProgressReader:
             self._text(piece)
 
     def _plain(self, data: bytes) -> None:
-        """Lines that nothing overwrites: those with a trace are read. Of many with no other one between that differ in
-        their digits only, the first, the last, every eighth (later every 64th), and those where a counter falls back.
+        """Lines that nothing overwrites: those with a trace are read. Of many, with no other one between, that differ in
+        their digits only, the first ones, the last, every eighth (later every 64th), and those where a counter falls back.
         """
         verdicts = self._verdicts
         lines = data.split(b"\n")
@@ -315,7 +316,7 @@ class ProgressReader:
         if fallen:
             self._read_skipped()
         step = ALIKE_STEP if self._of_form < ALIKE_STEP**2 else ALIKE_STEP**2
-        if not fallen and self._alike % step:
+        if not fallen and self._alike % step and self._of_form > ALIKE_FIRST:
             self._skipped, self._skipped_place = line, self._track.place
         else:
             self._skipped = b""

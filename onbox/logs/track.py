@@ -340,6 +340,10 @@ class Track:
         """
         if not old.writer or sight.current == old.current or not sight.rule.startswith("labelled"):
             return False
+        over = old.maximum is not None and old.current >= old.maximum
+        if over and sight.current < old.current and self.ended > old.last:
+            self.counters[old.key] = old._replace(writer=_writer(self.text))  # the next stage: the one before has ended
+            return False
         in_step = old.writer.startswith("rank") and sight.current > old.current
         if in_step or _writer(self.text) in ("", old.writer):
             return False

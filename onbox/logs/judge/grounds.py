@@ -140,7 +140,11 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
     if counter.kind != "aux" or behind == 0 or not (is_full(counter) or left):
         return False
     followed = any(other.first > counter.last and other.advances for other in scene.track.counters.values())
-    told = scene.ending.sums_up(counted=True) or (counter.maximum and scene.ending.tells_all_done(counter.maximum))
+    told = (
+        scene.ending.sums_up(counted=True)
+        or scene.ending.says_made
+        or (counter.maximum and scene.ending.tells_all_done(counter.maximum))
+    )
     return counter.rounded or followed or left or not told
 
 

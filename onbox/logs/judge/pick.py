@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.judge.grounds import LOOKS, Scene, counts
 from onbox.logs.judge.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
-from onbox.logs.loops import NEARLY, is_bar_around, is_heading_around, outermost
+from onbox.logs.loops import NEARLY, is_bar_around, is_heading_around, is_told_around, outermost
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def _around(counters: list[Counter]) -> list[Counter]:
     """The counters, where what is around others is the work itself: `shards`, and the rows of each."""
     return [
         counter._replace(kind="train")
-        if (counter.kind == "aux" and is_bar_around(counter, counters)) or is_heading_around(counter, counters)
+        if (counter.kind == "aux" and is_bar_around(counter, counters))
+        or is_heading_around(counter, counters)
+        or is_told_around(counter, counters)
         else counter
         for counter in counters
     ]
@@ -92,7 +94,13 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         return Pick(epoch, None if epoch.begun >= AGAIN else maximum_of(track, epoch), inner)
     if whole and not (epoch is not None and epoch.advances >= MOVES and all(map(_never_moved, whole))):
         best = max(
-            whole, key=lambda counter: (counter.unit in STEP_UNITS, counter.last >= track.line - 200, counter.current)
+            whole,
+            key=lambda counter: (
+                counter.unit in STEP_UNITS,
+                counter.last >= track.line - 200,
+                counter.advances > 0,
+                counter.current,
+            ),
         )
         return Pick(best, None, None)
     if epoch is not None:

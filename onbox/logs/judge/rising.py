@@ -31,7 +31,7 @@ MOST = 1_000_000_000  # a larger number is a time
 _NUMBER = lazy(
     r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)(?![\w./]|-\d)", re.IGNORECASE
 )
-_FREE = lazy(r"(?:^|[\s=(\[|,;#]|(?<!0):)$")  # before a count
+_FREE = lazy(r"(?:^|[\s=(\[<|,;#]|(?<!0):)$")  # before a count
 _NAMES = lazy(
     r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$"
     r"|(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"

@@ -40,7 +40,8 @@ _DESC_FRACTION = lazy(
 _NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,16}\d", re.IGNORECASE)
 _WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
 # What was measured, in front of a bar: `loss: 0.28 test_accuracy: 91.4%: `
-_METRICS = lazy(r"(?<![\w@/])[A-Za-z][\w@/]{0,40}\s?[:=]\s{0,4}[-+]?\d{1,9}(?:\.\d{1,9}%?|%)[:,;]?")
+_FRACTION_INSIDE = lazy(r"(?<![\w./-])\d{1,9} ?/ ?\d{1,9}(?![\w./-])")
+METRICS = lazy(r"(?<![\w@/])[A-Za-z][\w@/]{0,40}(?:\s?[:=]\s{0,4}|\s)[-+]?\d{1,9}(?:\.\d{1,9}%?|%)[:,;]?")
 _MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 
 
@@ -98,7 +99,7 @@ def _bar_sight(display: Display) -> CounterSight | None:
         current = parse_count(match["current"] + _SIZE_AT_END.findall(most)[0])  # `80.0/300.0 MB`
     if not _plausible(display, current, maximum):
         return None
-    label = _METRICS.sub(" ", label)
+    label = METRICS.sub(" ", label)
     told = maximum is None or is_exact(match.string, *match.span("max"))
     exact = (
         int(maximum.value) if maximum and told and not maximum.rounded and float(maximum.value).is_integer() else None
@@ -113,7 +114,7 @@ def _bar_sight(display: Display) -> CounterSight | None:
     return CounterSight(
         key,
         unit,
-        "aux" if _is_stage(shape, exact) or _SIZED.search(match[0]) else bar_kind(label, _group(match, "rate") or ""),
+        "aux" if _is_stage(display, exact) or _SIZED.search(match[0]) else bar_kind(label, _group(match, "rate") or ""),
         current.value,
         exact,
         rounded,
@@ -144,9 +145,13 @@ def _is_of_step(label: str, most: int | None) -> bool:
     return found is not None and most is not None and int(found[1]) > most
 
 
-def _is_stage(shape: Shape, most: int | None) -> bool:
-    """`[3/6] Loading the model`: the parts of a script, which are the progress only where nothing else is shown."""
-    return shape.id == "leading-bracket" and most is not None and most <= STAGES
+def _is_stage(display: Display, most: int | None) -> bool:
+    """`[3/6] Loading the model`: the parts of a script, which are the progress only where nothing else is shown; unlike
+    `(3/6) piqa: 500/1838 done`.
+    """
+    shape, match, _ = display
+    stage = shape.id == "leading-bracket" and most is not None and most <= STAGES
+    return stage and _FRACTION_INSIDE.search(match.string, match.end()) is None
 
 
 def _outer_of(display: Display) -> list[CounterSight]:

@@ -80,7 +80,9 @@ _OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
 _CHINESE_UNITS = {"步": "step", "次": "iter", "代": "generation"}  # of all others: epoch
 _NTH_IN_CHINESE = lazy("第 ?(?P<current>\\d{1,9}) ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)")
-_TOTAL_BESIDE = lazy(rf"(?i)[\s,;|]{{0,4}}(?<![a-z])[\"']?(?:total|max|out_of)[\"']?\s?[:=]\s?({COUNT})(?![\w.])")
+_OTHER_FIGURE = lazy(r"[:=] {0,4}\d[\d.,]*\s")  # `inference: 10000 fps total: 8000 epoch: 1/500`
+_DATE = lazy(r"\d{4}/\d\d/\d\d")
+_TOTAL_BESIDE = lazy(rf"(?i)[\s,;|]{{0,4}}(?<![a-z])[\"']?(?:total|max|of|out_of)[\"']?\s?[:=]\s?({COUNT})(?![\w.])")
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
 
@@ -230,13 +232,15 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
 def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: ShownCount) -> list[CounterSight]:
     bounded = match["max"] and not _THIRD.match(text, match.end("max")) and is_exact(text, *match.span("max"))
     most = parse_count(match["max"]) if bounded else _total_beside(text, match)
+    if match["max"] and _DATE.match(text, match.start("current")):
+        return []
     if match["max"] and most is not None and (count.value > most.value or most.value == 0):
         return []
     if most is None and (_is_measure(text, match, unit, count) or _is_left_open(text, match)):
         return []
     exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
     mode = match["mode"] or ""
-    validates = EVALUATION.search(before) or _VALIDATES.search(mode)
+    validates = EVALUATION.search(_OTHER_FIGURE.split(before)[-1]) or _VALIDATES.search(mode)
     prepares = most is not None and unit not in LONE_UNITS and AUXILIARY.search(before)
     kind = (
         "val"

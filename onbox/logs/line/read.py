@@ -3,7 +3,7 @@ Pure."""
 
 from __future__ import annotations
 
-from onbox.logs.line.displays import read_bars
+from onbox.logs.line.displays import METRICS, read_bars
 from onbox.logs.line.labelled import read_labelled
 from onbox.logs.line.numbers import COUNT, is_exact, parse_count
 from onbox.logs.line.remarks import read_eta, read_loss
@@ -71,6 +71,10 @@ _DONE_COUNT = lazy(
     r"|annotated|extracted|visited|analy[sz]ed|labelled|labeled|classified"
     rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s{{1,8}}({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})(?![a-z])(?!\s{{0,8}}(?:/|of\s))"
 )
+_TO_GO = lazy(  # `60 frames finished, 36 to go`
+    rf"(?i)(?<![\w.,/-])({COUNT}) (?:[a-z]{{2,14}} )?(?:done|processed|completed?|finished|handled|written)"
+    rf"[,;|]? (?:and )?({COUNT}) (?:[a-z]{{2,14}} )?(?:to go|left|remaining|pending|to do)(?![a-z])"
+)
 _COUNT_DONE = lazy(
     rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})\s{{1,8}}(?:done|processed|completed|finished|handled"
     rf"|generated|simulated|written"
@@ -82,9 +86,10 @@ _ANY_FRACTION = lazy(
     rf"(?<![\w.,/:-])(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,12}}\[?(?P<max>{_WHOLE})"
     r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
+_FIELDS_OF = lazy(r"(?<![\w.])[a-z_]{1,12}=(?P<current>\d{1,12}),?\s{1,4}(?:of|total|max)=(?P<max>\d{1,12})(?![\w.])")
 _MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}\s?[:=]\s?\d")  # `20/1319  accuracy: 55%`
 _NOT_OF_THE_WORK = lazy(r"[-+] ?$|\s*[│┃║]")  # of a difference that a test shows; of a table with a frame
-_LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,2}(\d{1,12})(?![\w./%-])(?=.{0,80}(?<![a-z])loss\W{1,4}\d{1,12}\.\d)")
+_LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,6}(\d{1,12})(?![\w./%-])(?=.{0,80}loss\W{1,4}\d{1,12}\.\d)")
 _NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
 _LEADING_THING = lazy(rf"(?i)\W{{0,8}}({'|'.join(WEAK_WORDS)}) #?(\d{{1,9}})(?=$|[,:|]| -| [a-z]{{2,12}}ed\b)")
 _SOLVER_TIME = lazy(r"^(?:[Tt]ime =|(?i:increment)[ =:]{1,3}) ?((?!0s?$)\d{1,9}(?:\.\d{1,18})?)s?$")
@@ -273,10 +278,10 @@ def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[Co
 
 def _moving(text: str) -> list[CounterSight]:
     """A count of a count after any words, such as `Simulation rep 37 of 200`: a counter if it goes on as one."""
-    found = _ANY_FRACTION.search(text)
+    found = _ANY_FRACTION.search(text) or _FIELDS_OF.search(text)
     if not found:
         return []
-    label = text[: found.start()]
+    label = METRICS.sub(" ", text[: found.start()])
     if _NOT_OF_THE_WORK.match(label):
         return []
     current, most = (int(found[name].replace(",", "")) for name in ("current", "max"))
@@ -342,7 +347,12 @@ def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:
 
 
 def _done_count(text: str) -> list[CounterSight]:
-    """`Done 196 tasks`: how many, without a maximum."""
+    """`Done 196 tasks`: how many, without a maximum; unless it is told how many are left."""
+    left = _TO_GO.search(text)
+    if left:
+        done, more = (parse_count(left[at]) for at in (1, 2))
+        most = None if done.rounded or more.rounded else int(done.value + more.value)
+        return [CounterSight("done, left", "item", "train", done.value, most, done.rounded, "done-count")]
     found = _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
     if not found:
         return []

@@ -213,7 +213,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "cjk",
         ("/",),
-        rf"(?:[轮步代次数度]{_GAP}(?:[:：]{_GAP})?|第{_GAP})(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?![\w.])",  # noqa: RUF001 - Chinese
+        rf"(?:[轮步代次数度骤期]{_GAP}(?:[:：\[(【（]{_GAP})?|第{_GAP})(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?![\w.])",  # noqa: RUF001 - Chinese
         "a counter beside the Chinese word for step, round or iteration",
         "custom loops",
         "训练步数: 410/2000",
@@ -304,7 +304,7 @@ COUNTED = lazy(
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
     rf"(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
-    rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}{_OF}{_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
+    rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:{_OF}|\|(?=\d{{1,9}}[\])])){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it
 INNER = lazy(

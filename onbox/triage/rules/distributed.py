@@ -176,7 +176,8 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "host_oom",
         DEATH - 1,
         "exited unexpectedly|worker exited|killed by signal|workers? died",
-        r"DataLoader worker.{0,60}exited unexpectedly|(?:worker|process)\b.{0,40}killed by signal(?!: (?:terminated|hangup|interrupt))",
+        r"DataLoader worker.{0,60}exited unexpectedly|(?:worker|process)\b.{0,40}killed by signal"
+        r"(?!: (?:terminated|hangup|interrupt))",
         "PyTorch DataLoader",
         "RuntimeError: DataLoader worker (pid(s) 4411) exited unexpectedly",
     ),

@@ -29,7 +29,8 @@ NUMBERS: tuple[RuleRow, ...] = (
         r"|were |values? )?(?:detected|found|encountered|seen|appeared) in (?:the )?(?:training "
         r"|total )?(?:loss|grad\w{0,24}|param\w{0,24}|weights?|output|logits|activations?)|loss:? (?:nan"
         r"|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w{0,24}|NanLoss\w{0,24}|model diverged with loss"
-        r"|^\W{0,4}\w{1,40} is (?:nan|inf(?:inite)?)\b|assert.{0,30}isfinite|\bmonitored metric.{0,80} is not finite|cannot decrease scale",
+        r"|^\W{0,4}\w{1,40} is (?:nan|inf(?:inite)?)\b"
+        r"|assert.{0,30}isfinite|\bmonitored metric.{0,80} is not finite|cannot decrease scale",
         "PyTorch anomaly mode, fairseq, Keras, TensorFlow, Lightning",
         "ValueError: Loss is nan, stopping training",
     ),

@@ -46,7 +46,7 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
     "the total in the field behind": (lines("[worker] step=# total=2000 loss=1.95", 25, 50, 75), 75, 2000),
     "updates that are computed in the first line": (
         "num_env_steps=2000000 num_steps=128 => num_updates=976\n"
-        + lines(" Updates #, num timesteps #2048, FPS 1530", 0, 10, 20),
+        + "".join(f" Updates {at}, num timesteps {at}2048, FPS 15{at}\n" for at in (0, 5, 10, 15, 20)),
         20,
         976,
     ),
@@ -89,6 +89,55 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         lines("[   #  Epoch:[ 1/25] [10487/20018] time: 117641.7, d_loss: 3.2", 30506, 30507, 30508),
         1,
         25,
+    ),
+    "a stroke between the counter and its maximum": (
+        lines("[INFO] trainer - Start epoch [00#|040], lr = 0.009", 1, 2, 3),
+        3,
+        40,
+    ),
+    "fields of any name": (lines("  s=#  of=50000  nll=4.18  eta=1d 23h", 250, 500, 750), 750, 50000),
+    "words of Chinese": (lines("03-15 20:03:33 轮次[#/20] 步骤[200/1500] 损失=4.1660", 1, 2, 3), 3, 20),
+    "behind a validation, how many were tried": (
+        lines("sweep: 2026/11/28 07:20:25.6 [w3] cfg #9 lr=1e-04 -> val_err 0.2274 (#/120)", 1, 2, 3, 4),
+        4,
+        120,
+    ),
+    "done, and to go": (lines("Fra:# Mem:212.40M", 1, 2) + "-- 60 frames finished, 36 to go --\n", 60, 96),
+    "a thing that nobody else counts, with its loss": (
+        lines("pipeline   #  logloss 0.6120  best 0.6020  time left 3443 s", 1, 2, 3, 4),
+        4,
+        None,
+    ),
+    "what is worked on around other loops": (
+        lines("Executing cell # of 28", 1, 2, 3)
+        + lines("epoch #: loss 0.3", 1, 2, 3)
+        + lines("Executing cell # of 28", 4, 5, 6, 7, 8, 9, 10, 11, 12, 13),
+        13,
+        28,
+    ),
+    "stages of one program, each by its name": (
+        "===== teacher: 12 epochs =====\n"
+        + lines("teacher | epoch  #/12 | train 1.2 | dev 1.3", 1, 2, 12)
+        + "teacher: training complete, best dev 0.5\n\n===== student: 40 epochs =====\n"
+        + lines("student | epoch  #/40 | train 1.2 | dev 1.3", 1, 2, 3),
+        3,
+        40,
+    ),
+    "a framed table, whose first cell tells of how many": (
+        "┌───────┬──────────┐\n│ epoch │ tr. loss │\n├───────┼──────────┤\n" + lines("│  #/30 │  0.65550 │", 1, 2, 3),
+        3,
+        30,
+    ),
+    "which task, and how far it is": (
+        lines("(1/6) boolq: #/3270 done, acc so far 0.59", 500, 3270)
+        + lines("(2/6) piqa: #/1838 done, acc so far 0.61", 500, 1838),
+        2,
+        6,
+    ),
+    "steps in angle brackets": (
+        "INFO:lda:n_iter: 900\n" + lines("INFO:lda:<#> log likelihood: -983967", *range(0, 90, 10)),
+        80,
+        900,
     ),
     "a maximum in one word": ("GA  pop=120  ngen=250\n" + lines("Gen   #: best=16.3", 0, 5, 10, 15), 15, 250),
     "a maximum as Fortran names it": (

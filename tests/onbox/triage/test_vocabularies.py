@@ -136,7 +136,12 @@ VOCABULARIES: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "signals, of Go": (
         "2026/03/02 10:12:31 fit: signal: {}\n",
-        {"killed": "host_oom", "interrupt": "user_interrupt", "terminated": "user_interrupt", "hangup": "user_interrupt"},
+        {
+            "killed": "host_oom",
+            "interrupt": "user_interrupt",
+            "terminated": "user_interrupt",
+            "hangup": "user_interrupt",
+        },
     ),
     "signals, of make": (
         "make: *** [Makefile:12: train] Error {}\n",
