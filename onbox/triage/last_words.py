@@ -29,6 +29,7 @@ from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.success import is_success, is_test_case
 from onbox.triage.reading.tracebacks import HEADER
+from onbox.triage.rules.demands import MEANT, asks_for_setting
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import DEATH
 from onbox.triage.words import TROUBLE
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 5  # last lines
 MESSAGE_LINES = 3  # that a message may go on for
+FAR_BEHIND = 12  # lines
 INFORMED = 3  # lines in which a logger tells what the program does next
 STOPS = lazy(
     r"\b(?:abort(?:ing|ed)|(?-i:ABORT)|giving up"
@@ -183,6 +185,8 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
     near = [line for line in reversed(tail) if line.number < death.number or points]
     for line in [line for line in near if line.number != death.number][:LOOKED_AT]:
         said = message(line.text)
+        if line.number == death.number - 1 and said.level not in REMARK_LEVELS and asks_for_setting(said.text):
+            return _fault(MEANT, line, attempt)
         if progress_of(line.text, said):
             return None
         found = None if is_harmless(said.text, line.text) or said.level in ("INFO", "DEBUG") else meaning_of(said.text)
@@ -219,17 +223,23 @@ def _ended_by_somebody(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault
 
 
 def _failed_after_all(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
-    """The last line of all, where a logger's error there names a defect and a word of success was of a part only: the
-    loggers told of more work since.
+    """The last line of all, where a logger's error there names a defect, or stands far behind the word of success: that
+    was of a part only.
     """
     assert attempt.success is not None
-    said = message(tail[-1].text) if tail else None
-    if said is None or said.level not in BAD_LEVELS or attempt.reached_end or is_harmless(said.text, tail[-1].text):
+    last = next((line for line in reversed(tail) if message(line.text).text.strip()), None)
+    said = message(last.text) if last is not None else None
+    if last is None or said is None or said.level not in BAD_LEVELS or attempt.reached_end:
+        return None
+    if is_harmless(said.text, last.text) or _AT_ITS_END.search(said.text):
         return None
     since = [message(line.text) for line in tail if line.number > attempt.success.number]
-    if sum(one.level == "INFO" for one in since) < INFORMED or _AT_ITS_END.search(said.text):
+    if is_slip(said.text) and sum(one.level == "INFO" for one in since) >= INFORMED:
+        return _fault(BY_ID["defect"], last, attempt)
+    if len(since) < FAR_BEHIND:
         return None
-    return _fault(BY_ID["defect"], tail[-1], attempt) if is_slip(said.text) else None
+    found = meaning_of(said.text, enough=ENOUGH)
+    return _fault(row_of(found) if found else BY_ID["error-line"], last, attempt)
 
 
 def without_warnings(tail: Iterable[SeenLine]) -> tuple[SeenLine, ...]:

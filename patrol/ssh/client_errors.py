@@ -120,7 +120,9 @@ _KEY_CHANGED = lazy(r"(?:Host key|\S+ host key) for (\S+) (?:has changed|was rev
 _KEY_PLACE = lazy(r"Offending \S+ key in (.+):\d+$")
 
 # Said before the last word of a failed login, and more telling than it.
-_WHY_NO_LOGIN = lazy(r"Load key .*: |sign_and_send_pubkey: |no such identity: |Identity file .* not accessible")
+_WHY_NO_LOGIN = lazy(
+    r"Load key .{1,200}: |sign_and_send_pubkey: |no such identity: |Identity file .{1,200} not accessible"
+)
 _ASKS_FOR_A_TOUCH = "Confirm user presence"  # a key on a token; nobody sits there
 
 # The clock or a timeout of the client's own ended it, and nothing had come on stdout.

@@ -51,11 +51,16 @@ _GRADIENT = lazy(
     re.IGNORECASE,
 )
 _NAMED = lazy(
-    r"(?<![\w/.-])([A-Za-z][\w/.-]{0,40})['\"]?\s?[=:]\s{0,12}"
-    r"([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan)(?![\w/]|\.\d)",
+    r"(?<![\w/.-])([A-Za-z][\w/.|-]{0,40})['\"]?(?:\s?[=:]\s{0,12}|\s{1,12})"
+    r"([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)(?![\w/]|\.\d)",
     re.IGNORECASE,
 )
-_VALUE = lazy(r"[=:]\s{0,3}([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)(?![\w/]|\.\d)", re.IGNORECASE)
+# Where a run is and how fast: no figure of what it computes.
+_WHERE = lazy(
+    r"(?:it|iter\w*|step\w*|epochs?|ep|batch\w*|update|round|t|time|elapsed|eta|lr|learning_rate|fps|speed|mem\w*"
+    r"|\S+/s\w*)",
+    re.IGNORECASE,
+)
 # A setting that is tried in steps of its own.
 _TRIED = lazy(r"(?i)\b(?:lr|learning[_ ]rate|alpha|lambda|penalty|bound|tol\w*|scale)\s?[=:]\s?[\d.]+e\+")
 # Of a check or of whole episodes: there may be none between two lines.
@@ -186,11 +191,16 @@ def _cells(text: str) -> list[float]:
 
 def _never_any(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
     """Each line of progress shows several figures, and none of them ever was a number."""
-    told = [(line, _VALUE.findall(message(line[1]).text)) for line in lines]
-    lines, shown = [line for line, values in told if values], [values for _, values in told if values]
-    if len(lines) < NEVER_LINES or any(len(values) < LOST_NAMES or not all(map(_is_lost, values)) for values in shown):
+    told = [(line, _figures(message(line[1]).text)) for line in lines]
+    told = [(line, values) for line, values in told if values]
+    if len(told) < NEVER_LINES or any(len(values) < LOST_NAMES or not all(map(_is_lost, values)) for _, values in told):
         return None
-    return Fault(LOST, *lines[0], LOGGED, attempt.progress)
+    return Fault(LOST, *told[0][0], LOGGED, attempt.progress)
+
+
+def _figures(text: str) -> list[str]:
+    """The figures with a name that a line shows, without those that only tell where it is and how fast."""
+    return [value for name, value in _NAMED.findall(text) if not _WHERE.fullmatch(name)]
 
 
 def lost_figures(tail: tuple[SeenLine, ...], before: Fault) -> Fault | None:

@@ -278,7 +278,8 @@ THEMES: tuple[Theme, ...] = (
         r"|max\w* (?:duration|hours)|time|hours|minutes",
         r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used|used up"
         r"|over (?:the|its) limit|past",
-        sayings=r"command .{0,200} timed out after \d+(?:\.\d+)? (?:seconds|minutes|hours)",
+        sayings=r"command .{0,200} timed out after \d+(?:\.\d+)? (?:seconds|minutes|hours)"
+        r"|(?:ended|stopped|killed|terminated) by (?:the )?(?:queue|wall ?time|time) ?limit",
     ),
     Theme(
         "divergence",
