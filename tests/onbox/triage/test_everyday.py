@@ -101,6 +101,26 @@ HEALTHY = {
         + "End\n\nFinalising parallel run\n"
         '[ksh:00779] Set MCA parameter "orte_base_help_aggregate" to 0 to see all help / error messages\n'
     ),
+    "what a loader did without, and a logger in brackets tells": (
+        "epoch 1: loss 1.58, hard negatives killed: 37\n"
+        "[rank1] slow storage: shard prefetch timed out after 2.0s, using stale shard\n"
+        + "".join(f"epoch {at}: loss 1.1, hard negatives killed: 74\n" for at in range(2, 6))
+        + "Saved final.pt; eval acc 0.9071\n"
+    ),
+    "errors of earlier sessions in one file, whose chains a logger wrote": (
+        "".join(
+            f"2021-09-24 16:4{at}:41,620 __main__     INFO     START train.py\n"
+            f"2021-09-24 16:4{at}:52,499 __main__     ERROR    {TRACE}KeyError: 'price'\n\n"
+            "The above exception was the direct cause of the following exception:\n\n"
+            f"{TRACE}KeyError: 'price'\n\n"
+            for at in range(3)
+        )
+        + "".join(
+            f"2021-09-24 16:5{at}:03,847 __main__     INFO     {told}\n"
+            for at in range(4)
+            for told in ("START train.py", "Load train df", "Fit", "Save results", "END train.py")
+        )
+    ),
     "a warning in Japanese, and the way on": (
         "解析を開始します\n"
         "警告: キャッシュに書き込めません: [Errno 13] Permission denied: '/srv/idx'。/tmp を使用します\n"
@@ -442,6 +462,44 @@ FAILED: dict[str, tuple[str, str]] = {
             "gate-s: encode started\n[h264_nvenc @ 0x55] Cannot load libcuda.so.1\n"
             "Error while opening encoder - maybe incorrect parameters such as bit_rate or width\nConversion failed!\n"
         ),
+    ),
+    "a tool whose code the script tells, and what it lists at the end": (
+        "disk_full",
+        (
+            "-> wei\nTotal bytes written: 409600 (400KiB, 507MiB/s)\n-> ops\n"
+            "tar: /mnt/vol/ops.tar: Cannot write: No space left on device\n"
+            "tar: Error is not recoverable: exiting now\n!! tar for ops returned 2\n"
+            "total 20484\n-rw-r--r-- 1 root root   409600 Nov 28 07:41 wei.tar\n"
+        ),
+    ),
+    "a setting that a launcher refuses, above its code": (
+        "config_error",
+        (
+            "[launcher] tokenizer ready, vocab 32000\n"
+            "[launcher] global_batch=256 is not divisible by micro_batch*world=96; nothing was started\nrc=1\n"
+        ),
+    ),
+    "figures that never were any, without a sign between": (
+        "divergence",
+        "".join(f"gan I it  {at}  critic         nan  gen         nan  imgs/s 5203\n" for at in range(40, 900, 40)),
+    ),
+    "an end by the limit of a queue": (
+        "time_limit",
+        (
+            "step 67900, will finish Sat Nov 28 11:12:32 2026\n"
+            "Received the TERM signal, stopping within 100 steps\n[jobctl] job ended by queue limit, exit 1\n"
+        ),
+    ),
+    "an error far behind the word of an earlier part": (
+        "code_error",
+        "BEST SCORE FOUND : -4576.745\nAnalysis finished successfully\n"
+        + "".join(f"Reading part {c} of the alignment\n" for c in "abcdefghijklmn")
+        + "ERROR: Sequence Ano_2 is too short\nERROR: \n",
+    ),
+    "a single epoch, whose losses are lost": (
+        "divergence",
+        "".join(f"Batch: {at}  over  410\n" for at in range(0, 400, 50))
+        + "Epoch 1/70: train loss nan, val loss nan\nEpoch 1/70: train mF1 0.0665, val mF1 0.0672\n",
     ),
     "an argument that a shell took for a command, behind the real end": (
         "code_error",
