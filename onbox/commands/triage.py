@@ -58,7 +58,7 @@ examples:
   kubectl logs job/train | onbox triage - --json
 """
 BLOCK_BYTES = 1 << 20
-USER_ROWS_SECONDS = 10  # a regular expression of the user's own may take for ever; the built-in ones do not
+USER_ROWS_SECONDS = 30  # a regular expression of the user's own may take for ever; the built-in ones do not
 
 
 def _signal(text: str) -> int:

@@ -14,7 +14,7 @@ from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.last_words import INFORMED, is_harmless, without_warnings
 from onbox.triage.meaning import ENOUGH, SURE, meaning_of, row_of, without_none
-from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, VAGUE_ROWS, match_row
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, VAGUE_ROWS, WORK_LEVELS, match_row
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.reading.signs import HOUSEKEEPING, is_handled
@@ -88,7 +88,7 @@ def _is_of_trace(line: SeenLine, attempt: LogAttempt) -> bool:
 def _told_since(said: Paragraph, tail: tuple[SeenLine, ...]) -> int:
     """How many lines of loggers tell what the program did after it."""
     since = [message(line.text) for line in tail if line.number > said.lines[-1].number]
-    return sum(one.level in ("INFO", "DEBUG", "WARNING") and not _FAREWELL.match(one.text) for one in since)
+    return sum(one.level in WORK_LEVELS and not _FAREWELL.match(one.text) for one in since)
 
 
 def _says_more(said: Paragraph) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from onbox.triage.verdict import Diagnosis
 
 PATIENCE_SECONDS = 60.0
-USER_ROWS_SECONDS = 6.0  # with rows of the user's own; then the log is read without them
+USER_ROWS_SECONDS = 15.0  # with rows of the user's own; then the log is read without them
 HEAD_BYTES = 8 << 20  # of a longer log its beginning (which run is this?) and its end are read
 TAIL_BYTES = 64 << 20
 BLOCK_BYTES = 1 << 20

@@ -25,6 +25,7 @@ BY_ID = {row.id: row for row in ROWS}
 BAD_LEVELS = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
 QUIET_LEVELS = ("INFO", "DEBUG", "NOTICE")
 REMARK_LEVELS = (*QUIET_LEVELS, "WARNING")
+WORK_LEVELS = ("INFO", "NOTICE", "WARNING")  # of lines that tell what a program does; it may debug its own end
 PROGRESS_MAY_SAY = (
     "exception",
     "said-error",

@@ -16,7 +16,7 @@ from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_expli
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
-from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, holds_a_word, progress_of
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, WORK_LEVELS, holds_a_word, progress_of
 from onbox.triage.reading.mounts import MountTables
 from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
 from onbox.triage.reading.success import TESTS_OK, is_success, is_test_case
@@ -196,7 +196,7 @@ class Scanner:
         lower = text.lower()
         said = message(text)
         look = CLOSE if holds_a_word(lower) or TESTS_OK.match(said.text) else 0
-        if (said.level in REMARK_LEVELS or signs.shows_life(text)) and not signs.FAREWELL.search(said.text):
+        if (said.level in WORK_LEVELS or signs.shows_life(text)) and not signs.FAREWELL.search(said.text):
             look |= INFORMS
         if progress_of(text, said):
             look |= PROGRESS

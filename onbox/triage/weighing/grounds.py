@@ -13,7 +13,7 @@ from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading import signs
-from onbox.triage.reading.match import NEARLY_ASKED, REMARK_LEVELS
+from onbox.triage.reading.match import NEARLY_ASKED, WORK_LEVELS
 from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.rules.rows import ASKED, DEATH, DIVERGED, SUMMARY
@@ -121,7 +121,7 @@ def is_over(words: Fault, scene: Scene) -> bool:
     if went_on(words, scene) or a_shell_goes_on(words, scene):
         return True
     since = [message(line.text) for line in scene.record.tail if line.number > words.number]
-    told = sum(said.level in REMARK_LEVELS and not signs.FAREWELL.search(said.text) for said in since)
+    told = sum(said.level in WORK_LEVELS and not signs.FAREWELL.search(said.text) for said in since)
     return is_bare(words, scene) and told >= INFORMED
 
 
