@@ -113,7 +113,12 @@ def is_heading_around(heading: Counter, others: list[Counter]) -> bool:
     """`--- T[4/6] = 2.27 ---`: any words that count on each time that another counter has come to its end."""
     if heading.kind != "moving" or heading.resets or heading.advances < BARS_AROUND or heading.maximum is None:
         return False
-    inside = [other for other in others if other.repeats >= BARS_AROUND and heading.first <= other.first]
+    inside = [
+        other
+        for other in others
+        if heading.first <= other.first
+        and (other.repeats >= BARS_AROUND or (other.maximum is None and other.begun >= BARS_AROUND))
+    ]
     return any(_go_together(heading, other) for other in inside)
 
 

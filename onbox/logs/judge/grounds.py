@@ -131,6 +131,12 @@ def _was_full_at_once(counter: Counter, scene: Scene) -> bool:
     return full and counter.unit not in LONE_UNITS and scene.behind(counter) > 0
 
 
+def _is_one_of_one(counter: Counter, scene: Scene) -> bool:
+    """`FLOPs: 1.82 G (batch 1/1)`: told once, and it tells nothing."""
+    once = counter.maximum == 1 and counter.seen == 1 and not counter.made
+    return once and len(scene.track.counters) == 1
+
+
 def _was_prepared(counter: Counter, scene: Scene) -> bool:
     """What was loaded or written is complete, and the log went on, with no summary of the run behind it. Long before,
     it was complete, or else the last look at it was.
@@ -199,6 +205,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "several writers tell it, each of its own work", lambda c, _: c.apart > 1),
     Ground(NEVER, "told once of things, and the log went on", _is_left_behind),
     Ground(NEVER, "full when it was first seen, and the log went on", _was_full_at_once),
+    Ground(NEVER, "one of one, told once", _is_one_of_one),
     Ground(NEVER, "what was prepared is ready, and the log went on", _was_prepared),
     Ground(NEVER, "named once, without a measure or before another number went on", _was_named_once),
     Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),

@@ -83,9 +83,10 @@ _COUNT_DONE = lazy(
 _NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms errors warnings failures".split())
 _WHOLE = r"(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(?!\d)"
 _ANY_FRACTION = lazy(
-    rf"(?<![\w.,/:-])(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,12}}\[?(?P<max>{_WHOLE})"
+    rf"(?<![\w.,/:-])[A-Z]?(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,12}}\[?(?P<max>{_WHOLE})"
     r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
 )
+_INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{3,20}) #?(\d{1,6})/(\d{1,6}): ")
 _FIELDS_OF = lazy(r"(?<![\w.])[a-z_]{1,12}=(?P<current>\d{1,12}),?\s{1,4}(?:of|total|max)=(?P<max>\d{1,12})(?![\w.])")
 _MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}\s?[:=]\s?\d")  # `20/1319  accuracy: 55%`
 _NOT_OF_THE_WORK = lazy(r"[-+] ?$|\s*[│┃║]")  # of a difference that a test shows; of a table with a frame
@@ -140,6 +141,7 @@ def read_line(text: str) -> SeenOnLine:
         sights = _moving(rest) or _with_loss(rest) or _nth(rest) or _thing(rest)
     if not sights and not maxima:
         sights = _solver_time(text)
+    sights = _leading_index(text, sights) + sights
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
@@ -300,6 +302,15 @@ def _moving(text: str) -> list[CounterSight]:
     kind = "aux" if AUXILIARY.search(label) else "moving"
     words = " ".join(word.lower() for word in ANY_WORD.findall(label)[-2:])
     return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, "moving")]
+
+
+def _leading_index(text: str, sights: list[CounterSight]) -> list[CounterSight]:
+    """`model 4/5: batch 60/96`: which of several things a line tells another counter of."""
+    found = _INDEX_FIRST.match(text) if any(sight.maximum is not None for sight in sights) else None
+    if found is None or NOT_PROGRESS.search(found[1]) or any(sight.unit == UNITS.get(found[1]) for sight in sights):
+        return []
+    most = int(found[3])
+    return [CounterSight(f"moving {found[1].lower()}/{most}", "step", "moving", int(found[2]), most, False, "moving")]
 
 
 def _with_loss(text: str) -> list[CounterSight]:

@@ -141,7 +141,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "fraction-percent",
         ("%",),
-        rf"{_FREE}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT}){_GAP}(?:[a-z]{{1,20}}{_GAP})?(?:\){_GAP})?(?:[(\["
+        rf"{_FREE}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT}){_GAP}(?:[a-z]{{1,20}}\s(?=[a-z]))?"
+        rf"(?:[a-z]{{1,20}}{_GAP})?(?:\){_GAP})?(?:[(\["
         rf"|,:.…-]{{1,8}}{_GAP})?"
         r"(?P<percent>\d{1,3}(?:\.\d{1,9})?)\s?%",
         "a counter and its percentage",
