@@ -79,7 +79,9 @@ def _signal(text: str) -> int:
 @click.option("--disk-free", type=parse_size, metavar="SIZE", help="free space where it writes, such as 5GB")
 @click.option("--inodes-free", type=int, metavar="N", help="free inodes where it writes")
 @click.option("--scheduler-state", metavar="S", help="what the scheduler says, such as TIMEOUT or PREEMPTED")
-@click.option("--age", type=parse_duration, metavar="SECONDS", help="age of the log (default: its file's age)")
+@click.option(
+    "--age", type=parse_duration, metavar="DURATION", help="age of the log, such as 90s or 2h (default: its file's age)"
+)
 @click.option("--json", is_flag=True, help="the verdict as one JSON object")
 @config_option
 def run(args: Options) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
+import stat
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -14,11 +16,20 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import SWEEP
 from onbox.errors import Trouble
 from onbox.outside import safe_line
+from onbox.system.files import open_plain
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
     from onbox.commands.shared.project import Project
 
+END_BYTES = 1 << 16
+FEW_BYTES = 64
+BINARY_SHARE = 0.05  # random bytes have twice as many
+_IN_NO_TEXT = bytes(byte for byte in (*range(32), 127) if byte not in b"\b\t\n\v\f\r\x1b")
+# (what a compressed file begins with, what prints it)
+COMPRESSED = (
+    (b"\x1f\x8b", "zcat"), (b"BZh", "bzcat"), (b"\xfd7zXZ\0", "xzcat"), (b"\x28\xb5\x2f\xfd", "zstdcat"),
+)  # fmt: skip
 HELP = "a log file, - for the standard input, or a cell of a sweep (default: the log that `onbox logs` shows)"
 
 
@@ -32,16 +43,59 @@ def log_argument(function: Any) -> Any:
 
 
 def log_to_read(project: Project, args: Options) -> str:
-    """The path, or "-". One that nobody typed is told. Raises Trouble."""
-    if args.log == "-" or (args.log and os.path.exists(args.log)):
+    """The path, or "-". One that nobody typed is told. Raises Trouble, also for a file that is no log."""
+    if args.log == "-":
+        return "-"
+    if args.log == "":
+        raise Trouble(Exit.USAGE, "LOG is empty: name a file, - for the standard input, or nothing for the run's log")
+    if args.log and _is_there(args.log):
         return str(args.log)
     from onbox.commands.shared.run_log import find_cell, find_log  # noqa: PLC0415 - not for a log that is named
 
     if args.log and not find_cell(project, args.run, args.log):
-        raise Trouble(Exit.USAGE, f"no log {args.log}, and no cell of a sweep in {project.state_dir} is called so")
+        raise Trouble(Exit.USAGE, f"no log {args.log}, and no cell of a sweep in {project.state_dir} has that name")
     found = find_log(project, args.run, args.log, stage=args.stage)
     if found.stage == SWEEP:
         sweep = os.path.basename(found.paths.root)
         raise Trouble(Exit.USAGE, f"{sweep} is a sweep: name a cell, or a log; its cells: onbox sweep table {sweep}")
     print(f"onbox: the log is {safe_line(found.path, 4096)}", file=sys.stderr)
     return found.path
+
+
+def _is_there(path: str) -> bool:
+    """Whether the file is there. Raises Trouble where that cannot be told, and for what is no log."""
+    try:
+        seen = os.stat(path)
+        if stat.S_ISREG(seen.st_mode):
+            with open_plain(path) as file:
+                _refuse_other_data(path, file, seen.st_size)
+    except FileNotFoundError:
+        if os.path.islink(path):
+            raise Trouble(Exit.USAGE, f"cannot read the log {path}: it is a link to a file that is gone") from None
+        return False
+    except OSError as error:
+        raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}") from error
+    if stat.S_ISCHR(seen.st_mode) or stat.S_ISBLK(seen.st_mode):
+        raise Trouble(Exit.USAGE, f"cannot read the log {path}: it is a device, not a file")
+    return True
+
+
+def _refuse_other_data(path: str, file: BinaryIO, size: int) -> None:
+    """Raises Trouble for a compressed file, and for one that holds no text at either end."""
+    head = file.read(END_BYTES)
+    tool = next((tool for magic, tool in COMPRESSED if head.startswith(magic)), None)
+    if tool is not None:
+        command = click.get_current_context().info_name
+        reason = f"{path} is compressed; read it with: {tool} {shlex.quote(path)} | onbox {command} -"
+        raise Trouble(Exit.USAGE, reason)
+    file.seek(max(0, size - END_BYTES))
+    if _is_binary(head) and _is_binary(file.read(END_BYTES)):
+        raise Trouble(Exit.USAGE, f"{path} is no log: it holds binary data, not text")
+
+
+def _is_binary(data: bytes) -> bool:
+    """Whether many of its bytes stand in no text, whatever its encoding. NUL is one of UTF-16, and of a disk
+    that lost power.
+    """
+    text = data.replace(b"\0", b"")
+    return len(text) > FEW_BYTES and len(text) - len(text.translate(None, _IN_NO_TEXT)) > BINARY_SHARE * len(text)

@@ -51,6 +51,7 @@ _DEMANDING = ("exception", "said-error", "defect")  # what may tell its reader t
 _BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what a library of ranks tells of its own box
 _OF_PROGRAMS = ("ValueError", "TypeError", "KeyError", "AssertionError", "NotImplementedError")  # never a scheduler's
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
+_CALLED_FATAL = lazy(r"\W{0,4}(?:fatal|error):? \[", re.IGNORECASE)  # `fatal: [host]: UNREACHABLE! => {"msg": "..."}`
 _FRAME = lazy(r"\s{2,}at \S")  # of Java, Node or .NET
 TRACKER = lazy(
     r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W|\bgit root error\b", re.IGNORECASE
@@ -282,6 +283,8 @@ def _is_hedged(row: RuleRow, text: str) -> bool:
 
 def _is_quoted(row: RuleRow, text: str) -> bool:
     """Whether the words stand in a text that is shown rather than told: inside quotation marks, or far into prose."""
+    if _CALLED_FATAL.match(text):
+        return False
     found = compiled(row.pattern).search(text)
     if not found:
         return False

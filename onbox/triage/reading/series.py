@@ -193,7 +193,11 @@ def _never_any(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | Non
     """Each line of progress shows several figures, and none of them ever was a number."""
     told = [(line, _figures(message(line[1]).text)) for line in lines]
     told = [(line, values) for line, values in told if values]
-    if len(told) < NEVER_LINES or any(len(values) < LOST_NAMES or not all(map(_is_lost, values)) for _, values in told):
+    few = [values for _, values in told if len(values) < LOST_NAMES]
+    told = [(line, values) for line, values in told if len(values) >= LOST_NAMES]
+    if len(told) < NEVER_LINES or len(few) * NEVER_LINES > len(told):
+        return None
+    if not all(map(_is_lost, (value for _, values in told for value in values))):
         return None
     return Fault(LOST, *told[0][0], LOGGED, attempt.progress)
 

@@ -166,6 +166,11 @@ def counts_failed(text: str) -> int:
     return sum(count for word, count in counts if _BAD.fullmatch(word)) if good else 0
 
 
+def counts_bad(text: str) -> int:
+    """How many pieces a line counts as failed, whatever else it counts."""
+    return sum(count for word, count in _counts_in(text) if _BAD.fullmatch(word))
+
+
 def _tallies_all_good(text: str) -> bool:
     """Whether a line counts what went well, and that nothing went badly or is still to come."""
     if _OF_A_LOOP.search(text):

@@ -224,7 +224,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "|aborted|srun|crashed|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
         "|pending unfinished|errored|destroyed|make|mpi_abort",
         r"ChildFailedError|MPI_ABORT was invoked|called MPI_Abort\b"
-        r"|^make(?:\[\d{1,20}\])?: \*\*\* .{0,160}\berror \d+$"
+        r"|^make(?:\[\d{1,20}\])?: \*\*\* (?:\[.{0,160}\] \w{3,12}|.{0,160}\berror) \d+$"
         r"|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
         r"|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError"
         r"|failed \(exitcode: ?-?[1-9]"

@@ -77,6 +77,16 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         True,
     ),
     RuleRow(
+        "not-converged",
+        "divergence",
+        DIVERGED,
+        "convergence",
+        r"\bconvergence (?:is |was |has )?not (?:been )?(?:achieved|reached)\b.{0,60}(?:stopping|abort|giving up)",
+        "Quantum ESPRESSO",
+        "convergence NOT achieved after 100 iterations: stopping",
+        True,
+    ),
+    RuleRow(
         "solver-failed",
         "code_error",
         BUG,
@@ -274,7 +284,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         BUG,
         "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
         "|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:|can't |undefined "
-        "|reference|illegal division",
+        "|reference|illegal division|r(",
         r"^test result: failed\b|^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
         r"|syntax error(?: near"
         r"|:) unexpected"
@@ -284,6 +294,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|^(?:\w{1,40}: )?\S{1,200}:\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error: "
         r"|^(?:can't (?:call method|locate object|use )|undefined subroutine|not an? (?:hash|array|code) reference"
         r"|illegal division).{0,200} at \S{1,200} line \d{1,7}\b"  # Perl
+        r"|^r\([1-9]\d{0,3}\);$"  # Stata
         r"|^\S{1,200}\(\d{1,7}, \d{1,5}\) (?:fatal )?error: "  # Nim
         r"|^\S{1,200}\.rb:\d{1,7}:in .{1,400} \((?:[A-Z]\w{0,40}::){0,4}[A-Z]\w{1,60}\)$"
         r"|^unhandled [\w-]{1,60} in thread\b|^unhandled exception[.:] \S"  # Lisp

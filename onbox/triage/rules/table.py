@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.triage.rules import device, distributed, memory, network, python, scheduler, statuses, storage, undecided
-from onbox.triage.rules.vocabularies import clusters, errnos, languages, services, signals, tools
+from onbox.triage.rules.vocabularies import clusters, errnos, languages, services, signals, tools, translated
 
 if TYPE_CHECKING:
     from onbox.triage.rules.rows import RuleRow
@@ -56,6 +56,7 @@ ROWS: tuple[RuleRow, ...] = (
     *network.NETWORK[:2],
     *storage.ACCESS,
     *errnos.ERRNOS,
+    *translated.TRANSLATED,
     *python.NUMBERS,
     *languages.FORTRAN,
     *languages.OTHERS,

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.reading.record import PROVEN
-from onbox.triage.reading.success import is_of_build
+from onbox.triage.reading.success import counts_bad, is_of_build
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, VAGUE
+from onbox.triage.weighing.outputs import same_form
 from onbox.triage.weighing.scene import INFORMED
 
 if TYPE_CHECKING:
-    from onbox.triage.reading.record import Fault, LogAttempt
+    from onbox.triage.reading.record import Fault, LogAttempt, SeenLine
     from onbox.triage.weighing.scene import Scene
 
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
+SUMMARY_LINES = 12  # of one summary
 MESSAGE_LINES = 4  # that the message of an exception may go on for
 _STAGE = lazy(r"\W{0,6}(?:(?:step|stage|phase|part) )?\[?(\d{1,3}) ?(?:/|of) ?(\d{1,3})\b", re.IGNORECASE)
 _OF_A_SCRIPT = lazy(
@@ -25,6 +27,12 @@ _OF_A_SCRIPT = lazy(
     r"|\b(?:job|script)\b.{0,12}\b(?:finished|ended|done|complete\w*) (?:at|on)\b",
     re.IGNORECASE,
 )
+
+
+def is_one_of_several(success: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether it sums up one of several (`gpu1 : ok=2 failed=0`), and a line like it counts what has failed."""
+    near = (line.text for line in tail if abs(line.number - success.number) <= SUMMARY_LINES)
+    return any(counts_bad(message(text).text) > 0 and same_form(text, success.text) for text in near)
 
 
 def was_before_success(fault: Fault, scene: Scene) -> bool:

@@ -21,6 +21,7 @@ REPORTED_WITHIN = 4  # lines
 LAST_TOLD = 20  # lines of loggers: who is asked to end tells no more than that
 LAST_STEPS = 2  # life signs of one who was asked to end
 
+_STOPS = lazy(r"\b(?:stopping|aborting|giving up)\b", re.IGNORECASE)  # a solver's word, whatever it still writes
 # A solver that stops at its own limit has a result.
 _OWN_LIMIT = lazy(r"(?i)^\W{0,3}(?:time|iteration|node|solution) limit (?:was )?(?:reached|hit)\W{0,3}$")
 
@@ -47,7 +48,7 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
         return fault.severity >= LOGGED and not attempt.reached_end and attempt.signs_after(fault) <= LAST_STEPS
     if found in _LOSES_RESULTS and attempt.signs_after(fault) <= LAST_STEPS:
         return attempt.saved is None or attempt.saved.number < fault.number
-    if found in _LEAVES_OTHERS:
+    if found in _LEAVES_OTHERS or (found == "divergence" and _STOPS.search(fault.text)):
         return attempt.signs_after(fault) == 0
     return False
 

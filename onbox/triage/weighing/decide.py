@@ -18,6 +18,7 @@ from onbox.triage.reading.series import lost_figures, series_fault
 from onbox.triage.reading.tracebacks import exception_of
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
+from onbox.triage.weighing.after_success import is_one_of_several
 from onbox.triage.weighing.grounds import counts, is_over
 from onbox.triage.weighing.last_lines import gave_up
 from onbox.triage.weighing.scene import SURVIVED_PROVEN, Scene
@@ -52,6 +53,8 @@ class Decision(NamedTuple):
 def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Decision:
     """The fault that explains how the run ended. dead, well, exited_zero: as in `grounds.Scene`."""
     attempt = judged_attempt(record)
+    if attempt.success is not None and is_one_of_several(attempt.success, record.tail):
+        attempt.success = None
     scene = Scene(record, attempt, dead, well, exited_zero)
     cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
     live = [fault for fault in (*attempt.faults, *((cut,) if cut else ())) if counts(fault, scene)]

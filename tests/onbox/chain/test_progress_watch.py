@@ -105,7 +105,10 @@ def letters(number: int) -> str:
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
-def test_of_a_large_log_whose_lines_differ_the_first_look_reads_the_ends(tmp_path: Path) -> None:
+def test_of_a_large_log_whose_lines_differ_the_first_look_reads_the_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("onbox.chain.observe.progress_watch.LOOK_SECONDS", 60.0)  # the machine may be starved
     log = tmp_path / "a.log"
     lines = (f"step {at} loss 2.3 sample {letters(at)} is done\n" for at in range(20_000))
     log.write_text("training for 90000 steps\n" + "".join(lines))

@@ -139,6 +139,22 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         80,
         900,
     ),
+    "a letter before the number": (lines("Q#/420 running accuracy: 62.86%", 35, 70, 105), 105, 420),
+    "which model, and the batches of each": (
+        "".join(lines(f"model {at}/5: batch #/96", 12, 24, 48, 96) for at in (1, 2, 3)) + "model 4/5: batch 12/96\n",
+        4,
+        5,
+    ),
+    "starts of a solver that converges by itself": (
+        "".join(f"init {at}/5\n" + lines("  iteration #, inertia 190.1, shift 1.9", 1, 2, 3, 4) for at in (1, 2, 3, 4)),
+        4,
+        5,
+    ),
+    "two words between the counter and its share": (
+        lines("batch #: #0/1310 users migrated (3.8%)", 5, 5, 5),
+        50,
+        1310,
+    ),
     "a maximum in one word": ("GA  pop=120  ngen=250\n" + lines("Gen   #: best=16.3", 0, 5, 10, 15), 15, 250),
     "a maximum as Fortran names it": (
         " NITMAX  =     5000\n" + lines(" ITER=  #   RES=  1.6E-03", 50, 100, 150),

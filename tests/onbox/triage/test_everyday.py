@@ -121,6 +121,10 @@ HEALTHY = {
             for told in ("START train.py", "Load train df", "Fit", "Save results", "END train.py")
         )
     ),
+    "what GROMACS reminds of": (
+        "step 50000, remaining wall clock time:     0 s\nWriting final coordinates.\nPerformance:     1304.093\n"
+        'GROMACS reminds you: "It is an error to think that one never fails" (Anonymous)\n'
+    ),
     "a warning in Japanese, and the way on": (
         "解析を開始します\n"
         "警告: キャッシュに書き込めません: [Errno 13] Permission denied: '/srv/idx'。/tmp を使用します\n"
@@ -500,6 +504,33 @@ FAILED: dict[str, tuple[str, str]] = {
         "divergence",
         "".join(f"Batch: {at}  over  410\n" for at in range(0, 400, 50))
         + "Epoch 1/70: train loss nan, val loss nan\nEpoch 1/70: train mF1 0.0665, val mF1 0.0672\n",
+    ),
+    "one host of several that nobody reached": (
+        "network_blip",
+        (
+            'fatal: [gpu2]: UNREACHABLE! => {"changed": false, "msg": "Failed to connect: Connection timed out"}\n'
+            "changed: [gpu1]\n\nPLAY RECAP ****\n"
+            "gpu1    : ok=2    changed=1    unreachable=0    failed=0    skipped=0\n"
+            "gpu2    : ok=0    changed=0    unreachable=1    failed=0    skipped=0\n"
+        ),
+    ),
+    "a solver that stops, and a program that says done all the same": (
+        "divergence",
+        (
+            "iteration #100     ecut=    60.00 Ry\nconvergence NOT achieved after 100 iterations: stopping\n"
+            "Writing all to output data dir ./out/si.save/\n=---=\n   JOB DONE.\n=---=\n"
+        ),
+    ),
+    "an error of Stata": (
+        "code_error",
+        ". regress wage educ tenur\nvariable tenur not found\nr(111);\n\nend of do-file\nr(111);\n",
+    ),
+    "a full disk in German": (
+        "disk_full",
+        (
+            "Epoche 2/20 Verlust 0.733\ncp: Fehler beim Schreiben von 'e2.bin': "
+            "Auf dem Gerät ist kein Speicherplatz mehr verfügbar\nmake: *** [Makefile:8: train] Fehler 1\n"
+        ),
     ),
     "an argument that a shell took for a command, behind the real end": (
         "code_error",
