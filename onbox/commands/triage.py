@@ -56,6 +56,7 @@ examples:
   onbox triage train.log
   onbox triage train.log --exit-code 137 --oom-kill-delta 1
   kubectl logs job/train | onbox triage - --json
+The exit code is 0 whatever the verdict is.
 """
 BLOCK_BYTES = 1 << 20
 USER_ROWS_SECONDS = 30  # a regular expression of the user's own may take for ever; the built-in ones do not
@@ -160,12 +161,12 @@ def render(verdict: Diagnosis) -> str:
     if verdict.line is not None:
         lines.append(f"  line {verdict.line_number}: {verdict.line}")
     if verdict.where is not None:
-        lines.append(f"  at {verdict.where}{' (a small fix may do)' if verdict.small_fix else ''}")
+        lines.append(f"  at {verdict.where}{' (probably a small fix)' if verdict.small_fix else ''}")
     lines.extend(f"    {line}" for line in verdict.traceback)
     lines.extend(f"  also {item.failure_class}, line {item.line_number}: {item.line}" for item in verdict.secondary)
     if verdict.terminal:
         never = NEVER.get(verdict.failure_class)
-        lines.append(f"  retry by itself: {'may help' if verdict.retry else f'no: {never}' if never else 'no'}")
+        lines.append(f"  automatic retry: {'may help' if verdict.retry else f'no, {never}' if never else 'no'}")
     lines.append(f"  {verdict.remedy}")
     return "\n".join(lines)
 
@@ -274,8 +275,8 @@ def _excerpt(path: str, excerpt: Excerpt) -> Iterator[bytes | Gap]:
     yield from excerpt.parts()
     if excerpt.only_searched_bytes:
         print(
-            f"onbox triage: {excerpt.only_searched_bytes} bytes in the middle of {safe_text(path)} were not read,"
-            " only searched for the words of common failures",
+            f"onbox triage: {excerpt.only_searched_bytes} bytes in the middle of {safe_text(path)}"
+            " were only searched for the words of common failures",
             file=sys.stderr,
         )
 
