@@ -37,7 +37,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     pick = _announced(pick_of(Scene(track, ending)), beginning)
     progress = _shown(track, pick, configured_max, ending, beginning)
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
-    looped = progress.current is not None and ending.stopped_early
+    looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
     if not progress.finished and (looped or (may_be_over and _is_over(progress, ending))):
         progress = progress._replace(finished=True)
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
@@ -56,6 +56,13 @@ def _announced(pick: Pick | None, beginning: bytes) -> Pick | None:
     noun = _NOUN.search(pick.counter.key)
     most = announced(beginning, noun[0], int(pick.counter.current)) if noun else None
     return pick if most is None else pick._replace(maximum=most)
+
+
+def _counts_in_last_line(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
+    """Whether the last line of all shows how much is left."""
+    if pick is None or pick.maximum is None or pick.counter.last < track.line or ending.lines_behind:
+        return False
+    return pick.counter.current + 1 < pick.maximum
 
 
 def _is_over(progress: Progress, ending: ClosingLines) -> bool:
@@ -201,6 +208,8 @@ def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     counter, inner = pick.counter, pick.inner
     if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
         return None
+    if track.ended == counter.last and _counts_in_last_line(track, pick, ending):
+        return False  # `sim_059 finished in 0.02s  -- 59 done, 37 left`
     if inner is not None and inner.changed > track.ended and inner.advances and is_under_way(inner):
         return False
     complete = pick.maximum is not None and counter.current >= pick.maximum

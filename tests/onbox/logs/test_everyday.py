@@ -376,6 +376,19 @@ ENDS: dict[str, tuple[str, object]] = {
         + "seed=4 (4/4)  t=250/2000  reward=0.5\n",
         None,
     ),
+    "a piece that has finished, and how many are left": (
+        lines("sim_0# finished in 0.02s  -- # done, 37 left", 57, 58, 59),
+        False,
+    ),
+    "the next of several bars": (
+        "".join(
+            f"\rGenerating {name}.jsonl:  {at}%|# | {at}/100 [00:00<00:00, 448.2prompt/s]"
+            + ("\nwrote out/{name}.jsonl\n" if at == 100 else "")
+            for name, last in (("a", 100), ("b", 100), ("c", 30))
+            for at in range(10, last + 1, 10)
+        ),
+        False,
+    ),
     "a solver's answer": (
         "".join(f"|  {at * 100} | 190 809 {at} | 1.2 % |\n" for at in range(9))
         + "CPU time : 0.27 s\n\nUNSATISFIABLE\n",
