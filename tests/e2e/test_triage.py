@@ -109,7 +109,7 @@ def test_the_proof_stands_before_what_to_do_which_is_the_last_line(box: Box) -> 
     failed = box.onbox("chain", "a=echo step 3/9 eta 0:40; cat x.log; exit 1")
     assert failed.returncode == 1
     told = box.onbox("triage").stdout.splitlines()
-    assert [line.split()[0] for line in told[-2:]] == ["retry", "Repair,"]
+    assert [line.split()[0] for line in told[-2:]] == ["automatic", "Repair,"]
     shown = box.onbox("status").stdout
     assert shown.index("proof") < shown.index('File "a.py"') < shown.index("remedy") < shown.index("next")
 

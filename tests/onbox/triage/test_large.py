@@ -90,7 +90,7 @@ def test_the_command_says_what_it_only_searched(tmp_path: Path, capsys: pytest.C
     assert main(["triage", str(tmp_path / "log")]) == 0
     shown = capsys.readouterr()
     assert shown.out.startswith("cuda_oom: dead")
-    assert "were not read, only searched" in shown.err
+    assert "were only searched for the words" in shown.err
 
 
 def test_a_row_of_the_users_own_is_asked_about_every_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
