@@ -62,7 +62,7 @@ _NOTHING_WRONG = lazy(
     r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
     r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$"
     r"|(?<!not )\b(?-i:PASS(?:ED)?|OK)\W{0,4}$"
-    r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI
+    r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
     re.IGNORECASE,
 )
 _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a text that is only shown

@@ -39,8 +39,8 @@ _DESC_FRACTION = lazy(
 )
 _NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,16}\d", re.IGNORECASE)
 _WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
-# What was measured, in front of a bar: `loss: 0.28 test_accuracy: 91.4%: `
 _FRACTION_INSIDE = lazy(r"(?<![\w./-])\d{1,9} ?/ ?\d{1,9}(?![\w./-])")
+# What was measured, in front of a bar: `loss: 0.28 test_accuracy: 91.4%: `
 METRICS = lazy(r"(?<![\w@/])[A-Za-z][\w@/]{0,40}(?:\s?[:=]\s{0,4}|\s)[-+]?\d{1,9}(?:\.\d{1,9}%?|%)[:,;]?")
 _MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 

@@ -163,7 +163,7 @@ def counts_failed(text: str) -> int:
     if any(count for word, count in counts if _NOT_YET.fullmatch(word)):
         return 0
     good = sum(count for word, count in counts if _GOOD.fullmatch(word))
-    return sum(count for word, count in counts if _BAD.fullmatch(word)) if good else 0
+    return counts_bad(text) if good else 0
 
 
 def counts_bad(text: str) -> int:

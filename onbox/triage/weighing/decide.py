@@ -51,7 +51,7 @@ class Decision(NamedTuple):
 
 
 def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Decision:
-    """The fault that explains how the run ended. dead, well, exited_zero: as in `grounds.Scene`."""
+    """The fault that explains how the run ended. dead, well, exited_zero: as in `Scene`."""
     attempt = judged_attempt(record)
     if attempt.success is not None and is_one_of_several(attempt.success, record.tail):
         attempt.success = None
