@@ -307,10 +307,12 @@ def _moving(text: str) -> list[CounterSight]:
 def _leading_index(text: str, sights: list[CounterSight]) -> list[CounterSight]:
     """`model 4/5: batch 60/96`: which of several things a line tells another counter of."""
     found = _INDEX_FIRST.match(text) if any(sight.maximum is not None for sight in sights) else None
-    if found is None or NOT_PROGRESS.search(found[1]) or any(sight.unit == UNITS.get(found[1]) for sight in sights):
+    if found is None:
         return []
-    most = int(found[3])
-    return [CounterSight(f"moving {found[1].lower()}/{most}", "step", "moving", int(found[2]), most, False, "moving")]
+    word, most = found[1].lower(), int(found[3])
+    if NOT_PROGRESS.search(word) or any(sight.unit == UNITS.get(word) for sight in sights):
+        return []
+    return [CounterSight(f"moving {word}/{most}", "step", "moving", int(found[2]), most, False, "moving")]
 
 
 def _with_loss(text: str) -> list[CounterSight]:

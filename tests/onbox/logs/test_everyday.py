@@ -418,3 +418,11 @@ def test_a_beginning_is_the_same_wherever_its_pieces_were_cut() -> None:
     whole.feed(data)
     assert pieces.result() == whole.result()
     assert whole.result().exact_max == 96
+
+
+@pytest.mark.parametrize("word", ["epoch", "Epoch", "EPOCH"])
+def test_an_epoch_is_told_once_whatever_its_letters(word: str) -> None:
+    told = "".join(f"{word} {at}/5: batch {batch}/96 loss 0.3\n" for at in (1, 2, 3) for batch in (48, 96))
+    seen = read(told)
+    assert (seen.current, seen.exact_max, seen.unit) == (3, 5, "epoch")
+    assert (seen.inner_current, seen.inner_max) == (96, 96)
