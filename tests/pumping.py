@@ -34,9 +34,9 @@ FIELDS = ("pattern", "regex", "hint", "folder")  # of rows that hold a pattern a
 GLOBS = ("onbox.config.trust_keys",)  # modules in which `pattern` is none of `re`
 LETTERS = "a0 -=_./:,\t\n[(\"'#*A%@|\\+é"  # what stands for a class of characters: the first few that are in it
 STOPS = ("", "\0")  # behind the pumped part: what makes most patterns fail there
-SCREEN_LENGTH, LENGTH = 400, 1600  # of the texts: to choose the worst ones, and to measure them
+SCREEN_LENGTH, LENGTH = 200, 1600  # of the texts: to choose the worst ones, and to measure them
 CHOSEN = 3
-GIVE_UP_SECONDS = 0.5  # a hundred times what the slowest linear one takes
+GIVE_UP_SECONDS = 1.0  # a hundred times what the slowest linear one takes, and more than all short texts of one do
 
 
 class Shipped(NamedTuple):
@@ -177,12 +177,14 @@ def _calls(module: ModuleType) -> tuple[ast.Call, ...]:
 
 def pumped(one: Shipped) -> Pumped | None:
     """The worst text that was found for the pattern; None for one that repeats nothing."""
-    ask = one.asker()
+    ask, text = one.asker(), ("", "", "")
     timed = []
-    for text in texts(one):
-        timed.append((_seconds(ask, _text(*text, SCREEN_LENGTH)), text))
-        if timed[-1][0] >= GIVE_UP_SECONDS:
-            return Pumped(*text, GIVE_UP_SECONDS, float("inf"))
+    try:
+        with time_limit(GIVE_UP_SECONDS):
+            for text in texts(one):
+                timed.append((_seconds(ask, _text(*text, SCREEN_LENGTH)), text))
+    except TooLong:
+        return Pumped(*text, GIVE_UP_SECONDS, float("inf"))
     timed.sort(reverse=True)
     found = [grown(ask, text) for _, text in timed[:CHOSEN]]
     return max(found, key=lambda each: each.seconds, default=None)
@@ -195,7 +197,9 @@ def grown(
     shorter: how many times as long as the short text the long one is.
     """
     short, long = _text(*text, length // shorter), _text(*text, length)
-    both = [(_seconds(ask, short), _seconds(ask, long)) for _ in range(tries)]  # in turns: a busy minute slows both
+    both = [
+        (_bounded_seconds(ask, short), _bounded_seconds(ask, long)) for _ in range(tries)
+    ]  # in turns: a busy minute slows both
     half, full = (min(took) for took in zip(*both, strict=True))
     return Pumped(*text, full, full / max(half, 1e-7))
 
@@ -206,12 +210,16 @@ def _text(lead: str, unit: str, stop: str, length: int) -> str:
 
 def _seconds(ask: Callable[[str], object], text: str) -> float:
     began = time.thread_time()
+    ask(text)
+    return time.thread_time() - began
+
+
+def _bounded_seconds(ask: Callable[[str], object], text: str) -> float:
     try:
         with time_limit(GIVE_UP_SECONDS):
-            ask(text)
+            return _seconds(ask, text)
     except TooLong:
         return GIVE_UP_SECONDS
-    return time.thread_time() - began
 
 
 def texts(one: Shipped) -> Iterator[tuple[str, str, str]]:
