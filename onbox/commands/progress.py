@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from onbox.cli.command import command, config_option
-from onbox.commands.shared.log_argument import log_argument, log_to_read
+from onbox.commands.shared.log_argument import log_argument, log_to_read, name_of, opened_log
 from onbox.commands.shared.log_progress import has_ended, progress_settings, regex_limit
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.progress import SCHEMA, Progress, render_progress
-from onbox.errors import Trouble
 from onbox.logs.large import LargeLogReading, read_large
 from onbox.logs.tail import TAIL_BYTES, last_line
 from onbox.outside import safe_line
 from onbox.system.clock import wall
-from onbox.system.files import open_plain, read_tail
 from onbox.system.kept import places_of
-from onbox.system.places import Places
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
@@ -50,6 +48,9 @@ def run(args: Options) -> int:
     settings = progress_settings(project, log)
     with regex_limit(settings):
         progress, line, age = _read(log, settings)
+    if settings.max is not None and (progress.current or 0) > settings.max:
+        told = f"[progress] max = {settings.max} is below {progress.current}, where the log stands: correct it"
+        print(f"onbox progress: {told}", file=sys.stderr)
     if has_ended(log):
         progress = progress._replace(eta_seconds=None)
     if args.json:
@@ -60,29 +61,14 @@ def run(args: Options) -> int:
 
 
 def _read(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
-    return _read_stream(sys.stdin.buffer, settings) if path == "-" else _read_file(path, settings)
-
-
-def _read_stream(stream: BinaryIO, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
-    log = places_of(stream)
-    reading = read_large(log, settings)
-    _tell_unread("the standard input", reading)
-    return reading.progress, last_line(log.read(max(0, log.size - TAIL_BYTES), log.size)), None
-
-
-def _read_file(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
-    """The progress, the last line (None: there is none), and the age of the log in seconds."""
-    try:
-        with open_plain(path) as file:
-            seen = os.fstat(file.fileno())
-            reading = read_large(Places(file.fileno(), seen.st_size), settings)
-        end = read_tail(path, TAIL_BYTES) or b""
-    except FileNotFoundError:
-        raise Trouble(Exit.USAGE, f"no log {path}") from None
-    except OSError as error:
-        raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}") from error
-    _tell_unread(path, reading)
-    return reading.progress, last_line(end), max(0.0, wall() - seen.st_mtime)
+    """The progress, the last line (None: there is none), and the age of the log in seconds (None: it is a pipe)."""
+    with opened_log(path) as file:
+        log, seen = places_of(file), os.fstat(file.fileno())
+        reading = read_large(log, settings)
+        end = log.read(max(0, log.size - TAIL_BYTES), log.size)
+    _tell_unread(name_of(path), reading)
+    age = max(0.0, wall() - seen.st_mtime) if stat.S_ISREG(seen.st_mode) and path != "-" else None
+    return reading.progress, last_line(end), age
 
 
 def _tell_unread(name: str, reading: LargeLogReading) -> None:

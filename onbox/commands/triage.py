@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 import signal
-import stat
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
+from onbox.backends.slurm.states import base_state, find_row
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.cli.command import command, config_option
-from onbox.commands.shared.log_argument import log_argument, log_to_read
+from onbox.commands.shared.log_argument import log_argument, log_to_read, name_of, opened_log
 from onbox.commands.shared.log_progress import attempt_of, progress_settings, regex_limit, run_of_log
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.events import Event, Unreadable, parse_events
@@ -28,26 +28,26 @@ from onbox.logs.large import read_large
 from onbox.logs.model.counts import counts_of
 from onbox.logs.progress import ProgressSettings
 from onbox.model.units import parse_duration, parse_size
-from onbox.outside import safe_text
+from onbox.outside import safe_line
 from onbox.runs.next_step import Standing, next_step
 from onbox.runs.signs import Sign
 from onbox.system.clock import wall
-from onbox.system.files import open_plain
 from onbox.system.journal import read_lines
 from onbox.system.kept import places_of
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classes import NEVER
-from onbox.triage.classify import NO_ROOM_RULES, classify, may_be_done, with_progress
+from onbox.triage.classify import NO_ROOM_RULES, SCHEDULER_STATES, classify, may_be_done, with_progress
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.large import Excerpt
 from onbox.triage.rules.rows import UserRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from typing import BinaryIO
 
     from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
-    from onbox.logs.model.lines import Gap
+    from onbox.system.places import Places
     from onbox.triage.verdict import Diagnosis
 
 EXAMPLES = """\
@@ -59,27 +59,42 @@ examples:
 The exit code is 0 whatever the verdict is.
 """
 BLOCK_BYTES = 1 << 20
+MOST_SIGNALS = signal.NSIG - 1
 USER_ROWS_SECONDS = 30  # a regular expression of the user's own may take for ever; the built-in ones do not
 
 
 def _signal(text: str) -> int:
-    if text.isdigit():
-        return int(text)
-    name = text.upper()
-    try:
-        return int(signal.Signals[name if name.startswith("SIG") else f"SIG{name}"])
-    except KeyError as error:
-        raise click.BadParameter(f"no signal {text}") from error
+    name = text.upper().removeprefix("SIG")
+    known = {one.name.removeprefix("SIG"): int(one) for one in signal.Signals}
+    number = int(name) if name.isdecimal() else known.get(name, 0)
+    if not 0 < number <= MOST_SIGNALS:
+        raise click.BadParameter(f"{text} is no signal: give a number from 1 to {MOST_SIGNALS} or a name such as TERM")
+    return number
+
+
+def _scheduler_state(text: str) -> str:
+    """Slurm's word, also as `sacct` cuts it (`OUT_OF_ME+`), or another scheduler's. One that says nothing here is told:
+    the rest decides.
+    """
+    state = base_state(text)
+    if find_row(state, "") is None and state not in SCHEDULER_STATES:
+        print(f"onbox triage: --scheduler-state {safe_line(text)} says nothing of how a run ends", file=sys.stderr)
+    return state
 
 
 @command(EXAMPLES)
 @log_argument
-@click.option("--exit-code", type=int, metavar="N", help="exit code of the run")
-@click.option("--signal", type=_signal, metavar="S", help="signal that ended it: a number or a name")
-@click.option("--oom-kill-delta", type=int, metavar="N", help="OOM kills that its cgroup counted")
+@click.option("--exit-code", type=click.IntRange(-MOST_SIGNALS, 255), metavar="N", help="exit code of the run")
+@click.option("--signal", type=_signal, metavar="S", help="signal that ended it, such as 9 or TERM")
+@click.option("--oom-kill-delta", type=click.IntRange(min=0), metavar="N", help="OOM kills that its cgroup counted")
 @click.option("--disk-free", type=parse_size, metavar="SIZE", help="free space where it writes, such as 5GB")
-@click.option("--inodes-free", type=int, metavar="N", help="free inodes where it writes")
-@click.option("--scheduler-state", metavar="S", help="what the scheduler says, such as TIMEOUT or PREEMPTED")
+@click.option("--inodes-free", type=click.IntRange(min=0), metavar="N", help="free inodes where it writes")
+@click.option(
+    "--scheduler-state",
+    type=_scheduler_state,
+    metavar="S",
+    help="what the scheduler says, such as TIMEOUT or PREEMPTED",
+)
 @click.option(
     "--age", type=parse_duration, metavar="DURATION", help="age of the log, such as 90s or 2h (default: its file's age)"
 )
@@ -101,30 +116,57 @@ def run(args: Options) -> int:
         "log_age_seconds": age,
     }
     evidence = recorded._replace(**{name: value for name, value in given.items() if value is not None})
-    try:
-        with time_limit(USER_ROWS_SECONDS) if rows else nullcontext():
-            verdict = classify(_blocks(log, whole=bool(rows)), evidence, rows)
-    except TooLong as error:
-        reason = f"the [[triage]] rows took over {USER_ROWS_SECONDS} s on this log; simplify a regex"
-        raise Trouble(Exit.CONFIG, reason) from error
-    verdict = verdict if evidence.process_alive else _with_progress(verdict, log, progress_settings(project, log))
+    with opened_log(log) as file:
+        verdict, places = _verdict(file, name_of(log), evidence, rows)
+        if not evidence.process_alive and may_be_done(verdict):
+            verdict = _with_progress(verdict, places, progress_settings(project, log))
     verdict = _beside_its_run(verdict, log)
     print(json.dumps(verdict.as_json(), ensure_ascii=False) if args.json else render(verdict))
     return Exit.DONE
 
 
-def _with_progress(verdict: Diagnosis, path: str, settings: ProgressSettings) -> Diagnosis:
+def _verdict(file: BinaryIO, name: str, evidence: Evidence, rows: tuple[UserRow, ...]) -> tuple[Diagnosis, Places]:
+    """The verdict, and the log as it can be read again. Of a large log what decides is read; with rows of the user's
+    own every line is, as they may match any.
+    """
+    if not rows:
+        excerpt = Excerpt(places_of(file))
+        verdict = classify(excerpt.parts(), evidence)
+        _tell_unread(name, excerpt)
+        return verdict, excerpt.log
+    try:
+        with time_limit(USER_ROWS_SECONDS):
+            verdict = classify(iter(lambda: file.read(BLOCK_BYTES), b""), evidence, rows)
+    except TooLong as error:
+        reason = f"the [[triage]] rows took over {USER_ROWS_SECONDS} s on this log; simplify a regex"
+        raise Trouble(Exit.CONFIG, reason) from error
+    if file.seekable():
+        file.seek(0)
+    return verdict, places_of(file)
+
+
+def _tell_unread(name: str, excerpt: Excerpt) -> None:
+    if excerpt.unread_bytes:
+        told = f"{excerpt.unread_bytes} bytes in the middle of {name} went by unread; a log that is named is searched"
+    elif excerpt.only_searched_bytes:
+        told = (
+            f"{excerpt.only_searched_bytes} bytes in the middle of {name} were only searched for the words of common"
+            " failures"
+        )
+    else:
+        return
+    print(f"onbox triage: {told}", file=sys.stderr)
+
+
+def _with_progress(verdict: Diagnosis, log: Places, settings: ProgressSettings) -> Diagnosis:
     """What goes on, or stands still, for all that the words of the log say may have come to its end: its progress
     tells, as `onbox progress` reads it.
     """
-    if path == "-" or not may_be_done(verdict):
-        return verdict
     outer = next(iter(counts_of(verdict.line or "")), None)
     if settings == ProgressSettings() and outer is not None and outer.maximum is not None and not outer.at_end:
         return verdict  # its last line is in the middle of the loop
-    with suppress(OSError), regex_limit(settings), open_plain(path) as file:
-        return with_progress(verdict, finished=bool(read_large(places_of(file), settings).progress.finished))
-    return verdict
+    with regex_limit(settings):
+        return with_progress(verdict, finished=bool(read_large(log, settings).progress.finished))
 
 
 def _beside_its_run(verdict: Diagnosis, log: str) -> Diagnosis:
@@ -251,34 +293,6 @@ def _evidence_of(marker: Marker) -> Evidence:
 def _user_row(row: Mapping[str, object]) -> UserRow:
     remedy = row.get("remedy")
     return UserRow(str(row["regex"]), str(row["class"]), str(remedy) if remedy else None, row.get("retry") is True)
-
-
-def _blocks(path: str, *, whole: bool) -> Iterator[bytes | Gap]:
-    """whole: every line, as rows of the user's own may match any; else of a large log what decides."""
-    if path == "-":
-        while block := os.read(sys.stdin.fileno(), BLOCK_BYTES):
-            yield block
-        return
-    try:
-        with open(path, "rb") as file:
-            seen = os.fstat(file.fileno())
-            if stat.S_ISREG(seen.st_mode) and seen.st_size and not whole:
-                yield from _excerpt(path, Excerpt(file.fileno(), seen.st_size))
-                return
-            while block := file.read(BLOCK_BYTES):
-                yield block
-    except OSError as error:
-        raise Trouble(Exit.USAGE, f"{path}: cannot be read ({error.strerror})") from error
-
-
-def _excerpt(path: str, excerpt: Excerpt) -> Iterator[bytes | Gap]:
-    yield from excerpt.parts()
-    if excerpt.only_searched_bytes:
-        print(
-            f"onbox triage: {excerpt.only_searched_bytes} bytes in the middle of {safe_text(path)}"
-            " were only searched for the words of common failures",
-            file=sys.stderr,
-        )
 
 
 def _age_of(path: str) -> float | None:

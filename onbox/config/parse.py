@@ -126,7 +126,7 @@ class ProgressKeys(Keys):
     HEADER = "[progress]"
     HELP = "How far a run is, if its log does not say it in a common form."
     regex = Key(
-        values.regex,
+        values.progress_regex,
         None,
         "The line that says it; the named groups `current` and `max` are the numbers.",
         '"step (?P<current>[0-9]+) of (?P<max>[0-9]+)"',

@@ -185,6 +185,15 @@ def regex(value: object) -> str:
     return pattern
 
 
+def progress_regex(value: object) -> str:
+    """A regular expression whose group `current` is a number of the log; a group `max` may be its end."""
+    pattern = regex(value)
+    groups = re.compile(pattern).groupindex
+    if "current" not in groups or not groups.keys() <= {"current", "max"}:
+        raise Unwanted("a regular expression with a group named current, such as (?P<current>[0-9]+), and maybe max")
+    return pattern
+
+
 def optional_regex(value: object) -> str | None:
     """A regular expression; None for the empty text."""
     return None if value == "" else regex(value)

@@ -267,7 +267,7 @@ class ProgressReader:
         self._drawing = not ended
 
     def _piece(self, piece: bytes) -> None:
-        if b"0" in piece.translate(_FOLD) or self._regex:
+        if b"0" in piece.translate(_FOLD) or self._matches(piece):
             self._text(piece)
 
     def _plain(self, data: bytes) -> None:
@@ -280,9 +280,9 @@ class ProgressReader:
         self._judge(folds)
         for at, folded in enumerate(folds[:-1]):
             wanted = verdicts[folded]
-            if wanted:
+            if wanted or (self._regex and self._matches(lines[at])):
                 self._alike_line(lines[at])
-            elif (self._track.table and _ROW.match(folded)) or self._regex:
+            elif self._track.table and _ROW.match(folded):
                 self._read_skipped()
                 self._text(lines[at])
 
@@ -305,7 +305,7 @@ class ProgressReader:
         line = self._cut(line)
         form = line.translate(None, _DIGITS)
         mark = crc32(form)
-        if mark != self._form or self._regex:
+        if mark != self._form:
             self._read_skipped()
             self._begin_form(mark, line)
             self._text(line)
@@ -359,11 +359,18 @@ class ProgressReader:
         return fallen
 
     def _text(self, raw: bytes) -> None:
+        for text in self._shown(raw):
+            self._line(text)
+
+    def _matches(self, raw: bytes) -> bool:
+        """Whether it is a line of the user's own regex."""
+        return self._regex is not None and any(map(self._regex.search, self._shown(raw)))
+
+    def _shown(self, raw: bytes) -> list[str]:
+        """What a terminal shows of a line."""
         text = self._cut(raw).decode("utf-8", "replace")
-        for part in _MOVES.split(text) if "\x1b" in text else (text,):
-            clean = _ESCAPES.sub("", part).rstrip()
-            if clean:
-                self._line(clean)
+        parts = _MOVES.split(text) if "\x1b" in text else (text,)
+        return [clean for part in parts if (clean := _ESCAPES.sub("", part).rstrip())]
 
     def _cut(self, line: bytes) -> bytes:
         limit = OWN_TEXT_LIMIT if self._regex else TEXT_LIMIT

@@ -28,10 +28,14 @@ class Stretch(NamedTuple):
 
 
 class Places:
-    """The open file `fd` of `size` bytes; what is written to it meanwhile is not looked at."""
+    """The open file `fd` of `size` bytes; what is written to it meanwhile is not looked at.
+
+    gone: between these offsets nothing can be read any more.
+    """
 
     def __init__(self, fd: int, size: int) -> None:
         self.fd, self.size = fd, size
+        self.gone = (0, 0)
 
     def read(self, start: int, end: int) -> bytes:
         """Fewer bytes than asked for only where the file has become shorter."""

@@ -43,6 +43,12 @@ CASES: tuple[CaseRow, ...] = (
         r"No CUDA GPUs are available|no CUDA-capable device|CUDA_VISIBLE_DEVICES",
         "No GPU is visible to it: look at CUDA_VISIBLE_DEVICES and at what was allocated.",
     ),
+    CaseRow(
+        "auth_error",
+        r"(?i)certificate|x509",
+        "The server's certificate is not accepted, and a retry changes nothing: look at this machine's clock and "
+        "CA bundle (SSL_CERT_FILE); else its owner must renew it.",
+    ),
     *(
         CaseRow(
             "code_error",

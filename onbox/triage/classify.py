@@ -37,7 +37,8 @@ SIGKILL, SIGINT = 9, 2
 NO_ROOM_BYTES = 1 << 16  # free: less than a buffer's worth of log
 NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
 NOTHING = Evidence()
-_SCHEDULER_STATES = {
+IN_DOUBT = "exit-0-beside-a-fault"
+SCHEDULER_STATES = {
     "TIMEOUT": "time_limit",
     "DEADLINE": "time_limit",
     "OUT_OF_MEMORY": "host_oom",
@@ -85,7 +86,12 @@ def classify(
     if user is not None:
         row, call = user
         return _dress(call, decision, row)
-    return _dress(_settle(record, decision, evidence), decision, None)
+    settled = _settle(record, decision, evidence)
+    if settled.rule == "ended-well":
+        by_itself = decide(record, dead=False, well=False, exited_zero=False)
+        if by_itself.cause is not None:
+            return _dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
+    return _dress(settled, decision, None)
 
 
 def with_progress(verdict: Diagnosis, *, finished: bool) -> Diagnosis:
@@ -139,7 +145,7 @@ def _proven(record: Record, decision: Decision, evidence: Evidence) -> SettledCl
             "host_oom", "counted-oom-kill", "dead", "high", SeenLine(at.number, at.text) if at else record.last_line, at
         )
     state_word = (evidence.scheduler_state or "").upper().split()
-    stated = _SCHEDULER_STATES.get(state_word[0].rstrip("+")) if state_word else None
+    stated = SCHEDULER_STATES.get(state_word[0].rstrip("+")) if state_word else None
     if stated:
         return SettledClass(stated, "scheduler-state", "dead", "high", _line_of(stated, decision) or record.last_line)
     return None
@@ -394,7 +400,7 @@ def _traceback(call: SettledClass) -> tuple[str, ...]:
 
 
 def _further(call: SettledClass, decision: Decision) -> list[Fault]:
-    if call.failure_class == "success_healthy":
+    if call.failure_class == "success_healthy" and call.rule != IN_DOUBT:
         return []
     found = [*([decision.cause] if decision.cause and decision.cause is not call.fault else []), *decision.others]
     return [fault for fault in found if fault.row.failure_class != call.failure_class][:5]

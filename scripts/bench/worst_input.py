@@ -107,11 +107,12 @@ def _triage(log: bytes) -> None:
     from onbox.triage.evidence import Evidence  # noqa: PLC0415 - of the tree to measure
 
     try:
+        from onbox.system.places import Places  # noqa: PLC0415 - as above
         from onbox.triage.reading.large import Excerpt  # noqa: PLC0415 - of the tree to measure
     except ModuleNotFoundError:
         classify((log[at : at + BLOCK_BYTES] for at in range(0, len(log), BLOCK_BYTES)), Evidence(exit_code=1))
     else:
-        classify(Excerpt(_file(log), len(log)).parts(), Evidence(exit_code=1))
+        classify(Excerpt(Places(_file(log), len(log))).parts(), Evidence(exit_code=1))
 
 
 def _progress(log: bytes) -> None:

@@ -6,6 +6,7 @@ import os
 import shlex
 import stat
 import sys
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
@@ -19,6 +20,8 @@ from onbox.outside import safe_line
 from onbox.system.files import open_plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from onbox.cli.command import Options
     from onbox.commands.shared.project import Project
 
@@ -75,9 +78,28 @@ def _is_there(path: str) -> bool:
         return False
     except OSError as error:
         raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}") from error
+    if stat.S_ISDIR(seen.st_mode):
+        raise Trouble(Exit.USAGE, f"{path} is a folder: name a log in it")
     if stat.S_ISCHR(seen.st_mode) or stat.S_ISBLK(seen.st_mode):
         raise Trouble(Exit.USAGE, f"cannot read the log {path}: it is a device, not a file")
     return True
+
+
+@contextmanager
+def opened_log(path: str) -> Iterator[BinaryIO]:
+    """What `log_to_read` found, to be read; a FIFO, as of `<(kubectl logs job/train)`, may be one. Raises Trouble, also
+    where it cannot be read to its end.
+    """
+    try:
+        with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+            yield file
+    except OSError as error:
+        raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}") from error
+
+
+def name_of(path: str) -> str:
+    """As a sentence says it."""
+    return "the standard input" if path == "-" else safe_line(path, 4096)
 
 
 def _refuse_other_data(path: str, file: BinaryIO, size: int) -> None:

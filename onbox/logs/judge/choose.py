@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
 NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
-WITH_LOSS = frozenset({"train", "bare", "setting", "moving"})
+WITH_LOSS = frozenset({"train", "bare", "setting", "moving", "own"})
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
 LOADS = ("bar:load", "bar:fetch")
 _NOUN = lazy(r"(?<![a-z])[a-z]+$")  # of a counter's key

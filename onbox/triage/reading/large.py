@@ -42,13 +42,14 @@ BLOCK_BYTES = 1 << 20
 
 
 class Excerpt:
-    """What is to be read of the open file. only_searched_bytes: how many bytes were looked through for words only, if
-    their lines could change the verdict; known when all has been read.
+    """What is to be read of a log. Where the lines of the rest could change the verdict, and once all has been read:
+    only_searched_bytes were looked through for words, unread_bytes had gone by in a pipe.
     """
 
-    def __init__(self, fd: int, size: int) -> None:
-        self.log = Places(fd, size)
+    def __init__(self, log: Places) -> None:
+        self.log = log
         self.only_searched_bytes = 0
+        self.unread_bytes = 0
 
     def parts(self) -> Iterator[bytes | Gap]:
         """In the order of the file. Raises OSError."""
@@ -71,7 +72,8 @@ class Excerpt:
         share = COSTLY_SHARE if is_costly else 1
         tail = log.lines(log.size - TAIL_BYTES // share, log.size)
         head = log.lines(0, HEAD_BYTES // share)
-        samples = [log.lines(*ends) for ends in spread(SAMPLES, head.end, log.size - TAIL_BYTES, SAMPLE_BYTES // share)]
+        between = spread(SAMPLES, head.end, log.size - TAIL_BYTES, SAMPLE_BYTES // share)
+        samples = [place for place in (log.lines(*ends) for ends in between) if place.data]
         words: tuple[bytes, ...] = LOST if shown.lost else ()
         if shown.progress < AT_WORK:
             words += WORDS
@@ -80,7 +82,9 @@ class Excerpt:
         found = [place for word in words for place in _around(log, word, head.end, tail.start)]
         places = apart([head, *samples, *found, tail])
         if shown.progress < AT_WORK:
-            self.only_searched_bytes = log.size - sum(len(place.data) for place in places)
+            first_gone, after_gone = log.gone
+            self.unread_bytes = after_gone - first_gone
+            self.only_searched_bytes = log.size - self.unread_bytes - sum(len(place.data) for place in places)
         return places
 
 

@@ -44,6 +44,7 @@ ROWS: tuple[RuleRow, ...] = (
     *distributed.RAY,
     *distributed.FIRST_RANK,
     *distributed.COLLECTIVE,
+    *network.CERTIFICATES,  # says why there is no connection
     *services.GRPC,
     *services.CLOUDS,
     *services.HTTP,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
@@ -53,14 +54,16 @@ class Decision(NamedTuple):
 def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Decision:
     """The fault that explains how the run ended. dead, well, exited_zero: as in `Scene`."""
     attempt = judged_attempt(record)
+    is_last = attempt is record.attempts[-1]
     if attempt.success is not None and is_one_of_several(attempt.success, record.tail):
+        attempt = copy(attempt)
         attempt.success = None
     scene = Scene(record, attempt, dead, well, exited_zero)
-    cut = _unfinished(attempt) if attempt is record.attempts[-1] else None
+    cut = _unfinished(attempt) if is_last else None
     live = [fault for fault in (*attempt.faults, *((cut,) if cut else ())) if counts(fault, scene)]
     lost = _lost(attempt) or series_fault(attempt, record.tail)
     sure = [fault for fault in live if fault.severity > WEAK and not (fault.handled and not _gave_up_on(fault, scene))]
-    if not sure and attempt is record.attempts[-1] and not are_no_words(attempt, record.tail):
+    if not sure and is_last and not are_no_words(attempt, record.tail):
         last, said = last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead)
         candidates = [_concrete(last, said), last] if last or said else [last_stack(attempt, record.tail)]
         words = next((one for one in candidates if one and not _is_outlived(one, scene)), None)
@@ -166,8 +169,9 @@ def judged_attempt(record: Record) -> LogAttempt:
     if len(record.attempts) > 1 and not last.has_own_fate:
         before = record.attempts[0]
         if any(fault.severity > WEAK for fault in before.faults):
-            before.faults.extend(last.faults)
-            return before
+            joined = copy(before)
+            joined.faults = [*before.faults, *last.faults]
+            return joined
     return last
 
 

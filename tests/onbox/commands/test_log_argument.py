@@ -7,6 +7,8 @@ import gzip
 import lzma
 import os
 import random
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,6 +84,65 @@ def test_devices_links_and_nothing(capsys: pytest.CaptureFixture[str], tmp_path:
         ("gone", "it is a link to a file that is gone"),
         ("loop", os.strerror(40)),
         ("", "LOG is empty: name a file"),
+        (str(tmp_path), f"{tmp_path} is a folder: name a log in it"),
         ("other.log", "no log other.log, and no cell of a sweep in"),
     ):
         assert why in refused(capsys, command, name)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_log_may_come_from_a_command(command: str) -> None:
+    words = f"{sys.executable} -m onbox {command} <(printf 'step 1/9 loss 0.5\\nstep 2/9 loss 0.4\\n')"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=True)
+    assert "2/9" in done.stdout
+    assert not done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--exit-code", "999", "999 is not in the range"),
+        ("--oom-kill-delta", "-1", "-1 is not in the range"),
+        ("--inodes-free", "-1", "-1 is not in the range"),
+        ("--signal", "0", "0 is no signal: give a number from 1 to 64 or a name such as TERM"),
+        ("--signal", "SIGNONE", "SIGNONE is no signal"),
+    ],
+)
+def test_what_no_run_ends_with_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str, value: str, said: str
+) -> None:
+    (tmp_path / "train.log").write_bytes(LOG)
+    assert main(["triage", "train.log", option, value]) == 64
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("state", "verdict"),
+    [
+        ("TIMEOUT", "time_limit"),
+        ("OUT_OF_ME+", "host_oom"),
+        ("CANCELLED by 0", "user_interrupt"),
+        ("Evicted", "preempted"),
+    ],
+)
+def test_a_schedulers_word_is_taken_as_it_prints_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, state: str, verdict: str
+) -> None:
+    (tmp_path / "train.log").write_bytes(LOG)
+    assert main(["triage", "train.log", "--scheduler-state", state]) == 0
+    assert capsys.readouterr().out.startswith(f"{verdict}: dead")
+
+
+def test_a_schedulers_word_that_says_nothing_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_bytes(LOG)
+    assert main(["triage", "train.log", "--scheduler-state", "BOGUS"]) == 0
+    said = capsys.readouterr()
+    assert said.err == "onbox triage: --scheduler-state BOGUS says nothing of how a run ends\n"
+    assert said.out.startswith("success_healthy: running")
+
+
+def test_a_maximum_below_the_log_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "onbox.toml").write_text("[progress]\nmax = 1\n")
+    (tmp_path / "train.log").write_bytes(LOG)
+    assert main(["progress", "train.log"]) == 0
+    assert "[progress] max = 1 is below 2, where the log stands" in capsys.readouterr().err

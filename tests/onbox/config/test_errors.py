@@ -184,6 +184,8 @@ def test_a_wrong_stage_value_is_refused(body: str, path: str, wanted: str) -> No
         ("[notify]\non = 'chain_done'", "notify.on", "a list"),
         ("[notify]\non = ['chain_dnoe']", "notify.on[0]", 'did you mean "chain_done"?'),
         ("triage = 5", "triage", "[[triage]]"),
+        ("[progress]\nregex = 'step ([0-9]+)'", "progress.regex", "a group named current"),
+        ("[progress]\nregex = '(?P<current>[0-9]+) (?P<of>x)'", "progress.regex", "a group named current"),
         ("[[triage]]\nclass = 'x'", "triage[0].regex", "a regular expression"),
         ("[[triage]]\nregex = '['\nclass = 'x'", "triage[0].regex", "unterminated character set"),
         ("[[triage]]\nregex = 'x'", "triage[0].class", "a failure class"),

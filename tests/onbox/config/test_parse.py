@@ -83,7 +83,7 @@ remedy = "Wait."
 retry = true
 
 [progress]
-regex = "step (\\\\d+)"
+regex = "step (?P<current>\\\\d+)"
 max = 5155
 """
 

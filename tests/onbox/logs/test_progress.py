@@ -64,6 +64,20 @@ def test_the_result_does_not_depend_on_how_the_bytes_are_cut() -> None:
             assert reader.result() == whole, row["file"]
 
 
+def test_the_users_own_counter_is_read_beside_everything_else() -> None:
+    reader = ProgressReader(ProgressSettings(regex=r"did (?P<current>\d+) of (?P<max>\d+) things"))
+    for at in range(1, 1000):
+        reader.feed(b"eval batch 7/9\nINFO did %d of 5000 things, loss 2.%03d\nnothing to see\n" % (at, 999 - at))
+    shown = reader.result()
+    assert (shown.current, shown.exact_max, shown.loss) == (999, 5000, 2.0)
+
+
+def test_a_line_that_only_the_users_own_regex_knows_is_read() -> None:
+    reader = ProgressReader(ProgressSettings(regex=r"@(?P<current>\d+)"))
+    reader.feed(b"nothing to see\n@12 here\nnothing to see\n\x1b[32m@13\x1b[0m there\nnothing\n")
+    assert reader.result().current == 13
+
+
 def test_a_state_of_another_version_is_refused() -> None:
     reader = ProgressReader()
     reader.feed(b"step 10/2000 loss 1.5\n" * 2)

@@ -71,6 +71,15 @@ def test_exit_0_makes_noise_harmless() -> None:
     assert classify(log, Evidence(exit_code=0)).failure_class == "success_healthy"
 
 
+def test_exit_0_does_not_hide_what_the_log_tells() -> None:
+    log = b"step 1/10 loss 2\nERROR: training failed: could not open the data set\n"
+    verdict = classify(log, Evidence(exit_code=0))
+    assert (verdict.failure_class, verdict.confidence) == ("success_healthy", "low")
+    assert [item.failure_class for item in verdict.secondary] == ["data_error"]
+    assert "see whether the code was lost" in verdict.remedy
+    assert classify(b"step 1/10 loss 2\nsaved\n", Evidence(exit_code=0)).confidence == "high"
+
+
 def test_no_inodes_is_told_from_no_bytes() -> None:
     assert classify(NO_SPACE, Evidence(inodes_free=0, disk_free_bytes=10**9)).failure_class == "inode_exhausted"
     assert classify(NO_SPACE, Evidence(inodes_free=5)).failure_class == "disk_full"

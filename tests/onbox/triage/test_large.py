@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from onbox.cli.app import main
+from onbox.system.places import Places
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.large import Excerpt
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from onbox.triage.verdict import Diagnosis
 
@@ -29,7 +32,7 @@ def judge(path: Path, *parts: bytes, exit_code: int | None = None) -> tuple[Diag
     log = b"".join(parts)
     path.write_bytes(log)
     with open(path, "rb") as file:
-        excerpt = Excerpt(file.fileno(), len(log))
+        excerpt = Excerpt(Places(file.fileno(), len(log)))
         return classify(excerpt.parts(), Evidence(exit_code=exit_code)), excerpt
 
 
@@ -81,7 +84,7 @@ def test_the_pace_is_not_that_of_the_lines_that_were_left_out(tmp_path: Path) ->
     )
     (tmp_path / "log").write_bytes(log)
     with open(tmp_path / "log", "rb") as file:
-        verdict = classify(Excerpt(file.fileno(), len(log)).parts(), Evidence(log_age_seconds=3600))
+        verdict = classify(Excerpt(Places(file.fileno(), len(log))).parts(), Evidence(log_age_seconds=3600))
     assert verdict.failure_class == "hang_stall"
 
 
@@ -98,3 +101,25 @@ def test_a_row_of_the_users_own_is_asked_about_every_line(tmp_path: Path, capsys
     judge(tmp_path / "log", fill(NOISE, 3 * MIB), b"the lamp is dim\n", fill(NOISE, 3 * MIB))
     assert main(["triage", str(tmp_path / "log"), "-c", str(tmp_path / "onbox.toml")]) == 0
     assert capsys.readouterr().out.startswith("dim_lamp: dead")
+
+
+@pytest.mark.parametrize("between", [0, 4 * MIB, 40 * MIB])
+def test_through_a_pipe_it_gets_the_same_verdict(tmp_path: Path, between: int) -> None:
+    log = tmp_path / "log"
+    judge(log, steps(1, 100), fill(NOISE, between), NO_MEMORY)
+    triage = [sys.executable, "-m", "onbox", "triage"]
+    named = subprocess.run([*triage, log], capture_output=True, check=True)
+    with subprocess.Popen(["cat", log], stdout=subprocess.PIPE) as cat:
+        piped = subprocess.run([*triage, "-"], stdin=cat.stdout, capture_output=True, check=True)
+    assert piped.stdout == named.stdout
+    assert b"cuda_oom: dead" in piped.stdout
+    assert b"loss.backward()" in piped.stdout
+
+
+def test_of_a_pipe_it_says_what_went_by_unread(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    judge(log, steps(1, 100), NO_MEMORY, fill(FLOOD, 30 * MIB))
+    with subprocess.Popen(["cat", log], stdout=subprocess.PIPE) as cat:
+        triage = [sys.executable, "-m", "onbox", "triage", "-"]
+        done = subprocess.run(triage, stdin=cat.stdout, capture_output=True, check=True)
+    assert b"in the middle of the standard input went by unread" in done.stderr

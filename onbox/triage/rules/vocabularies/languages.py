@@ -39,13 +39,6 @@ GO_AND_RUST: tuple[RuleRow, ...] = rows(
         "panic: read tcp 10.0.0.1:1->10.0.0.2:443: i/o timeout",
     ),
     Listed(
-        "go-certificate",
-        "auth_error",
-        CAUSE,
-        r"x509: (?:certificate|cannot|failed|unhandled)",
-        "panic: x509: certificate signed by unknown authority",
-    ),
-    Listed(
         "go-data",
         "data_error",
         CAUSE,
@@ -67,7 +60,7 @@ GO_AND_RUST: tuple[RuleRow, ...] = rows(
 
 NODE: tuple[RuleRow, ...] = rows(
     r"^(?:uncaught |unhandled )?(?:\w{0,40}error(?: \[\w{1,60}\])?: )?{}",
-    "socket hang up|fetch failed|certificate|getaddrinfo|connect e|read e|write e|terminated|jwt ",
+    "socket hang up|fetch failed|getaddrinfo|connect e|read e|write e|terminated|jwt ",
     "Node: messages of its network and TLS layers",
     Listed(
         "node-network",
@@ -77,14 +70,7 @@ NODE: tuple[RuleRow, ...] = rows(
         r"|hostunreach|netunreach)\b",
         "Error: socket hang up",
     ),
-    Listed(
-        "node-certificate",
-        "auth_error",
-        CAUSE,
-        r"self[- ]signed certificate|unable to (?:get (?:local )?issuer|verify the first) certificate"
-        r"|certificate has expired|jwt (?:expired|malformed)",
-        "Error: self-signed certificate in certificate chain",
-    ),
+    Listed("node-token", "auth_error", CAUSE, "jwt (?:expired|malformed)", "Error: jwt expired"),
 )
 
 RUBY: tuple[RuleRow, ...] = rows(
