@@ -166,7 +166,7 @@ def _with_progress(verdict: Diagnosis, log: Places, settings: ProgressSettings) 
     if settings == ProgressSettings() and outer is not None and outer.maximum is not None and not outer.at_end:
         return verdict  # its last line is in the middle of the loop
     with regex_limit(settings):
-        return with_progress(verdict, finished=bool(read_large(log, settings).progress.finished))
+        return with_progress(verdict, read_large(log, settings).progress)
 
 
 def _beside_its_run(verdict: Diagnosis, log: str) -> Diagnosis:

@@ -37,7 +37,8 @@ _MADE = lazy(
         "transferred copied moved converted indexed emitted persisted posted solved verified intact clean usable "
         "consistent identical collected gathered processed rendered compiled ingested computed calculated simulated "
         "sampled labeled labelled annotated translated summarized drawn plotted printed reported recorded counted "
-        "approved frozen filled covered tokenized embedded clustered ranked sorted deduplicated split shuffled mirrored"
+        "approved frozen filled covered tokenized embedded encoded decoded downloaded "
+        "clustered ranked sorted deduplicated split shuffled mirrored"
     )
     + r")\b"
     r"|\b(?:geschrieben|gespeichert|fertig|abgeschlossen|erledigt|erstellt|écrite?s?|enregistrée?s?|terminée?s?|sauvegardée?s?"
@@ -103,7 +104,7 @@ def outcome_in(text: str) -> Outcome | None:
     """What the clauses of a line say of the work; None where they do not agree, or say nothing of it. text: without
     counts of what is none ("0 errors").
     """
-    said = message(text)
+    said = message(text.replace("_", " ") if text.isupper() else text)  # JOB_FINISHED
     if text[:1].isspace() or _ADVISES.search(said.text) or said.level in ("WARNING", "DEBUG"):
         return None
     told = {_of_clause(clause) for clause in _CLAUSES.split(said.text[:LINE_LIMIT])} - {None}

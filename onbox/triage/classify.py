@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.model.units import format_duration
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.regex import lazy
@@ -24,10 +25,12 @@ from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import Decision, decide
+from onbox.triage.weighing.silence import line_of_the_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from onbox.contract.progress import Progress
     from onbox.logs.model.lines import Gap
 
 STALE_SECONDS = 1800.0
@@ -71,6 +74,7 @@ class SettledClass(NamedTuple):
     confidence: str
     at: SeenLine | None = None
     fault: Fault | None = None
+    remedy: str | None = None  # of this case; None: that of its line, rule or class
 
 
 def classify(
@@ -94,14 +98,18 @@ def classify(
     return _dress(settled, decision, None)
 
 
-def with_progress(verdict: Diagnosis, *, finished: bool) -> Diagnosis:
+def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     """A verdict beside what `onbox progress` says of the same log: where its loop is over, a healthy run is done, and a
     silent one has ended and does not hang.
     """
-    if not finished or not may_be_done(verdict):
+    if not may_be_done(verdict):
+        return verdict
+    is_silent = verdict.rule == "silent-log"
+    at_end = progress.current is not None and progress.current == progress.exact_max
+    if not progress.finished and not (is_silent and at_end):
         return verdict
     name, rule = "success_healthy", "progress-finished"
-    confidence = "low" if verdict.rule == "silent-log" else verdict.confidence
+    confidence = "low" if is_silent else verdict.confidence
     remedy, retry = remedy_of(name, rule, verdict.line), may_repeat(name)
     return verdict._replace(
         failure_class=name, state="done", rule=rule, confidence=confidence, remedy=remedy, retry=retry,
@@ -307,8 +315,16 @@ def _from_silence(record: Record, decision: Decision, evidence: Evidence) -> Set
     age = evidence.log_age_seconds
     if age is None or age < _stale_after(record) or decision.attempt.success is not None or _ended_well(evidence):
         return None
-    at = record.last_line
-    return SettledClass("hang_stall", "silent-log", "stalled", "medium" if evidence.process_alive else "low", at)
+    if evidence.process_alive:
+        return SettledClass("hang_stall", "silent-log", "stalled", "medium", record.last_line)
+    work = line_of_the_work(record, decision.attempt)
+    if work is not None:
+        return SettledClass("success_healthy", "work-is-there", "done", "low", work)
+    remedy = (
+        f"Nothing was written for {format_duration(age)}: see whether its process runs. If so, take a stack dump, then"
+        " stop and resume; if not, it ended without a word: look at its results."
+    )
+    return SettledClass("hang_stall", "silent-log", "stalled", "low", record.last_line, remedy=remedy)
 
 
 def _stale_after(record: Record) -> float:
@@ -374,7 +390,7 @@ def _dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diag
         call.at.number if call.at else None,
         call.confidence,
         call.rule,
-        (user.remedy if user else None) or remedy_of(name, call.rule, line),
+        (user.remedy if user else None) or call.remedy or remedy_of(name, call.rule, line),
         may_repeat(name, own_word=user.retry if user else None),
         signature(name, safe_line(said) if said and name != "success_healthy" else None),
         f"{frame.file}:{frame.line}" if frame else None,

@@ -1,0 +1,45 @@
+"""Whether a log that has not grown for long says in its last lines that the work is there. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.counts import counts_of
+from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
+from onbox.regex import lazy
+from onbox.triage.reading.outcome import outcome_of
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import LogAttempt, Record, SeenLine
+
+CLOSING_LINES = 5
+_DIGITS = str.maketrans("", "", "0123456789")
+# What comes next may hang: `loading the index ... done`.
+_A_STEP = lazy(r"\.\.\.? ?\[?(?:done|ok)\b\W*$|\b(?:start-?up|start|initiali[sz]\w+|set-?up|warm-?up)\b", re.IGNORECASE)
+
+
+def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
+    """The last of the closing lines that says so. None where the log ends in a loop, which says it of each round, or
+    where a line behind it says that the work will not be there.
+    """
+    counted = attempt.last_progress.number if attempt.last_progress else 0
+    forms = Counter(_form(line) for line in record.tail)
+    for line in reversed(record.tail[-CLOSING_LINES:]):
+        if line.number < counted:
+            return None
+        counts = counts_of(line.text)
+        told = outcome_of(line.text)
+        if told is Outcome.LOST or any(count.maximum is not None and not count.at_end for count in counts):
+            return None
+        if forms[_form(line)] > 1 or _A_STEP.search(line.text):
+            continue
+        if told is Outcome.MADE or any(count.at_end for count in counts):
+            return line
+    return None
+
+
+def _form(line: SeenLine) -> str:
+    return message(line.text).text.translate(_DIGITS)

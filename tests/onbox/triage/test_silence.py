@@ -1,0 +1,55 @@
+"""A log that has not grown for long: it hangs, or it has ended and says so in its last lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from onbox.contract.progress import Progress
+from onbox.triage.classify import classify, with_progress
+from onbox.triage.evidence import Evidence
+
+YESTERDAY = Evidence(log_age_seconds=86400.0)
+STEPS = "".join(f"step {at}/900 loss 2.{999 - at}\n" for at in range(100, 120))
+ENDED = {
+    "a file that was written": "fold 0: rmse 0.0031\nmean rmse over folds 0.0033; wrote model.txt\n",
+    "a summary below it": "indexing\nmerge finished: 32/32 shards, 16824 docs, 0 failed\ncache 12 MB\n",
+    "all of a number": "relance 3\nbalayage termine : 8/8 graines, 1 relance\n",
+    "capital letters": "accuracy 0.97\nJOB_FINISHED\n",
+    "a status": "scrub started on /data\nscrub status: finished\nRate:  512 MiB/s\nError summary:  no errors found\n",
+    "another language": "Fold 3 von 3\nModell in modelle/logit.joblib gespeichert\n",
+}
+STANDING = {
+    "the middle of its loop": STEPS,
+    "each round says that it is done": "".join(f"worker 2 rendered scene batch {at}\n" for at in range(9)),
+    "part of a number": "1700/9000 prompts left\nprocessed 2200/9000 prompts, 3094.1 tok/s\n",
+    "a step of its start": "> setting up the tensor groups ... done\n> setting up rendezvous of groups ... done\n",
+    "a server that waits": "INFO: loading the model\nINFO: Application startup complete.\nINFO: on 127.0.0.1:80\n",
+}
+
+
+@pytest.mark.parametrize("case", ENDED)
+def test_what_says_that_its_work_is_there_has_ended(case: str) -> None:
+    verdict = classify(ENDED[case].encode(), YESTERDAY)
+    assert (verdict.failure_class, verdict.state) == ("success_healthy", "done")
+
+
+@pytest.mark.parametrize("case", STANDING)
+def test_what_stands_somewhere_else_hangs(case: str) -> None:
+    verdict = classify(STANDING[case].encode(), YESTERDAY)
+    assert verdict.failure_class == "hang_stall"
+    assert verdict.confidence == "low"
+    assert verdict.remedy.startswith("Nothing was written for 1d00h: see whether its process runs.")
+
+
+@pytest.mark.parametrize("case", ENDED)
+def test_a_process_that_lives_on_hangs_whatever_its_last_words(case: str) -> None:
+    verdict = classify(ENDED[case].encode(), YESTERDAY._replace(process_alive=True))
+    assert verdict.failure_class == "hang_stall"
+
+
+def test_a_counter_at_its_end_has_ended() -> None:
+    log = STEPS.replace("/900", "/119").encode() + b"some figures\n"
+    silent = classify(log, YESTERDAY)
+    assert silent.failure_class == "hang_stall"
+    assert with_progress(silent, Progress(current=119, exact_max=119)).state == "done"
+    assert with_progress(silent, Progress(current=118, exact_max=119)).failure_class == "hang_stall"
