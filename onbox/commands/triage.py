@@ -42,7 +42,7 @@ from onbox.triage.reading.large import Excerpt
 from onbox.triage.rules.rows import UserRow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import BinaryIO
 
     from onbox.cli.command import Options
@@ -205,12 +205,24 @@ def render(verdict: Diagnosis) -> str:
     if verdict.where is not None:
         lines.append(f"  at {verdict.where}{' (probably a small fix)' if verdict.small_fix else ''}")
     lines.extend(f"    {line}" for line in verdict.traceback)
-    lines.extend(f"  also {item.failure_class}, line {item.line_number}: {item.line}" for item in verdict.secondary)
+    lines.extend(_also(verdict))
     if verdict.terminal:
         never = NEVER.get(verdict.failure_class)
         lines.append(f"  automatic retry: {'may help' if verdict.retry else f'no, {never}' if never else 'no'}")
     lines.append(f"  {verdict.remedy}")
     return "\n".join(lines)
+
+
+def _also(verdict: Diagnosis) -> Iterator[str]:
+    """A line for each further line of the log, with all classes that it may prove."""
+    classes: dict[tuple[int | None, str | None], list[str]] = {}
+    for item in verdict.secondary:
+        classes.setdefault((item.line_number, item.line), []).append(item.failure_class)
+    for (number, line), names in classes.items():
+        if (number, line) == (verdict.line_number, verdict.line):
+            yield f"  the same line also fits {', '.join(names)}"
+        else:
+            yield f"  also {', '.join(names)}, line {number}: {line}"
 
 
 def recorded_end(log: str) -> Evidence:

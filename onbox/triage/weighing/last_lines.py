@@ -74,9 +74,14 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
     return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
 
 
+def says_done(text: str) -> bool:
+    """Whether a line begins with a word for the end of all: `done: 4 of 5 items`."""
+    return bool(_DONE.search(message(text).text))
+
+
 def ends_with_done(fault: Fault, scene: Scene) -> bool:
     """Whether the log's very last line says that all is done."""
     last = scene.record.last_line
     if last is None or fault.number >= last.number or not is_bare(fault, scene) or _WHOLE_FAILED.search(fault.text):
         return False
-    return bool(_DONE.search(message(last.text).text))
+    return says_done(last.text)

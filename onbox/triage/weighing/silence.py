@@ -11,6 +11,7 @@ from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
 from onbox.triage.reading.outcome import outcome_of
+from onbox.triage.weighing.last_lines import says_done
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import LogAttempt, Record, SeenLine
@@ -30,6 +31,8 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
     for line in reversed(record.tail[-CLOSING_LINES:]):
         if line.number < counted:
             return None
+        if says_done(line.text) and forms[_form(line)] == 1:
+            return line
         counts = counts_of(line.text)
         told = outcome_of(line.text)
         if told is Outcome.LOST or any(count.maximum is not None and not count.at_end for count in counts):

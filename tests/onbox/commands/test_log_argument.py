@@ -146,3 +146,10 @@ def test_a_maximum_below_the_log_is_told(capsys: pytest.CaptureFixture[str], tmp
     (tmp_path / "train.log").write_bytes(LOG)
     assert main(["progress", "train.log"]) == 0
     assert "[progress] max = 1 is below 2, where the log stands" in capsys.readouterr().err
+
+
+def test_classes_that_one_line_proves_stand_together(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_bytes(b"step 1/9\nTerminated\n")
+    assert main(["triage", "train.log"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[1:3] == ["  line 2: Terminated", "  the same line also fits preempted, time_limit"]
