@@ -36,7 +36,8 @@ LETTERS = "a0 -=_./:,\t\n[(\"'#*A%@|\\+é"  # what stands for a class of charact
 STOPS = ("", "\0")  # behind the pumped part: what makes most patterns fail there
 SCREEN_LENGTH, LENGTH = 200, 1600  # of the texts: to choose the worst ones, and to measure them
 CHOSEN = 3
-GIVE_UP_SECONDS = 1.0  # a hundred times what the slowest linear one takes, and more than all short texts of one do
+GIVE_UP_SECONDS = 0.5  # a hundred times what the slowest linear one takes
+SCREEN_SECONDS = 10.0  # for all short texts of a pattern; all linear ones together take less
 
 
 class Shipped(NamedTuple):
@@ -180,7 +181,7 @@ def pumped(one: Shipped) -> Pumped | None:
     ask, text = one.asker(), ("", "", "")
     timed = []
     try:
-        with time_limit(GIVE_UP_SECONDS):
+        with time_limit(SCREEN_SECONDS):
             for text in texts(one):
                 timed.append((_seconds(ask, _text(*text, SCREEN_LENGTH)), text))
     except TooLong:
@@ -234,6 +235,11 @@ def texts(one: Shipped) -> Iterator[tuple[str, str, str]]:
     mixed = [(lead, unit) for lead in ("", *leads[:6]) for unit in two]
     for lead, unit in dict.fromkeys((*pairs, *plain, *behind, *mixed)):
         yield from ((lead, unit, stop) for stop in STOPS)
+
+
+def samples(pattern: str) -> list[str]:
+    """Texts that go each way through a pattern; some of them match it."""
+    return list(_samples_of(list(parser.parse(pattern, re.IGNORECASE))))
 
 
 def _repeated(nodes: list[Any], lead: str) -> Iterator[tuple[str, str]]:

@@ -97,7 +97,7 @@ def _meant(said: str, line: SeenLine, *, warned: bool) -> Iterable[_Told]:
     loud = bool(LOUD.search(said))
     if not (loud or HINT.search(said)) or is_harmless(said, said, loud=warned):
         return
-    row = match_row(said.strip(), said, sure=True)
+    row = match_row(said.strip(), said)
     if row is not None and row.id not in EMPTY_ROWS and row.explains > DEATH and not row.rivals:
         if row.explains >= CAUSE or not warned:
             yield _Told(line, row, (row.explains, 0))

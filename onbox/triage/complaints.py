@@ -119,7 +119,7 @@ def _fault(said: Paragraph, attempt: LogAttempt, *, at_end: bool) -> Fault | Non
 def _row_of(said: Paragraph, *, loud: bool, at_end: bool) -> RuleRow | None:
     if not (loud or (said.boxed and at_end and HINT.search(said.text))):
         return None
-    row = match_row(said.text, said.text, sure=loud)
+    row = match_row(said.text, said.text)
     if row is not None and row.id not in (*VAGUE_ROWS, "other-languages") and row.explains > DEATH:
         return row
     found = meaning_of(said.text, enough=ENOUGH if loud else SURE)

@@ -62,7 +62,7 @@ def is_shown_by(above: str) -> bool:
 
 
 def _row_of(said: str, text: str) -> RuleRow:
-    row = match_row(said.strip(), text, sure=True)
+    row = match_row(said.strip(), text)
     if row is not None and row.explains > DEATH and row.id != "error-line":
         return row
     found = meaning_of(said)

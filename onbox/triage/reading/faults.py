@@ -75,9 +75,7 @@ class Faults:
         handled = signs.is_handled(text) and not named
         if handled and not _speaks_of_else(said.text, text):
             mark_handled(attempt, number, text)
-        row = match_row(
-            signs.told(said.text).strip(), signs.told(text), sure=named is not None or said.level in BAD_LEVELS
-        )
+        row = match_row(signs.told(said.text).strip(), signs.told(text))
         if row is None and named and (trace or "." in named[0]):
             row = BY_ID["exception"]
         if row is None and said.level in BAD_LEVELS and not handled and not TRACKER.match(text):
@@ -116,7 +114,7 @@ class Faults:
         elif fault.trace is not None:
             if said.level is not None and said.level not in BAD_LEVELS:
                 faults[-1] = fault._replace(handled=True)
-        elif match_row(said.text.strip(), text, sure=True) is None:
+        elif match_row(said.text.strip(), text) is None:
             faults[-1] = fault._replace(number=number, text=text)
 
 

@@ -17,7 +17,7 @@ from onbox.triage.rules.table import ROWS
 from onbox.triage.rules.vocabularies.exceptions import class_of_certain, class_of_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from onbox.logs.model.lines import LogMessage
 
@@ -196,21 +196,12 @@ def progress_of(text: str, said: LogMessage) -> bool:
     )
 
 
-def match_row(said: str, text: str, *, sure: bool = False) -> RuleRow | None:
-    """The first row that matches a line. said, text: the line without and with its prefixes. sure: it is known to be
-    about a fault, so each row may be asked.
-    """
+def match_row(said: str, text: str) -> RuleRow | None:
+    """The first row that matches a line. said, text: the line without and with its prefixes."""
     lower = text.lower()
     words = {word for short in _WORDS if short in lower for word in _LONGER[short] if word in lower}
     places = {at for word in words for at in _NEEDED_BY[word]}
-    found = _first_match(said, text, [ROWS[at] for at in sorted(places)])
-    if sure and (found is None or found.id in ("exception", "said-error", "launcher")):
-        return _first_match(said, text, ROWS)
-    return found
-
-
-def _first_match(said: str, text: str, rows: Iterable[RuleRow]) -> RuleRow | None:
-    for row in rows:
+    for row in (ROWS[at] for at in sorted(places)):
         pattern = compiled(row.pattern)
         if pattern.search(said) or (row.fatal and said != text and pattern.search(text)):
             return row

@@ -98,7 +98,7 @@ TPU_NODE: tuple[RuleRow, ...] = (
         "tpu-none",
         "tpu_bad_node",
         CAUSE,
-        "no accelerator found|tpu|failed_precondition|driver after error",
+        "cleanup driver|no accelerator found|tpu|failed_precondition|driver after error",
         r"no accelerator found|(?:failed|unable) to (?:initialize|init|open|connect to|get|find"
         r"|start) .{0,40}(?:backend 'tpu'(?!.{0,80}libtpu\.so: cannot open)|\btpu\b(?!':))"
         r"|unable to initialize backend 'tpu'(?!.{0,160}(?:skip|ignor|not_found|module 'jaxlib"
@@ -119,7 +119,7 @@ TPU_RUNTIME: tuple[RuleRow, ...] = (
         "tpu-runtime",
         "tpu_bad_node",
         CAUSE,
-        "tpu|session_master|synchronous_driver|error_handler|slice_failure|megascale|accel",
+        "open device|tpu|session_master|synchronous_driver|error_handler|slice_failure|megascale|accel",
         r"\bSLICE_FAILURE_\w{3,60}|\btpu session error\b"
         r"|^[EF]\d{4} .{0,60}\b(?:tpu\w{0,24}|session_master|synchronous_driver|error_handler"
         r"|megascale\w{0,24})\.cc:\d+\]"
@@ -176,7 +176,8 @@ ENVIRONMENT: tuple[RuleRow, ...] = (
         "wrong-build",
         "cuda_env",
         CAUSE,
-        "kernel image|sm_|compute capability|lib|ptx|arch|no kernel|glibc|cuda|toolkit|bf16|undefined symbol"
+        "pytorch installation|was used to compile|kernel image|sm_|compute capability|lib|ptx|arch|no kernel"
+        "|glibc|cuda|toolkit|bf16|undefined symbol"
         "|flash|cudnn|invalid_isa|nobinaryforgpu|dnn library"
         "|not support |doesn't support |gpu|opencl|rocm",
         r"no kernel image is available|not compatible with the current pytorch installation"

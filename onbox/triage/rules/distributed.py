@@ -22,7 +22,7 @@ RAY: tuple[RuleRow, ...] = (
         "ray-node",
         "ray_node_died",
         CAUSE - 1,
-        "node|ownerdied|raylet",
+        "marked dead|node|ownerdied|raylet",
         r"NodeDiedError|OwnerDiedError|has been marked dead|node (?:was|is|has) (?:been )?(?:dead|died|lost"
         r"|terminated|preempted)?.{0,40}heartbeat|dead node|node death|raylet (?:died|is dead|was killed)"
         r"|node it was running on is dead|owner.{0,30}(?:has died|died)|head node.{0,40}(?:died|lost"
@@ -34,7 +34,8 @@ RAY: tuple[RuleRow, ...] = (
         "ray-worker",
         "ray_node_died",
         DEATH + 5,
-        "actordied|lost connection|actorunavailable|workercrashed|objectlost|objectreconstruction|actor died"
+        "rayactor|localraylet|actordied|lost connection|actorunavailable|workercrashed|objectlost"
+        "|objectreconstruction|actor died"
         "|worker died|worker crashed|gcs|objectfetch|the actor|ray ",
         r"(?:RayActor|ActorDied|ActorUnavailable|WorkerCrashed|ObjectLost|ObjectReconstructionFailed\w{0,24}"
         r"|ObjectFetchTimedOut|LocalRayletDied)(?:Error)?\b|the actor (?:died|is dead)"
@@ -108,7 +109,8 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         "collective",
         "nccl_or_distributed",
         PEER,
-        "nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore|store|mpi|ucx"
+        "unhandled system|nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore"
+        "|store|mpi|ucx"
         "|net/ib|ibv_|net_ib|coordination|horovod|socket|peer|rank|hccl|orte|prte|oneccl|coordinator"
         "|all-reduce|mesh|etcd|distributed|another ",
         r"ncclInternalError|ncclSystemError|ncclUnhandledCudaError|ncclRemoteError|ncclInvalid\w{1,40}"
@@ -194,7 +196,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|malloc_consolidate|munmap_chunk"
         r"|floating point exception(?! trapping)|illegal instruction|\bSIG(?:FPE|ILL)\b|(?:exit(?:ed|s)?(?: ?code)?"
         r"|return code|status)\b[^\d-]{0,20}(?:-11|139|-8|136|-4|132)(?![\d.])"
-        r"|\*{3} .{1,160} error (?:139|136|132)$|signal[ :=]{1,3}(?:11|8|4)\b"
+        r"|\*{3} \[.{1,160} error (?:139|136|132)$|signal[ :=]{1,3}(?:11|8|4)\b"
         r"|stack overflow|\b0xC0000005\b|exit code (?:-1073741819|3221225477)\b|windows fatal exception"
         "|access violation",
         "glibc, kernel, faulthandler",
@@ -209,7 +211,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?(?:aborted\b|abort trap: \d)|terminate called|\bSIGABRT\b"
         r"|core dumped|\bcommand dumped core\b|\bsignal: aborted \(6\)|(?:exit(?:ed"
         r"|s)?(?: ?code)?|return code|status)\b[^\d-]{0,20}(?:-6|134)(?![\d.])"
-        r"|\*{3} .{1,160} error 134$|signal[ :=]{1,3}6\b",
+        r"|\*{3} \[.{1,160} error 134$|signal[ :=]{1,3}6\b",
         "glibc, C++, shells",
         "terminate called after throwing an instance of 'std::runtime_error'",
         True,
@@ -267,7 +269,7 @@ UNKNOWN_LEVEL: tuple[RuleRow, ...] = (
         "error-line",  # counts at the very end of a log only, see `decide`
         "code_error",
         VAGUE - 36,
-        "error|fatal|failed|cannot|could not|unable",
+        "error|fatal|failed|cannot|could not|unable|e: ",
         r"^(?:[\w./-]{1,40}: )?(?:fatal )?errors?\b ?[:!] ?\S|^e: \S|^fatal: |^\S{1,40}: (?:cannot|could not"
         r"|unable to|failed to) ",
         "tools that write one line and leave",

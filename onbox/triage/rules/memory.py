@@ -31,7 +31,7 @@ SHARED: tuple[RuleRow, ...] = (
         "shm-bus-error",
         "shm_too_small",
         CAUSE,
-        "bus error|out of shm|sigbus",
+        "insufficient shared memory|received signal|bus error|out of shm|sigbus",
         r"dataloader worker.{0,80}bus error|killed by signal: bus error|might be caused by insufficient shared memory"
         r"|possible out of shm|^.{0,80}\bbus error(?: \(core dumped\))?\s{0,8}$|received signal 7\b"
         r"|: line \d{1,9}:\s{1,8}\d{1,20} bus error\b"
@@ -115,7 +115,7 @@ CARD: tuple[RuleRow, ...] = (
         "cuda-oom",
         "cuda_oom",
         CAUSE,
-        "out of memory|out of gpu memory|out of device memory|outofgpumemory"
+        "out_of_memory|out of memory|out of gpu memory|out of device memory|outofgpumemory"
         "|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory",
         r"(?:cuda\w{0,24}|hip\w{0,24}|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}"
         r"\bout of memory"
@@ -141,7 +141,8 @@ CARD: tuple[RuleRow, ...] = (
         "xla-gpu-oom",
         "cuda_oom",
         CAUSE,
-        "resource_exhausted|unable to allocate|could not allocate|cannot allocate|resource exhausted"
+        "oom when allocating|resource_exhausted|unable to allocate|could not allocate|cannot allocate"
+        "|resource exhausted"
         "|resourceexhausted|failed to allocate|ran out of memory|device memory",
         r"(?:RESOURCE_EXHAUSTED|ResourceExhausted(?:Error)?|resource exhausted)\W.{0,120}"
         r"(?:out of memory|oom when allocating|failed to allocate|allocat\w{1,40} (?:request|\d{1,20}))"
@@ -173,7 +174,8 @@ HOST: tuple[RuleRow, ...] = (
         "oom-kill",
         "host_oom",
         REASON,
-        "oom-kill|oom_kill|oomkill|oom killer|out of memory: kill|cgroup out of memory|out_of_memory"
+        "oom kill|out-of-memory|oom-kill|oom_kill|oomkill|oom killer|out of memory: kill"
+        "|cgroup out of memory|out_of_memory"
         "|oom-killer|oom handler|earlyoom|oomd",
         r"oom-kill:|\d oom[-_ ]kill event"
         r"|(?<!\d )oom[-_ ]kill(?:er|ed)?\b(?!\W{0,3}(?:0|none|false|disabled)\b)(?!.{0,30}\b(?:no|not|disabled)\b)"
@@ -188,7 +190,8 @@ HOST: tuple[RuleRow, ...] = (
         "memory-limit",
         "host_oom",
         REASON,
-        "memlimit|memory limit|memory budget|mem |job memory|memory cgroup|vmem|pmem|exceeded memory|memory usage"
+        "container|memlimit|memory limit|memory budget|mem |job memory|memory cgroup|vmem|pmem"
+        "|exceeded memory|memory usage"
         "|virtual memory"
         "|ran out of memory",
         r"TERM_MEMLIMIT|exceeded (?:job |step |its |the )?(?:virtual )?memory(?: limit)?\b|exceeded .{0,20}memory limit"
@@ -204,7 +207,7 @@ HOST: tuple[RuleRow, ...] = (
         "ray-memory",
         "host_oom",
         REASON,
-        "low on memory|memory pressure|ray.exceptions.outofmemoryerror",
+        "killed due to|low on memory|memory pressure|ray.exceptions.outofmemoryerror",
         r"node running low on memory|killed due to (?:the )?(?:node|memory pressure)|ray\.exceptions\.OutOfMemoryError",
         "Ray memory monitor",
         "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
@@ -239,7 +242,7 @@ HOST: tuple[RuleRow, ...] = (
         "terminated-pool-worker",
         "host_oom",
         DEATH,
-        "terminatedworkererror|brokenprocesspool|terminated abruptly|process pool was terminated",
+        "excessive memory|terminatedworkererror|brokenprocesspool|terminated abruptly|process pool was terminated",
         r"TerminatedWorkerError|BrokenProcessPool|terminated abruptly"
         r"|excessive memory usage causing the operating system to kill",
         "joblib/loky",
@@ -268,7 +271,7 @@ HOST: tuple[RuleRow, ...] = (
         "exit|returned|return code|rc=|rc:|rc |*** [|signal|sigkill|status|returncode|terminated|died",
         r"(?:exit(?:ed|s|ing|[ _]?code|[ _]?status)?|return(?:ed)?[ _]?(?:code|status|value)?|returncode|\brc"
         r"|status|died)\b[^\d-]{0,30}"
-        r"(?:137|-9)(?![\d.])|\*{3} .{1,160} error 137$"
+        r"(?:137|-9)(?![\d.])|\*{3} \[.{1,160} error 137$"
         r"|(?:signal|sig)[ :=(]{1,3}9\b|\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
         "shells, torchrun, docker, DeepSpeed",
         "worker 3 (pid 311) died: return code -9",

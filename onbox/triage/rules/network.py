@@ -9,7 +9,7 @@ PORT: tuple[RuleRow, ...] = (
         "port",
         "port_in_use",
         CAUSE,
-        "already in use|eaddrinuse|is in use|already being used|address in use|already allocated|could not bind"
+        "port |already in use|eaddrinuse|is in use|already being used|address in use|already allocated|could not bind"
         "|cannot bind|bind|cannot find |only one usage",
         r"address (?:is )?already in use|\bEADDRINUSE\b|(?:only one usage of each socket address)"
         r"|port (?:number )?\d{1,20}.{0,30}(?:in use|being used|occupied|taken|not available)"
@@ -53,7 +53,8 @@ AUTH: tuple[RuleRow, ...] = (
         "refused-credentials",
         "auth_error",
         CAUSE,
-        "unauthorized|username|user name|password|not have permission|invalid username|forbidden|gated"
+        "unauthorized|repository not found|username|user name|password|not have permission|invalid username"
+        "|forbidden|gated"
         "|authent|authoriz|credential"
         "|api key|api_key|token|access denied|accessdenied|login|publickey|permission denied|logged in"
         "|client error|status|restricted|signaturedoesnotmatch|invalidaccesskeyid|expiredtoken"
@@ -62,7 +63,7 @@ AUTH: tuple[RuleRow, ...] = (
         r"\bhost key verification failed|\b40[13]\b.{0,80}(?:unauthorized|forbidden|client error|denied)"
         r"|(?:unauthorized|forbidden"
         r"|denied).{0,60}(?:url|\b40[13]\b)|(?:status|error|code|response)"
-        r"[^\w]{0,3}(?:code)?[^\w]{0,4}40[13]\b|\[40[13]\]|gated repo|GatedRepoError|RepositoryNotFoundError"
+        r"[^\w]{0,3}(?:code)?[^\w]{0,4}40[13]\b|gated repo|GatedRepoError|RepositoryNotFoundError"
         r"|repository not found for url|(?:invalid|incorrect|wrong) (?:user ?name|login|password)"
         r"|password authentication failed|cannot access gated"
         r"|access to model .{0,120} is restricted|(?:invalid|missing|expired|incorrect|wrong|no|bad"
@@ -92,7 +93,7 @@ NETWORK: tuple[RuleRow, ...] = (
         "unreachable",
         "network_blip",
         CAUSE,
-        "max retries|dial |too many clients|temporary failure|unable to resolve|name resolution"
+        "nodename|max retries|dial |too many clients|temporary failure|unable to resolve|name resolution"
         "|name or service|getaddrinfo"
         "|timed out|timeout|connection|gateway"
         "|unavailable|network|couldn't connect|unreachable|server error|too many requests"
@@ -144,7 +145,7 @@ NETWORK: tuple[RuleRow, ...] = (
         "connection-lost",
         "network_blip",
         DEATH,
-        "connection|broken pipe|timeouterror|econn|errno|socket|eof when reading",
+        "etimedout|connection|broken pipe|timeouterror|econn|errno|socket|eof when reading",
         r"Connection(?:Refused|Reset|Aborted)?Error|connection (?:refused|reset by peer|timed out|aborted"
         r"|unexpectedly closed)"
         r"|\bECONN\w{1,40}|TimeoutError|ETIMEDOUT|errno 1(?:0[1-4]|1[0-3])\b",

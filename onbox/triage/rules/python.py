@@ -206,7 +206,8 @@ SETTINGS: tuple[RuleRow, ...] = (
         "scheduler-refused",
         "config_error",
         CONFIG,
-        "sbatch: error|srun: error|batch job submission|invalid account|invalid partition|invalid qos"
+        "allocate resources|sbatch: error|srun: error|batch job submission|invalid account|invalid partition"
+        "|invalid qos"
         "|imagepull|manifest unknown|no such image|unable to find image|requested node|createcontainer"
         "|salloc|invalidimage|unknown image|bsub|qsub",
         r"batch job submission failed|sbatch: error: (?!.{0,20}slurmstepd)|unable to allocate resources"
@@ -221,7 +222,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         "no-such-file",
         "config_error",
         BUG,
-        "can't open |unable to open |can't load|cannot execute|exec format"
+        "errno|can't open |unable to open |can't load|cannot execute|exec format"
         "|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
         "|does not appear to be|cannot open"
@@ -251,7 +252,7 @@ LIBRARIES: tuple[RuleRow, ...] = (
         "library-missing",
         "code_error",
         CONFIG,
-        ".so",
+        "shared libraries|.so",
         r"\.so[\w.]{0,24}: cannot open shared object file|error while loading shared libraries: ",
         "the dynamic linker; libraries of a card go before",
         "OSError: libfoo.so.7: cannot open shared object file: No such file or directory",
@@ -272,7 +273,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         "compiler",
         "code_error",
         BUG,
-        ": error:",
+        ": fatal error:|: error:",
         r"^(?:\S{1,40}: )?\S{1,200}\.(?:[cm]?[jt]sx?|vue|cc?|c(?:pp|xx|s)|cu|hh?|hpp|f\d\d|rs|go|java|kt|scala"
         r"|swift|zig|pyx?):\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error:(?: |$)(?!.{1,200}: no such file)",
         "compilers, of a line of code",
@@ -354,7 +355,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         "exception",
         "code_error",
         VAGUE,
-        "error|exception|systemexit|exit|fault",
+        "failure|notfound|exceeded|expired|invalid|timeout|error|exception|systemexit|exit|fault",
         r"^(?:[A-Za-z_]\w{0,60}\.)*[A-Z]\w{0,60}(?:Error|Exception|Failure|Fault|NotFound|Exceeded|Expired|Invalid"
         r"|Timeout)\b(?::|\s{0,8}$)",
         "Python and others: an exception that only says that something failed",

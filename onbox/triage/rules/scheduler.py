@@ -74,7 +74,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         "cancelled",
         "user_interrupt",
         ASKED + 5,
-        "cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling|killed by user|stopped by|deleted"
+        "by the user|cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling|killed by user|stopped by|deleted"
         "|aborted by|force|manual|user request|user's request",
         r"\*\*\* (?:job|step) .{0,120}cancelled at|cancelled by \d+|state[ :=]+CANCELLED|TERM_(?:OWNER|ADMIN"
         r"|FORCE_\w{1,40})|(?:cancel\w{0,24}|stopped|killed|aborted|terminated|interrupted|deleted"
@@ -132,7 +132,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"(?:received|got|caught|handling|by|trapped|on|with|signal)\b(?<!closing signal).{0,30}\bSIG(?:TERM"
         r"|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b"
         r"|^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated\b(?!\w| at \w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
-        r"|status)\D{0,4}(?:143|-15)\b|\*{3} .{1,160} error 143$"
+        r"|status)\D{0,4}(?:143|-15)\b|\*{3} \[.{1,160} error 143$"
         r"|SIGTERM(?: signal)? (?:received|caught)|^\s*SystemExit: (?:15|143)",
         "whoever sends SIGTERM",
         "Received SIGTERM: 15, shutting down",

@@ -43,7 +43,8 @@ SPACE: tuple[RuleRow, ...] = (
         "no-space",
         "disk_full",
         CAUSE,
-        "no space left|enospc|errno|not enough disk|disk full|disk is full|not enough space|not enough free|out of disk"
+        "os error|error|no space left|enospc|errno|not enough disk|disk full|disk is full|not enough space"
+        "|not enough free|out of disk"
         "|insufficient disk|insufficient space|filesystem full|file system full|ran out of space"
         "|device is full|out of space"
         "|insufficient free|' is full|disk space|storage full|volume is full|no free space|low on disk",
@@ -75,7 +76,8 @@ SPACE: tuple[RuleRow, ...] = (
         "short-write",
         "disk_full",
         CAUSE - 1,  # a line that states the reason goes before it
-        "write error|error writing|requested and|failed to write|failed writing|unable to write|can't write|errno"
+        "synchronously|write error|error writing|requested and|failed to write|failed writing"
+        "|unable to write|can't write|errno"
         "|could not write|cannot write|write failed|fwrite"
         "|short write|unable to flush|driver write|wrote only|instead of |incomplete|write(",
         r"(?:errno 5\b|input/output error).{0,120}(?:\.pt|\.ckpt|\.bin|\.safetensors|checkpoint|sav)"
@@ -96,7 +98,7 @@ ACCESS: tuple[RuleRow, ...] = (
         "permission",
         "permission_error",
         CAUSE,
-        "permission denied|permissionerror|operation not permitted|eacces|read-only file system|eperm"
+        "errno|permission denied|permissionerror|operation not permitted|eacces|read-only file system|eperm"
         "|access is denied|erofs"
         "|permission_denied|readonly |permissions are too open|not writable"
         "|not have permission to|bad permissions|password is required",
@@ -116,7 +118,7 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "torch-reader",
         "checkpoint_corrupt",
         CAUSE,
-        "pytorchstreamreader|central directory|invalid magic number|storage has wrong"
+        "might be corrupted|pytorchstreamreader|central directory|invalid magic number|storage has wrong"
         "|unexpected eof, expected|corrupted file|bad magic number"
         "|not a zip|invalid header or archive|filename 'storages' not found",
         r"PytorchStreamReader failed|failed finding central directory|invalid magic number; corrupt"
@@ -141,7 +143,8 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "state-dict",
         "checkpoint_corrupt",
         CAUSE,
-        "state_dict|missing key|unexpected key|size mismatch for|checkpoint shape"
+        "checkpoint|state dict|shapes of both tensors|restore item|state_dict|missing key|unexpected key"
+        "|size mismatch for|checkpoint shape"
         "|does not match the checkpoint|not found in checkpoint"
         "|parameter group",
         r"error\(s\) in loading state_dict|^\W*(?:missing|unexpected) key\(s\) in state_dict"
@@ -157,7 +160,8 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "checkpoint-damaged",
         "checkpoint_corrupt",
         CAUSE,
-        "checkpoint|ckpt|optimi|msgpack|unpickling|pickle data|hdf|file signature|savedmodel|.msgpack|weights"
+        "object header|snapshot|.pt|checkpoint|ckpt|optimi|msgpack|unpickling|pickle data|hdf|file signature"
+        "|savedmodel|.msgpack|weights"
         "|model file"
         "|ocdbt|zarr|gguf|model is|loading model",
         r"(?:checkpoint|ckpt|weights?|model file|snapshot|\.pth?\b|\.gguf).{0,80}(?:corrupt|truncated|damaged"
@@ -186,7 +190,8 @@ DATA: tuple[RuleRow, ...] = (
         "image-damaged",
         "data_error",
         CAUSE,
-        "image|audio|libsnd|format not|jpeg|png|imread|decode|video|moov|libpng|tiff",
+        "nobackend|data stream|truncated file|image|audio|libsnd|format not|jpeg|png|imread|decode|video"
+        "|moov|libpng|tiff",
         r"cannot identify image file|LibsndfileError|format not recogni[sz]ed|NoBackendError"
         r"|image file is truncated|broken (?:data stream|png file)|truncated file read|premature end of jpeg"
         r"|UnidentifiedImageError|corrupt jpeg|(?:jpeg|png|gif|image|video|audio|frame).{0,40}(?:decode"
@@ -202,7 +207,7 @@ DATA: tuple[RuleRow, ...] = (
         "archive-damaged",
         "data_error",
         CAUSE,
-        "end-of-stream|central-directory|checksum|truncated|corrupt|gzip|zlib|badzipfile|tar:|tarfile|.tar|crc"
+        "database|end-of-stream|central-directory|checksum|truncated|corrupt|gzip|zlib|badzipfile|tar:|tarfile|.tar|crc"
         "|unexpected end"
         "|is not a database|decompress|netcdf|hdf|grib|zarr|lmdb|leveldb|rocksdb|lzma|zstd|bzip|bad gz|archive"
         "|invalid header|zip|brotli|snappy|end of file"

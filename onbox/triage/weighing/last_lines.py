@@ -84,4 +84,6 @@ def ends_with_done(fault: Fault, scene: Scene) -> bool:
     last = scene.record.last_line
     if last is None or fault.number >= last.number or not is_bare(fault, scene) or _WHOLE_FAILED.search(fault.text):
         return False
+    if abs(fault.row.explains - ASKED) <= NEARLY_ASKED:  # who is asked to end says that he did
+        return False
     return says_done(last.text)

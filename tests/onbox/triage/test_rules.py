@@ -11,6 +11,7 @@ from onbox.triage.classes import REMEDIES
 from onbox.triage.reading.match import holds_a_word, match_row
 from onbox.triage.rules.rows import RuleRow, compiled
 from onbox.triage.rules.table import ROWS
+from tests import pumping
 
 # These are told by evidence, silence or the lack of a fault, not by a line.
 WITHOUT_ROWS = {"success_healthy", "hang_stall", "false_success", "not_started"}
@@ -47,6 +48,14 @@ def test_a_row_with_a_likely_class_may_name_others() -> None:
 
 def test_needs_are_small_letters() -> None:
     assert [row.id for row in ROWS if row.need != row.need.lower() or not all(row.need.split("|"))] == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.id for row in ROWS])
+def test_what_a_row_matches_holds_a_word_that_it_needs(row: RuleRow) -> None:
+    """Tried with texts made of the pattern's own parts, one for each way through it: else that way is never taken."""
+    words = row.need.split("|")
+    matched = [text for text in pumping.samples(row.pattern) if compiled(row.pattern).search(text)]
+    assert [text for text in matched if not any(word in text.lower() for word in words)] == []
 
 
 def test_every_row_has_a_source_and_compiles() -> None:

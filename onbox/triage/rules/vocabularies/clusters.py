@@ -168,7 +168,7 @@ CONTAINERS: tuple[RuleRow, ...] = (
         "container-device",
         "cuda_env",
         CAUSE,
-        "unexpectedadmissionerror|nvidia.com/|amd.com/",
+        "devices unavailable|unexpectedadmissionerror|nvidia.com/|amd.com/",
         r"\bUnexpectedAdmissionError\b|\bdevices unavailable for (?:nvidia|amd)\.com",
         "Kubernetes: the node has not the devices that it promised",
         "Warning  UnexpectedAdmissionError  2s  kubelet  Allocate failed",

@@ -155,7 +155,7 @@ OTHERS: tuple[RuleRow, ...] = (
         "out-of-memory-bare",
         "host_oom",
         CAUSE,
-        "out of memory|error allocating|allowed memory size|heap out of|outofmemory|memory exhausted",
+        "heap exhausted|out of memory|error allocating|allowed memory size|heap out of|outofmemory|memory exhausted",
         r"^out of memory!$|^error allocating \d{1,20} bytes|\ballowed memory size of \d{1,20} bytes exhausted"
         r"|\bheap out of memory\b|\bSystem\.OutOfMemoryException\b|^heap exhausted\b|^(?:ld|cc1\w{0,8}"
         r"|as): .{0,40}memory"
@@ -168,7 +168,7 @@ OTHERS: tuple[RuleRow, ...] = (
         "build-setting",
         "config_error",
         CONFIG,
-        "cannot find main module|no targets|missing separator|missing script|no input files|externally-managed"
+        "no rule|cannot find main module|no targets|missing separator|missing script|no input files|externally-managed"
         "|linker `|could not get lock"
         "|no main manifest|could not find or load|unknown compiler option",
         r"^make(?:\[\d{1,3}\])?: \*{3} no (?:targets|rule)|: \*{3} missing separator|^npm (?:err!|error) missing script"
@@ -211,7 +211,7 @@ OTHERS: tuple[RuleRow, ...] = (
         "compiler-error",
         "code_error",
         BUG,
-        "undefined: |locate |not declared|declared and not used|imported and not used|cannot use ",
+        ".go:|undefined: |locate |not declared|declared and not used|imported and not used|cannot use ",
         r"^\S{1,200}\.go:\d{1,7}:\d{1,5}: \S|^can't locate \S{1,120}\.pm in @inc\b",
         "go, perl",
         "main.go:12:2: undefined: x",

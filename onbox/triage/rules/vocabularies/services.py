@@ -11,7 +11,7 @@ _HTTP = (
     r"|\bHTTP Error |(?<!exit )\bstatus(?:[ _]?code)?[ :='\"]{1,3}|(?<![\"\w])HTTP/[\d.]{1,4} |\breturned error: "
     r"|\bresponse code:? |\b\w{0,24}(?:http|response)error: |\b(?:client|server) error '"
     r"|\bunexpected (?:http )?(?:status|response)(?: code)?:? (?:from \S{1,200} )?|awaiting response\.\.\. )"
-    r"{}(?!\d|\.\d)|(?:^|\bERROR ){}: (?-i:[A-Z])[\w' -]{2,40}\.?$|(?:error|exception): {} (?:client|server) error\b"
+    r"{}(?!\d|\.\d)|\bERROR {}: (?-i:[A-Z])[\w' -]{2,40}\.?$|(?:error|exception): {} (?:client|server) error\b"
 )
 _HTTP_NEED = "http|status|returned error|response|client error|server error|error "
 HTTP: tuple[RuleRow, ...] = rows(

@@ -27,7 +27,7 @@ def _ways(number: int, name: str, text: str) -> str:
     """All the ways to write a signal: its number, its name, and the text that a shell prints."""
     numbers = f"{128 + number}" if number == 1 else f"(?:{128 + number}|-{number})"  # -1 is anybody's code
     return (
-        rf"{ENDED}{numbers}(?![\d.])|\*{{3}} .{{1,160}} error {128 + number}$"
+        rf"{ENDED}{numbers}(?![\d.])|\*{{3}} \[.{{1,160}} error {128 + number}$"
         rf"|\b(?:by|with|on|got|received|caught) signal[ :=(]{{1,3}}{number}\b|\bstatus={number}/{name}\b"
         rf"|\b(?:terminated|killed|died|interrupted|failed|exited)\b.{{0,24}}\bSIG{name}\b"
         rf"|^(?:\S.{{0,120}}: line \d+:\s{{1,8}}\d{{1,20}} |(?:zsh|ksh"
