@@ -15,7 +15,16 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.last_words import is_harmless, without_warnings
 from onbox.triage.meaning import ENOUGH, ROWS, SURE, meaning_of
-from onbox.triage.reading.match import BAD_LEVELS, QUIET_LEVELS, REMARK_LEVELS, VAGUE_ROWS, match_row, progress_of
+from onbox.triage.reading.match import (
+    BAD_LEVELS,
+    BY_ID,
+    QUIET_LEVELS,
+    REMARK_LEVELS,
+    VAGUE_ROWS,
+    by_meaning,
+    match_row,
+    progress_of,
+)
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.rules.rows import CAUSE, DEATH
@@ -94,6 +103,11 @@ def _told(near: list[SeenLine], cause: Fault) -> Iterable[_Told]:
 
 
 def _meant(said: str, line: SeenLine, *, warned: bool) -> Iterable[_Told]:
+    if _ROOT.match(said):
+        root = by_meaning(BY_ID["exception"], said.strip(), None)
+        if root.id not in EMPTY_ROWS and not root.rivals:
+            yield _Told(line, root, (root.explains, 0))
+            return
     loud = bool(LOUD.search(said))
     if not (loud or HINT.search(said)) or is_harmless(said, said, loud=warned):
         return

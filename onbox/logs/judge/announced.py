@@ -7,6 +7,7 @@ then `config #23`. What the words of a training tell (epochs, steps) is read wit
 from __future__ import annotations
 
 from collections import Counter
+from itertools import takewhile
 
 from onbox.logs.line.words import LOOK_BACK
 from onbox.logs.model.lines import message, readable
@@ -18,6 +19,7 @@ NOUN_LETTERS = 4  # a shorter word is told of too much
 _BREAKS = lazy(rb"[\r\n]+")
 _DRAWN_OVER = lazy(rb"\r[^\n]")
 _NO_FORM = lazy(rb"[\d.\s]+")
+_DIGIT = lazy(rb"\d")
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
 _SO_MANY = lazy(rf"{_NUMBER} (?:[a-z-]{{2,16}} )?{_WORD}")
@@ -62,10 +64,11 @@ def _pairs(line: str) -> list[tuple[str, int]]:
 
 
 def _headings(beginning: bytes) -> list[str]:
-    """The first lines, without those of a form that comes again: they are the loop's own."""
+    """The first lines, up to one with a number whose form comes again: there the loop begins."""
     lines = _BREAKS.split(beginning)
     if len(beginning) >= BEGINNING_BYTES:
         del lines[-1]  # it may be cut
     forms = Counter(_NO_FORM.sub(b"", line) for line in lines)
-    once = [line for line in lines if forms[_NO_FORM.sub(b"", line)] == 1]
+    before = takewhile(lambda line: forms[_NO_FORM.sub(b"", line)] == 1 or not _DIGIT.search(line), lines)
+    once = [line for line in before if forms[_NO_FORM.sub(b"", line)] == 1]
     return [message(readable(line)).text for line in once[:LINES]]

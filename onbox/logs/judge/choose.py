@@ -38,7 +38,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     progress = _shown(track, pick, configured_max, ending, beginning)
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
     looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
-    if not progress.finished and (looped or (may_be_over and _is_over(progress, ending))):
+    is_over = looped or ending.tells_early_stop or (may_be_over and _is_over(progress, ending))
+    if not progress.finished and is_over:
         progress = progress._replace(finished=True)
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
@@ -51,7 +52,12 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
 
 def _announced(pick: Pick | None, beginning: bytes) -> Pick | None:
     """As it was picked, with the maximum that the log's beginning tells of a thing that is counted."""
-    if pick is None or pick.maximum is not None or pick.inner is not None or pick.counter.kind != "moving":
+    if (
+        pick is None
+        or pick.maximum is not None
+        or pick.inner is not None
+        or pick.counter.kind not in ("moving", "done")
+    ):
         return pick
     noun = _NOUN.search(pick.counter.key)
     most = announced(beginning, noun[0], int(pick.counter.current)) if noun else None

@@ -27,7 +27,12 @@ LOOPED = 5  # times that a form of line came: it is the loop's
 HEAD_LINES = 4  # of a table, with the rules over and under it
 EARLY_LINES = (2, 12)  # behind the last of such lines, where the end came before its time
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
+STOP_TOLD_IN_LAST = 4  # lines: what was best and where it was saved may follow
 _BREAKS = lazy(rb"[\r\n]+")
+_EARLY_STOP = lazy(
+    r"(?i)(?:^|[:\]|,(-]\s*|\btriggered\s|\bdue to\s)early[ -]?stop(?:ping|ped)?\b(?: (?:triggered|activated|reached))?"
+    r"(?:,? (?:at|after|in|on) (?:(?:epoch|step|iteration|round|iter|update)s? ?#?\d{1,9}|\d{1,9} \w{3,12}))?\W*$"
+)
 _PROMPT = lazy(
     r"(?:\([\w. -]{1,40}\) ?)?(?:PS [A-Z]:\\[^>]{0,200}>|\[?[\w.-]{1,40}@[\w.-]{1,80}[: ][^$#]{0,120}[$#])\s{0,20}$"
 )
@@ -125,6 +130,11 @@ class ClosingLines:
         if any(is_bad(line) or is_grave(line) or form(line) in known or _is_of_loop(line) for line in after):
             return False
         return any(map(closes, after))
+
+    @property
+    def tells_early_stop(self) -> bool:
+        """Whether one of the last lines says in so many words that the loop was stopped early."""
+        return any(map(_EARLY_STOP.search, self._lines[-STOP_TOLD_IN_LAST:]))
 
     @property
     def ends_in_results(self) -> bool:

@@ -115,7 +115,7 @@ HANDLED = lazy(
     r"|\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
     r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
     r"|trying again|\b(?:start|begin|train)\w* (?:\w+ )?(?:from scratch|afresh)\b"
-    r"|(?<!\d )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b(?!\s?[=:]\s?0\b)"
+    r"|(?<!\d )(?<!stage )(?<!step )(?<!rest )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b(?!\s?[=:]\s?0\b)"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using (?:the )?(?:default|stale|cached|previous|last|backup|local copy)\b"
     r"|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
@@ -153,7 +153,8 @@ EXHAUSTED = lazy(
 # An exception named in one line, without a traceback, and set aside in the same breath.
 SET_ASIDE = lazy(
     rf"{_CLAUSE}"
-    r"|[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
+    r"|[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?<!stage )(?<!step )(?<!rest )"
+    r"(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
     r"|\(?\bas (?:it should|expected|intended|designed)\b.{0,20}$|\(expected\)\s{0,4}$"
     r"|[;,(:]\s{0,8}(?:score|reward|grade|scored|rewarded|graded|counted)\b.{0,12}\d\S{0,8}$"

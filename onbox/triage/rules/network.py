@@ -53,7 +53,7 @@ AUTH: tuple[RuleRow, ...] = (
         "refused-credentials",
         "auth_error",
         CAUSE,
-        "unauthorized|repository not found|username|user name|password|not have permission|invalid username"
+        "unauthorized|repository not found|npm err|username|user name|password|not have permission|invalid username"
         "|forbidden|gated"
         "|authent|authoriz|credential"
         "|api key|api_key|token|access denied|accessdenied|login|publickey|permission denied|logged in"
@@ -64,7 +64,7 @@ AUTH: tuple[RuleRow, ...] = (
         r"|(?:unauthorized|forbidden"
         r"|denied).{0,60}(?:url|\b40[13]\b)|(?:status|error|code|response)"
         r"[^\w]{0,3}(?:code)?[^\w]{0,4}40[13]\b|gated repo|GatedRepoError|RepositoryNotFoundError"
-        r"|repository not found for url|(?:invalid|incorrect|wrong) (?:user ?name|login|password)"
+        r"|repository not found for url|(?:invalid|incorrect|wrong)(?: or missing)? (?:user ?name|login|password)"
         r"|password authentication failed|cannot access gated"
         r"|access to model .{0,120} is restricted|(?:invalid|missing|expired|incorrect|wrong|no|bad"
         r"|revoked)(?: \w{1,40})? (?:api[ _-]?key|(?:access |auth\w{0,24} |bearer |hf |user )token|credentials?)\b"
@@ -80,7 +80,7 @@ AUTH: tuple[RuleRow, ...] = (
         r"|sufficient )?permissions?|does not have \S{1,80} access|401 client error"
         r"|fail\w{0,3} to (?:refresh|renew|obtain|acquire) .{0,30}(?:token|credentials)\b|authorization (?:failed"
         r"|required)|not authorized|403 client error|LocalTokenNotFoundError"
-        r"|UsageError: api_key|RefreshError|requires authentication"
+        r"|UsageError: api_key|RefreshError|requires authentication|^npm (?:err!|error) code e40[13]\b"
         r"|(?!UnauthorizedAccess)\w{0,24}Unauthorized\w{0,24}(?:Error|Exception)"
         r"|access token.{0,30}required|(?:not|cannot|unable to) find .{0,40}(?:kaggle\.json|\.netrc|credentials)\b",
         "Hugging Face, wandb, S3, GCS, ssh",

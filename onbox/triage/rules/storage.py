@@ -98,7 +98,8 @@ ACCESS: tuple[RuleRow, ...] = (
         "permission",
         "permission_error",
         CAUSE,
-        "errno|permission denied|permissionerror|operation not permitted|eacces|read-only file system|eperm"
+        "errno|permission denied|permissionerror|operation not permitted|eacces"
+        "|read-only file system|eperm"
         "|access is denied|erofs"
         "|permission_denied|readonly |permissions are too open|not writable"
         "|not have permission to|bad permissions|password is required",

@@ -24,6 +24,7 @@ from onbox.triage.weighing.grounds import counts, is_over
 from onbox.triage.weighing.last_lines import gave_up
 from onbox.triage.weighing.scene import SURVIVED_PROVEN, Scene
 from onbox.triage.weighing.shown import to_show
+from onbox.triage.weighing.unproven import was_written_before
 from onbox.triage.weighing.went_on import is_complaint
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
 
 SAYS = "says-"  # what begins the names of rows that are read from a sentence
 GAVE_UP_WITHIN = 8  # lines
+SAME_EVENT = 2  # lines between a logger's error and the exception below it
 GOES_ON_FOR = 3  # lines: so far does the message of an exception reach
 _SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level", "torch-writer", "short-write")
 
@@ -134,6 +136,10 @@ def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault |
 def _is_outlived(words: Fault, scene: Scene) -> bool:
     if any(one.number == words.number and one.trace and not counts(one, scene) for one in scene.attempt.faults):
         return True  # it ends a traceback, which has been weighed
+    if any(
+        abs(one.number - words.number) <= SAME_EVENT and was_written_before(one, scene) for one in scene.attempt.faults
+    ):
+        return True
     return is_over(words, scene) or _is_set_aside(words, scene.attempt, scene.record.tail)
 
 

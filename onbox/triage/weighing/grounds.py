@@ -49,6 +49,7 @@ from onbox.triage.weighing.unproven import (
     is_outlived_before,
     is_vague_and_far,
     is_worked_on,
+    was_written_before,
 )
 from onbox.triage.weighing.went_on import counts_on, same_is_fine_later, went_on
 
@@ -172,6 +173,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a peer that was lost, and its coordinator tells of much more work", is_a_peers),
     Ground(False, "a bare complaint or one in hand, and a logger tells again what it told before", does_it_again),
     Ground(False, "one in hand, which it had again and again at the same place, and worked on", is_outlived_before),
+    Ground(False, "it was written down as often before, and the run went on each time", was_written_before),
     Ground(False, "a command line that was refused, and another program ended behind it", ended_another),
     Ground(False, "a vague complaint, made before in the same words and outlived", is_made_again),
     Ground(False, "a bare complaint, and the last line of all says done", ends_with_done),

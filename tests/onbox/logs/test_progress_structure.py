@@ -172,6 +172,10 @@ def test_a_display_that_learns_how_much_there_is() -> None:
             "Epoch [100/100][5000/5005]  loss: 0.92\nSaving checkpoint at 100 epochs\nEpoch(val) [100][196] acc: 76\n",
             True,
         ),
+        ("epoch 28/40 loss 0.3\nEpoch 00028: early stopping\n", True),
+        ("epoch 28/40 loss 0.3\nEarly stopping triggered at epoch 28\nsaved best.pt\n", True),
+        ("epoch 28/40 loss 0.3\nEarlyStopping counter: 3 out of 10\n", False),
+        ("early stopping: on\nepoch 28/40 loss 0.3\nepoch 29/40 loss 0.3\n", False),
         ("epoch 28/40 loss 0.3\nearly stop after 28 epochs (no improvement for 6)\n", True),
         ("iter 2 loss 0.3\nAuto-stop. Use model at 1th iteration.\n", True),
         ("epoch 28/40 loss 0.3\nEarly stop counter: 3/6\n", False),
@@ -435,6 +439,7 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
         # What the work is about is said before the first of it is done, not between.
         ("[main] INFO Shop - Scanning 4,500 images\n" + SCANNED, 900, 4500),
         (SCANNED + "flushing 1200 images\n", 900, None),
+        ("Found 248 files\n" + "".join(f"  Processed: {at}0 files, {at * 9}43 rows\n" for at in range(1, 9)), 80, 248),
         ("termination=('n_gen', 80)\ngen 3 | 0.31\ngen 4 | 0.30\n", 4, 80),
         ("start_epoch: 5, end_epoch: 19\nepoch: 5, AUC: 0.93\nepoch: 6, AUC: 0.94\n", 6, 19),
         # Rows without a counter are those of the one thing that was declared; a configuration alone tells nothing.

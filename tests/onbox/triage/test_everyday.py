@@ -19,6 +19,16 @@ def rejected(at: int, exception: str) -> str:
 
 
 HEALTHY = {
+    "the same error as often before, each time with more work behind it": (
+        "".join(
+            f"2026-11-28T10:41:{at:02}.526 ERROR document {at}69 attempt 1 failed\n"
+            "java.net.SocketTimeoutException: Read timed out\n\tat Crawl.main(Crawl.java:9)\n"
+            f"2026-11-28T10:41:{at + 1:02}.865 INFO  synced {at}00/3000 retries={at}\n"
+            for at in range(1, 9)
+        )
+        + "2026-11-28T10:41:12.919 ERROR document 965 attempt 1 failed\n"
+        "java.net.SocketTimeoutException: Read timed out\n\tat Crawl.main(Crawl.java:9)\n"
+    ),
     "rows that a loader rejects again and again, for several reasons": (
         "".join(rejected(at, ("KeyError: 'v'", "ValueError: bad date: '13.32.'")[at % 2]) for at in range(9))
         + "2026-11-28 03:50:57,497 INFO loader accepted=11981 rejected=9 (0.1%, limit 1%)\n"
@@ -228,6 +238,23 @@ HEALTHY = {
 
 # (class, log)
 FAILED: dict[str, tuple[str, str]] = {
+    "the root of a chain of Java's": (
+        "permission_error",
+        (
+            "10:40:50.422 INFO  [main] c.a.Export - export v2.3.1, target /mnt/features\n"
+            'Exception in thread "main" java.lang.RuntimeException: no partition 1\n\tat E.main(E.java:11)\n'
+            "Caused by: java.nio.file.AccessDeniedException: /mnt/features/day=01\n\tat E.write(E.java:9)\n"
+        ),
+    ),
+    "a stage that its time ended, and those behind it that were left out": (
+        "time_limit",
+        "".join(f"epoch {at}/40 dev 0.{60 - at}\n" for at in range(1, 19))
+        + "stage tune hit its 12s budget and was stopped (rc=124); export stage skipped\n",
+    ),
+    "an error whose number has words of the system": (
+        "disk_full",
+        'step 3/9\nError: Write("part-4.bin", "os error 28")\n',
+    ),
     "a script that says after the crash that the job is finished": (
         "code_error",
         "".join(f"2026-11-28 03:50:{at},686 | vae | INFO | epoch {at}/40 | ELBO -1.0\n" for at in range(32, 41))

@@ -110,7 +110,13 @@ _CERTAIN: dict[str, dict[str, str]] = {
     "java.sql": {"network_blip": "SQLTimeoutException SQLTransientConnectionException SQLRecoverableException"},
     "org.apache.kafka.common.errors": {"network_blip": "TimeoutException DisconnectException NetworkException"},
     "org.apache.spark.sql.catalyst.parser": {"code_error": "ParseException"},
-    "java.lang": {"host_oom": "OutOfMemoryError", "code_error": "StackOverflowError"},
+    "java.lang": {
+        "host_oom": "OutOfMemoryError",
+        "code_error": "StackOverflowError ClassCastException NullPointerException ArrayIndexOutOfBoundsException"
+        " StringIndexOutOfBoundsException IndexOutOfBoundsException ArithmeticException NegativeArraySizeException"
+        " ArrayStoreException NoSuchMethodError NoSuchFieldError AbstractMethodError",
+    },
+    "java.util": {"code_error": "ConcurrentModificationException NoSuchElementException EmptyStackException"},
     "System": {
         "host_oom": "OutOfMemoryException",
         "network_blip": "TimeoutException",
