@@ -113,6 +113,10 @@ _COPIED = lazy(r"^(\d{1,18}) bytes .{0,60}copied, ")  # dd
 _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
 _AND_WORD = lazy(r"\d (?:max|total)| (?:requested|scheduled|planned|in total)(?![a-z])")
+_OPTION = lazy(  # of a command that is shown: `+ python train.py --epochs 80 --bs 16`
+    rf"(?i)\s--(?:(?:num|n|max|total)[-_])?(?:train(?:ing)?[-_])?(epochs|iterations|iters|episodes) ({COUNT})(?![\w.:/-])"
+)
+_NUMBERED = lazy(r"\s*[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]")  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
 _ARITHMETIC = lazy(r"[+*]\s?\(?\d{1,9}/\d|\d/\d{1,9}\)?\s?[+*]\s?\(?\d|\d/\d{1,9}\)?\s=\s\d{1,9}(?![\d.]*\s?%)")
 _SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
 _UNTIL = lazy(
@@ -126,7 +130,7 @@ def read_line(text: str) -> SeenOnLine:
     whole = _whole_line(text)
     if whole is not None:
         return whole
-    if "/" in text and _ARITHMETIC.search(text):
+    if "/" in text and _ARITHMETIC.search(text) and not _NUMBERED.match(text):
         return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
@@ -203,7 +207,9 @@ def _maxima(text: str) -> list[tuple[str, int]]:
 
 def _of_pairs(text: str) -> list[tuple[str, int]]:
     """The maxima that stand beside their words in some settled phrase."""
-    found = [(one[1], one[2]) for pattern in (_UNTIL, _LAST_ONE, _NAMED_SETTING) for one in pattern.finditer(text)]
+    found = [
+        (one[1], one[2]) for pattern in (_UNTIL, _LAST_ONE, _NAMED_SETTING, _OPTION) for one in pattern.finditer(text)
+    ]
     found += [(one[2], one[1]) for one in _ALL_TOLD.finditer(text)]
     return [told for word, number in found for told in _exact_of(word, number)]
 

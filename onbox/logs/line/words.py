@@ -123,7 +123,7 @@ _PARTS = (
     r"|seats|busy|idle|met|agree|online|connected)"
 )
 NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
-NO_SHARE_AFTER = lazy(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z])")
+NO_SHARE_AFTER = lazy(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z]|[_-]?\d)")
 
 # What a number beside it was reached by: an earlier run, or the best of this one.
 OF_EARLIER = lazy(

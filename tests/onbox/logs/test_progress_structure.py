@@ -466,6 +466,9 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
         ("Trees  45% │████▌     │  45/100 (0:00:05 / 0:00:06)\n", 45, 100),
         ("".join(f"[{at}] of [50] scenes drawn\n" for at in range(1, 20)), 19, 50),
         ("state\tposterior\tprior\n" + "".join(f"{at}000\t-12.{at}\t-1.{at}\n" for at in range(9)), 8000, None),
+        ("".join(f"[ {at}/164] task/{at} PASS  so far: 2/{at} = 0.{at}00\n" for at in range(3, 9)), 8, 164),
+        ("".join(f"[{at}/24] shard_00{at}.npy  rows=2000\n" for at in range(3, 9)), 8, 24),
+        ("+ python train.py --epochs 80 --warmup-epochs 5\n" + "epoch,loss\n1,0.5\n2,0.4\n3,0.4\n4,0.3\n", 4, 80),
         ("playing 40 games\n" + "".join(f"game {at}: won\n" for at in range(1, 20)), 19, 40),
     ],
 )  # fmt: skip
