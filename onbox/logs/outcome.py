@@ -43,7 +43,8 @@ _MADE = lazy(
     + r")\b"
     r"|\b(?:geschrieben|gespeichert|fertig|abgeschlossen|erledigt|erstellt|écrite?s?|enregistrée?s?|terminée?s?|sauvegardée?s?"
     r"|escrit[oa]s?|guardad[oa]s?|terminad[oa]s?|completad[oa]s?|finalizad[oa]s?|salv[oa]s?|gravad[oa]s?|conclu[ií]d[oa]s?"
-    r"|scritt[oaie]|salvat[oaie]|completat[oaie]|сохран\w+|записан\w*|заверш[её]н\w*|готово)\b",
+    r"|scritt[oaie]|salvat[oaie]|completat[oaie]|сохран\w+|записан\w*|заверш[её]н\w*|готово)\b"
+    r"|已(?:经)?(?:保存|完成|写入|生成|导出)|(?:保存|完了|完成|出力)しました|(?:저장|완료)(?:되었|했|됨)",
     re.IGNORECASE,
 )
 _LOST = lazy(

@@ -114,7 +114,8 @@ _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
 _AND_WORD = lazy(r"\d (?:max|total)| (?:requested|scheduled|planned|in total)(?![a-z])")
 _OPTION = lazy(  # of a command that is shown: `+ python train.py --epochs 80 --bs 16`
-    rf"(?i)\s--(?:(?:num|n|max|total)[-_])?(?:train(?:ing)?[-_])?(epochs|iterations|iters|episodes) ({COUNT})(?![\w.:/-])"
+    r"(?i)\s--(?:(?:num|n|max|total)[-_])?(?:train(?:ing)?[-_])?(epochs|iterations|iters|episodes)"
+    rf" ({COUNT})(?![\w.:/-])"
 )
 _NUMBERED = lazy(r"\s*[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]")  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
 _ARITHMETIC = lazy(r"[+*]\s?\(?\d{1,9}/\d|\d/\d{1,9}\)?\s?[+*]\s?\(?\d|\d/\d{1,9}\)?\s=\s\d{1,9}(?![\d.]*\s?%)")

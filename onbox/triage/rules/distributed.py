@@ -224,7 +224,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "|primary job|root cause|raytaskerror|failed|process|rc=|rc:|rc |return code|sending|terminating"
         "|processraised"
         "|aborted|srun|crashed|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
-        "|pending unfinished|errored|destroyed|make|mpi_abort",
+        "|pending unfinished|errored|destroyed|make|mpi_abort|error executing|in call to",
         r"ChildFailedError|MPI_ABORT was invoked|called MPI_Abort\b"
         r"|^make(?:\[\d{1,20}\])?: \*\*\* (?:\[.{0,160}\] \w{3,12}|.{0,160}\berror) \d+$"
         r"|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
@@ -239,8 +239,9 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|(?:back-off restarting|crashloopbackoff)|forcefully exiting|process \d+ (?:failed|exited)"
         r"|\bworkers? (?:failed|exited)|(?:job|pipeline|stage|step|task|run|script|training|experiment|pod"
         r"|container)\b.{0,40}\b(?:failed|errored|crashed|aborted)\s{0,8}(?:$|[:;,.(!])"
-        r"|exit(?:ing)? (?:due to|because of|on|after) (?:an? )?(?:error|exception|failure)|uncaught exception",
-        "torchrun, srun, mpirun, Ray, shells",
+        r"|exit(?:ing)? (?:due to|because of|on|after) (?:an? )?(?:error|exception|failure)|uncaught exception"
+        r"|^error (?:executing job with overrides: \[|in call to target ')",
+        "torchrun, srun, mpirun, Ray, shells, Hydra",
         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
     ),
     RuleRow(

@@ -34,7 +34,7 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
         if says_done(line.text) and forms[_form(line)] == 1:
             return line
         counts = counts_of(line.text)
-        told = outcome_of(line.text)
+        told = outcome_of(line.text.strip())
         if told is Outcome.LOST or any(count.maximum is not None and not count.at_end for count in counts):
             return None
         if forms[_form(line)] > 1 or _A_STEP.search(line.text):

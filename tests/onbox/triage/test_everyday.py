@@ -251,6 +251,18 @@ FAILED: dict[str, tuple[str, str]] = {
         "".join(f"epoch {at}/40 dev 0.{60 - at}\n" for at in range(1, 19))
         + "stage tune hit its 12s budget and was stopped (rc=124); export stage skipped\n",
     ),
+    "Hydra, which shows an exception without its traceback": (
+        "code_error",
+        (
+            "Seed set to 0\nError executing job with overrides: ['mode=train']\nError in call to target 'a.Encoder':\n"
+            "AttributeError(\"'NoneType' object has no attribute 'values'\")\nfull_key: encoder\n\n"
+            "Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.\n"
+        ),
+    ),
+    "a build that somebody called off": (
+        "user_interrupt",
+        "#12 41.20 Collecting torch\n#12 CANCELED\nERROR: failed to solve: Canceled: context canceled\n",
+    ),
     "an error whose number has words of the system": (
         "disk_full",
         'step 3/9\nError: Write("part-4.bin", "os error 28")\n',
