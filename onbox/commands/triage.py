@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -59,6 +60,11 @@ examples:
 The exit code is 0 whatever the verdict is.
 """
 BLOCK_BYTES = 1 << 20
+# As `squeue -o %t` writes them (squeue(1), JOB STATE CODES): those that end a job.
+SHORT_STATES = {
+    "BF": "BOOT_FAIL", "CA": "CANCELLED", "CD": "COMPLETED", "DL": "DEADLINE", "F": "FAILED", "NF": "NODE_FAIL",
+    "OOM": "OUT_OF_MEMORY", "PR": "PREEMPTED", "TO": "TIMEOUT",
+}  # fmt: skip
 MOST_SIGNALS = signal.NSIG - 1
 USER_ROWS_SECONDS = 30  # a regular expression of the user's own may take for ever; the built-in ones do not
 
@@ -76,7 +82,7 @@ def _scheduler_state(text: str) -> str:
     """Slurm's word, also as `sacct` cuts it (`OUT_OF_ME+`), or another scheduler's. One that says nothing here is told:
     the rest decides.
     """
-    state = base_state(text)
+    state = base_state(SHORT_STATES.get(text.upper(), text))
     if find_row(state, "") is None and state not in SCHEDULER_STATES:
         print(f"onbox triage: --scheduler-state {safe_line(text)} says nothing of how a run ends", file=sys.stderr)
     return state
@@ -121,6 +127,9 @@ def run(args: Options) -> int:
         if not evidence.process_alive and may_be_done(verdict):
             verdict = _with_progress(verdict, places, progress_settings(project, log))
     verdict = _beside_its_run(verdict, log)
+    if args.oom_kill_delta and verdict.failure_class != "host_oom":
+        told = "an OOM kill was counted, and nothing shows that the run died of it: it may have hit a process beside it"
+        print(f"onbox triage: {told}", file=sys.stderr)
     print(json.dumps(verdict.as_json(), ensure_ascii=False) if args.json else render(verdict))
     return Exit.DONE
 
@@ -133,13 +142,19 @@ def _verdict(file: BinaryIO, name: str, evidence: Evidence, rows: tuple[UserRow,
         excerpt = Excerpt(places_of(file))
         verdict = classify(excerpt.parts(), evidence)
         _tell_unread(name, excerpt)
+        if excerpt.unread_bytes and verdict.failure_class == "success_healthy":
+            verdict = verdict._replace(remedy=f"Most of {name} went by unread: save it to a file, and ask again.")
         return verdict, excerpt.log
     try:
         with time_limit(USER_ROWS_SECONDS):
             verdict = classify(iter(lambda: file.read(BLOCK_BYTES), b""), evidence, rows)
     except TooLong as error:
         reason = f"the [[triage]] rows took over {USER_ROWS_SECONDS} s on this log; simplify a regex"
-        raise Trouble(Exit.CONFIG, reason) from error
+        if not file.seekable():
+            raise Trouble(Exit.CONFIG, reason) from error
+        print(f"onbox triage: {reason}; they are left out here", file=sys.stderr)
+        file.seek(0)
+        return _verdict(file, name, evidence, ())
     if file.seekable():
         file.seek(0)
     return verdict, places_of(file)
@@ -308,10 +323,9 @@ def _user_row(row: Mapping[str, object]) -> UserRow:
 
 
 def _age_of(path: str) -> float | None:
-    """Seconds since the file was written; None for standard input."""
-    if path == "-":
-        return None
+    """Seconds since the file was written, also of one that is the standard input; None for a pipe."""
     try:
-        return max(0.0, wall() - os.stat(path).st_mtime)
-    except OSError as error:
-        raise Trouble(Exit.USAGE, f"{path}: cannot be read ({error.strerror})") from error
+        seen = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
+    except (OSError, ValueError) as error:  # a standard input that is closed has no descriptor
+        raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error}") from error
+    return max(0.0, wall() - seen.st_mtime) if stat.S_ISREG(seen.st_mode) else None

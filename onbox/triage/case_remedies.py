@@ -45,9 +45,10 @@ CASES: tuple[CaseRow, ...] = (
     ),
     CaseRow(
         "auth_error",
-        r"(?i)certificate|x509",
-        "The server's certificate is not accepted, and a retry changes nothing: look at this machine's clock and "
-        "CA bundle (SSL_CERT_FILE); else its owner must renew it.",
+        r"(?i)certificate|x509|pkix path",
+        "The server's certificate is not accepted, and a retry changes nothing: look at this machine's clock and at "
+        "the CA bundle of the tool (SSL_CERT_FILE, REQUESTS_CA_BUNDLE, GIT_SSL_CAINFO, NODE_EXTRA_CA_CERTS); else its "
+        "owner must renew it.",
     ),
     *(
         CaseRow(

@@ -25,7 +25,7 @@ from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import Decision, decide
-from onbox.triage.weighing.silence import line_of_the_work
+from onbox.triage.weighing.silence import is_step, line_of_the_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,6 +40,7 @@ SIGKILL, SIGINT = 9, 2
 NO_ROOM_BYTES = 1 << 16  # free: less than a buffer's worth of log
 NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
 NOTHING = Evidence()
+NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
 IN_DOUBT = "exit-0-beside-a-fault"
 SCHEDULER_STATES = {
     "TIMEOUT": "time_limit",
@@ -105,7 +106,7 @@ def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     if not may_be_done(verdict):
         return verdict
     is_silent = verdict.rule == "silent-log"
-    at_end = progress.current is not None and progress.current == progress.exact_max
+    at_end = progress.current is not None and progress.current == progress.exact_max and not is_step(verdict.line or "")
     if not progress.finished and not (is_silent and at_end):
         return verdict
     name, rule = "success_healthy", "progress-finished"
@@ -348,8 +349,9 @@ def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledC
         return SettledClass("success_healthy", "goes-on", "running", "medium", sign)
     if record.last_line is None and not evidence.process_alive:
         return SettledClass("unknown", "nothing-written", "unknown", "low")
-    alive = evidence.process_alive or evidence.log_age_seconds is not None
-    return SettledClass("success_healthy", "no-fault-seen", "running" if alive else "unknown", "low", sign)
+    if evidence.process_alive or evidence.log_age_seconds is not None:
+        return SettledClass("success_healthy", "no-fault-seen", "running", "low", sign)
+    return SettledClass("success_healthy", "no-fault-seen", "unknown", "low", sign, remedy=NOT_KNOWN)
 
 
 # -- the user's own rows

@@ -26,10 +26,11 @@ CERTIFICATES: tuple[RuleRow, ...] = (
         "certificate",
         "auth_error",
         CAUSE,
-        "certificate|x509",
+        "certificate|x509|pkix path",
         r"certificate[_ ]verif(?:y|ication)[_ ]failed|\bcertificate(?: \S{1,80})? (?:has expired|is not (?:yet )?valid"
         r"|is not trusted|signed by unknown|expired\b)|\bx509: (?:certificate|cannot|failed|unhandled)"
-        r"|\bself[- ]signed certificate\b"
+        r"|\bself[- ]signed certificate\b|\bpkix path (?:building|validation) failed|\binvalid peer certificate\b"
+        r"|\bcertificate(?:expired|notyetvalid|revoked)?exception\b"
         r"|unable to (?:get (?:local )?issuer|verify the first) certificate|fail\w{0,4} to verify certificate",
         "OpenSSL, Go, curl, git, Node",
         "ssl.SSLCertVerificationError: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed",

@@ -37,6 +37,7 @@ ROWS: tuple[RuleRow, ...] = (
     *device.DRIVER_TOOLS,
     *statuses.STATUSES,
     *device.ENVIRONMENT[:2],
+    *network.CERTIFICATES,  # says why there is no connection, and no image
     *clusters.CONTAINERS,
     *memory.HOST[:5],
     *network.PORT,
@@ -44,7 +45,6 @@ ROWS: tuple[RuleRow, ...] = (
     *distributed.RAY,
     *distributed.FIRST_RANK,
     *distributed.COLLECTIVE,
-    *network.CERTIFICATES,  # says why there is no connection
     *services.GRPC,
     *services.CLOUDS,
     *services.HTTP,

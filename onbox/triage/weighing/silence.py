@@ -18,18 +18,28 @@ if TYPE_CHECKING:
 
 CLOSING_LINES = 5
 _DIGITS = str.maketrans("", "", "0123456789")
-# What comes next may hang: `loading the index ... done`.
-_A_STEP = lazy(r"\.\.\.? ?\[?(?:done|ok)\b\W*$|\b(?:start-?up|start|initiali[sz]\w+|set-?up|warm-?up)\b", re.IGNORECASE)
+# A step towards the work, such as `loading the index ... done`: what comes next may hang.
+_A_STEP = lazy(
+    r"\.\.\.? ?\[?(?:done|ok)\b\W*$|\b(?:load\w*|download\w*|fetch\w*|pull\w*|cach\w+|map|token\w+|extract\w*"
+    r"|install\w*|import\w*|start-?up|start\w*|initiali[sz]\w+|init|set-?up|warm-?up|prepar\w+)\b",
+    re.IGNORECASE,
+)
+# What it was about to do.
+_BEGINS = lazy(
+    r"\b(?:starting|started|beginning|begins?|initiali[sz]\w*|init|waiting|waits?|loading|downloading|launching|connecting"
+    r"|resuming|listening|serving|running (?:on|at))\b|\.\.\.\W*$",
+    re.IGNORECASE,
+)
 
 
 def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
-    """The last of the closing lines that says so. None where the log ends in a loop, which says it of each round, or
-    where a line behind it says that the work will not be there.
+    """The last of the closing lines that says so. None where the log ends in a loop, which says it of each round, or in
+    a step towards the work, and where a line behind it begins something or says that the work will not be there.
     """
     counted = attempt.last_progress.number if attempt.last_progress else 0
     forms = Counter(_form(line) for line in record.tail)
     for line in reversed(record.tail[-CLOSING_LINES:]):
-        if line.number < counted:
+        if line.number < counted or _BEGINS.search(line.text):
             return None
         if says_done(line.text) and forms[_form(line)] == 1:
             return line
@@ -37,11 +47,16 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
         told = outcome_of(line.text.strip())
         if told is Outcome.LOST or any(count.maximum is not None and not count.at_end for count in counts):
             return None
-        if forms[_form(line)] > 1 or _A_STEP.search(line.text):
+        if forms[_form(line)] > 1:
             continue
         if told is Outcome.MADE or any(count.at_end for count in counts):
-            return line
+            return None if is_step(line.text) else line
     return None
+
+
+def is_step(text: str) -> bool:
+    """Whether a line tells of a step towards the work, not of the work."""
+    return _A_STEP.search(text) is not None
 
 
 def _form(line: SeenLine) -> str:

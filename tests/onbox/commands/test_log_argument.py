@@ -153,3 +153,27 @@ def test_classes_that_one_line_proves_stand_together(capsys: pytest.CaptureFixtu
     assert main(["triage", "train.log"]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[1:3] == ["  line 2: Terminated", "  the same line also fits preempted, time_limit"]
+
+
+def test_a_counted_kill_that_the_log_does_not_show_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_bytes(LOG)
+    assert main(["triage", "train.log", "--oom-kill-delta", "1"]) == 0
+    assert "an OOM kill was counted, and nothing shows that the run died of it" in capsys.readouterr().err
+
+
+def test_of_a_pipe_it_is_not_known_whether_the_run_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_bytes(b"nothing to see\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "onbox", "triage", "-"], input=b"hello\nworld\n", capture_output=True, check=True
+    )
+    assert b"see whether its process runs, or give --age" in done.stdout
+
+
+def test_a_file_that_is_the_standard_input_has_its_age(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_bytes(LOG)
+    os.utime(log, (1, 1))
+    with open(log, "rb") as stream:
+        triage = [sys.executable, "-m", "onbox", "triage", "-"]
+        done = subprocess.run(triage, stdin=stream, capture_output=True, check=True)
+    assert done.stdout.startswith(b"hang_stall: stalled")

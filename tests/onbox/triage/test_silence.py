@@ -23,6 +23,10 @@ STANDING = {
     "each round says that it is done": "".join(f"worker 2 rendered scene batch {at}\n" for at in range(9)),
     "part of a number": "1700/9000 prompts left\nprocessed 2200/9000 prompts, 3094.1 tok/s\n",
     "a step of its start": "> setting up the tensor groups ... done\n> setting up rendezvous of groups ... done\n",
+    "what it loaded, and then began": "Loading checkpoint shards: 100%|####| 4/4 [00:10<00:00]\nStarting training\n",
+    "what it loaded": "Loading checkpoint shards: 100%|####| 4/4 [00:10<00:00,  2.5s/it]\n",
+    "a layer that it has, and one that it fetches": "b2: Pull complete\nDownloading model weights from hub\n",
+    "what it saved on its way": "Tokenizer saved to tok/\nDataset cached in /data\ninit_process_group: rank 0\n",
     "a server that waits": "INFO: loading the model\nINFO: Application startup complete.\nINFO: on 127.0.0.1:80\n",
 }
 
