@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onbox.backends.slurm.states import base_state, find_row
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.cli.command import command, config_option
@@ -37,10 +36,11 @@ from onbox.system.journal import read_lines
 from onbox.system.kept import places_of
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classes import NEVER
-from onbox.triage.classify import NO_ROOM_RULES, SCHEDULER_STATES, classify, may_be_done, with_progress
+from onbox.triage.classify import NO_ROOM_RULES, classify, may_be_done, with_progress
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.large import Excerpt
 from onbox.triage.rules.rows import UserRow
+from onbox.triage.scheduler_states import ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,11 +60,6 @@ examples:
 The exit code is 0 whatever the verdict is.
 """
 BLOCK_BYTES = 1 << 20
-# As `squeue -o %t` writes them (squeue(1), JOB STATE CODES): those that end a job.
-SHORT_STATES = {
-    "BF": "BOOT_FAIL", "CA": "CANCELLED", "CD": "COMPLETED", "DL": "DEADLINE", "F": "FAILED", "NF": "NODE_FAIL",
-    "OOM": "OUT_OF_MEMORY", "PR": "PREEMPTED", "TO": "TIMEOUT",
-}  # fmt: skip
 MOST_SIGNALS = signal.NSIG - 1
 USER_ROWS_SECONDS = 30  # a regular expression of the user's own may take for ever; the built-in ones do not
 
@@ -74,18 +69,16 @@ def _signal(text: str) -> int:
     known = {one.name.removeprefix("SIG"): int(one) for one in signal.Signals}
     number = int(name) if name.isdecimal() else known.get(name, 0)
     if not 0 < number <= MOST_SIGNALS:
-        raise click.BadParameter(f"{text} is no signal: give a number from 1 to {MOST_SIGNALS} or a name such as TERM")
+        raise click.BadParameter(f"{text} is no signal: give 1 to {MOST_SIGNALS} or a name, as TERM")
     return number
 
 
 def _scheduler_state(text: str) -> str:
-    """Slurm's word, also as `sacct` cuts it (`OUT_OF_ME+`), or another scheduler's. One that says nothing here is told:
-    the rest decides.
-    """
-    state = base_state(SHORT_STATES.get(text.upper(), text))
-    if find_row(state, "") is None and state not in SCHEDULER_STATES:
+    """As it was typed, if it says how a job ended; else that is told, and the rest decides."""
+    state = ending(text)
+    if state is None:
         print(f"onbox triage: --scheduler-state {safe_line(text)} says nothing of how a run ends", file=sys.stderr)
-    return state
+    return state or text
 
 
 @command(EXAMPLES)

@@ -21,6 +21,7 @@ from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenL
 from onbox.triage.reading.scan import scan
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, VAGUE, UserRow
+from onbox.triage.scheduler_states import CLASS_OF, ending
 from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
 from onbox.triage.weighing.confidence import confidence_in
@@ -42,17 +43,6 @@ NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
 NOTHING = Evidence()
 NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
 IN_DOUBT = "exit-0-beside-a-fault"
-SCHEDULER_STATES = {
-    "TIMEOUT": "time_limit",
-    "DEADLINE": "time_limit",
-    "OUT_OF_MEMORY": "host_oom",
-    "OOMKILLED": "host_oom",
-    "PREEMPTED": "preempted",
-    "EVICTED": "preempted",
-    "NODE_FAIL": "preempted",
-    "BOOT_FAIL": "preempted",
-    "REQUEUED": "preempted",
-}
 _GPU = lazy(r"gpu|cuda|hip|bfc", re.IGNORECASE)
 _SMALL = (
     "NameError",
@@ -153,8 +143,7 @@ def _proven(record: Record, decision: Decision, evidence: Evidence) -> SettledCl
         return SettledClass(
             "host_oom", "counted-oom-kill", "dead", "high", SeenLine(at.number, at.text) if at else record.last_line, at
         )
-    state_word = (evidence.scheduler_state or "").upper().split()
-    stated = SCHEDULER_STATES.get(state_word[0].rstrip("+")) if state_word else None
+    stated = CLASS_OF.get(ending(evidence.scheduler_state or "") or "")
     if stated:
         return SettledClass(stated, "scheduler-state", "dead", "high", _line_of(stated, decision) or record.last_line)
     return None

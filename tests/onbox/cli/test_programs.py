@@ -58,7 +58,7 @@ def test_help_names_every_command_and_loads_none() -> None:
         (["stages", "--names", "--json"], "onbox stages: --json: not allowed with --names\n"),
         (["chain", "--redo"], "onbox chain: option '--redo' requires an argument\n  see: onbox chain --help\n"),
         (["completion"], "onbox completion: missing argument 'SHELL'; choose one of bash, zsh, fish\n"),
-        (["triage", "x", "--signal", "NO"], "onbox triage: invalid value for '--signal': no signal NO\n"),
+        (["triage", "x", "--signal", "NO"], "onbox triage: invalid value for '--signal': NO is no signal: give 1 to"),
         (
             ["completion", "tcsh"],
             "invalid value for 'SHELL': 'tcsh' is not one of 'bash', 'zsh', 'fish'",

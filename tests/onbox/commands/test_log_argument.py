@@ -104,7 +104,7 @@ def test_a_log_may_come_from_a_command(command: str) -> None:
         ("--exit-code", "999", "999 is not in the range"),
         ("--oom-kill-delta", "-1", "-1 is not in the range"),
         ("--inodes-free", "-1", "-1 is not in the range"),
-        ("--signal", "0", "0 is no signal: give a number from 1 to 64 or a name such as TERM"),
+        ("--signal", "0", "0 is no signal: give 1 to 64 or a name, as TERM"),
         ("--signal", "SIGNONE", "SIGNONE is no signal"),
     ],
 )
