@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from onbox.cli.command import command, config_option
-from onbox.commands.shared.log_argument import log_argument, log_to_read, name_of, opened_log
+from onbox.commands.shared.log_argument import age_seconds, log_argument, log_to_read, name_of, opened_log
 from onbox.commands.shared.log_progress import has_ended, progress_settings, regex_limit
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
@@ -19,7 +17,6 @@ from onbox.contract.progress import SCHEMA, Progress, render_progress
 from onbox.logs.large import LargeLogReading, read_large
 from onbox.logs.tail import TAIL_BYTES, last_line
 from onbox.outside import safe_line
-from onbox.system.clock import wall
 from onbox.system.kept import places_of
 
 if TYPE_CHECKING:
@@ -63,11 +60,10 @@ def run(args: Options) -> int:
 def _read(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, float | None]:
     """The progress, the last line (None: there is none), and the age of the log in seconds (None: it is a pipe)."""
     with opened_log(path) as file:
-        log, seen = places_of(file), os.fstat(file.fileno())
+        log, age = places_of(file), age_seconds(file)
         reading = read_large(log, settings)
         end = log.read(max(0, log.size - TAIL_BYTES), log.size)
     _tell_unread(name_of(path), reading)
-    age = max(0.0, wall() - seen.st_mtime) if stat.S_ISREG(seen.st_mode) and path != "-" else None
     return reading.progress, last_line(end), age
 
 

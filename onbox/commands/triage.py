@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import stat
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -15,7 +13,7 @@ import click
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.cli.command import command, config_option
-from onbox.commands.shared.log_argument import log_argument, log_to_read, name_of, opened_log
+from onbox.commands.shared.log_argument import age_seconds, log_argument, log_to_read, name_of, opened_log
 from onbox.commands.shared.log_progress import attempt_of, progress_settings, regex_limit, run_of_log
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.events import Event, Unreadable, parse_events
@@ -31,7 +29,6 @@ from onbox.model.units import parse_duration, parse_size
 from onbox.outside import safe_line
 from onbox.runs.next_step import Standing, next_step
 from onbox.runs.signs import Sign
-from onbox.system.clock import wall
 from onbox.system.journal import read_lines
 from onbox.system.kept import places_of
 from onbox.system.time_limit import TooLong, time_limit
@@ -69,7 +66,7 @@ def _signal(text: str) -> int:
     known = {one.name.removeprefix("SIG"): int(one) for one in signal.Signals}
     number = int(name) if name.isdecimal() else known.get(name, 0)
     if not 0 < number <= MOST_SIGNALS:
-        raise click.BadParameter(f"{text} is no signal: give 1 to {MOST_SIGNALS} or a name, as TERM")
+        raise click.BadParameter(f"{text} is no signal: give 1 to {MOST_SIGNALS} or a name such as TERM")
     return number
 
 
@@ -103,19 +100,8 @@ def run(args: Options) -> int:
     project = load_project_to_read(args.config)
     log = log_to_read(project, args)
     rows = tuple(_user_row(row) for row in project.config.triage)
-    age = args.age if args.age is not None else _age_of(log)
-    recorded = recorded_end(log) if args.exit_code is None and args.signal is None else Evidence()
-    given = {
-        "exit_code": args.exit_code,
-        "signal": args.signal,
-        "oom_kill_delta": args.oom_kill_delta,
-        "disk_free_bytes": args.disk_free,
-        "inodes_free": args.inodes_free,
-        "scheduler_state": args.scheduler_state,
-        "log_age_seconds": age,
-    }
-    evidence = recorded._replace(**{name: value for name, value in given.items() if value is not None})
     with opened_log(log) as file:
+        evidence = _known(args, log, age_seconds(file))
         verdict, places = _verdict(file, name_of(log), evidence, rows)
         if not evidence.process_alive and may_be_done(verdict):
             verdict = _with_progress(verdict, places, progress_settings(project, log))
@@ -125,6 +111,21 @@ def run(args: Options) -> int:
         print(f"onbox triage: {told}", file=sys.stderr)
     print(json.dumps(verdict.as_json(), ensure_ascii=False) if args.json else render(verdict))
     return Exit.DONE
+
+
+def _known(args: Options, log: str, file_age: float | None) -> Evidence:
+    """What is known besides the log: what was typed goes before what its run has recorded."""
+    recorded = recorded_end(log) if args.exit_code is None and args.signal is None else Evidence()
+    given = {
+        "exit_code": args.exit_code,
+        "signal": args.signal,
+        "oom_kill_delta": args.oom_kill_delta,
+        "disk_free_bytes": args.disk_free,
+        "inodes_free": args.inodes_free,
+        "scheduler_state": args.scheduler_state,
+        "log_age_seconds": file_age if args.age is None else args.age,
+    }
+    return recorded._replace(**{name: value for name, value in given.items() if value is not None})
 
 
 def _verdict(file: BinaryIO, name: str, evidence: Evidence, rows: tuple[UserRow, ...]) -> tuple[Diagnosis, Places]:
@@ -155,7 +156,7 @@ def _verdict(file: BinaryIO, name: str, evidence: Evidence, rows: tuple[UserRow,
 
 def _tell_unread(name: str, excerpt: Excerpt) -> None:
     if excerpt.unread_bytes:
-        told = f"{excerpt.unread_bytes} bytes in the middle of {name} went by unread; a log that is named is searched"
+        told = f"{excerpt.unread_bytes} bytes in the middle of {name} went by unread; a log in a file is searched there"
     elif excerpt.only_searched_bytes:
         told = (
             f"{excerpt.only_searched_bytes} bytes in the middle of {name} were only searched for the words of common"
@@ -313,12 +314,3 @@ def _evidence_of(marker: Marker) -> Evidence:
 def _user_row(row: Mapping[str, object]) -> UserRow:
     remedy = row.get("remedy")
     return UserRow(str(row["regex"]), str(row["class"]), str(remedy) if remedy else None, row.get("retry") is True)
-
-
-def _age_of(path: str) -> float | None:
-    """Seconds since the file was written, also of one that is the standard input; None for a pipe."""
-    try:
-        seen = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
-    except (OSError, ValueError) as error:  # a standard input that is closed has no descriptor
-        raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error}") from error
-    return max(0.0, wall() - seen.st_mtime) if stat.S_ISREG(seen.st_mode) else None

@@ -300,7 +300,7 @@ class ProgressReader:
             verdicts[folded] = folded.startswith(_BEGINNINGS) or any(trace in folded for trace in traces)
 
     def _alike_line(self, line: bytes) -> None:
-        """A line with a trace: read, unless it goes on as the alike lines before it did."""
+        """A line with a trace, or of the user's own regex: read, unless it goes on as the alike lines before it did."""
         self._track.place += 1
         line = self._cut(line)
         form = line.translate(None, _DIGITS)

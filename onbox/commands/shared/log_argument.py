@@ -17,6 +17,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import SWEEP
 from onbox.errors import Trouble
 from onbox.outside import safe_line
+from onbox.system.clock import wall
 from onbox.system.files import open_plain
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _is_there(path: str) -> bool:
             raise Trouble(Exit.USAGE, f"cannot read the log {path}: it is a link to a file that is gone") from None
         return False
     except OSError as error:
-        raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}") from error
+        raise _unreadable(path, error) from error
     if stat.S_ISDIR(seen.st_mode):
         raise Trouble(Exit.USAGE, f"{path} is a folder: name a log in it")
     if stat.S_ISCHR(seen.st_mode) or stat.S_ISBLK(seen.st_mode):
@@ -94,12 +95,22 @@ def opened_log(path: str) -> Iterator[BinaryIO]:
         with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
             yield file
     except OSError as error:
-        raise Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}") from error
+        raise _unreadable(path, error) from error
+
+
+def age_seconds(file: BinaryIO) -> float | None:
+    """Since the opened log was written, also where it is the standard input; None for a pipe."""
+    seen = os.fstat(file.fileno())
+    return max(0.0, wall() - seen.st_mtime) if stat.S_ISREG(seen.st_mode) else None
 
 
 def name_of(path: str) -> str:
     """As a sentence says it."""
     return "the standard input" if path == "-" else safe_line(path, 4096)
+
+
+def _unreadable(path: str, error: OSError) -> Trouble:
+    return Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}")
 
 
 def _refuse_other_data(path: str, file: BinaryIO, size: int) -> None:

@@ -38,8 +38,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     progress = _shown(track, pick, configured_max, ending, beginning)
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
     looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
-    is_over = looped or ending.tells_early_stop or (may_be_over and _is_over(progress, ending))
-    if not progress.finished and is_over:
+    is_told = looped or ending.tells_early_stop
+    if not progress.finished and (is_told or (may_be_over and _is_over(progress, ending))):
         progress = progress._replace(finished=True)
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)

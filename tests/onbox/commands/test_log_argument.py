@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 import os
 import random
@@ -104,7 +105,7 @@ def test_a_log_may_come_from_a_command(command: str) -> None:
         ("--exit-code", "999", "999 is not in the range"),
         ("--oom-kill-delta", "-1", "-1 is not in the range"),
         ("--inodes-free", "-1", "-1 is not in the range"),
-        ("--signal", "0", "0 is no signal: give 1 to 64 or a name, as TERM"),
+        ("--signal", "0", "0 is no signal: give 1 to 64 or a name such as TERM"),
         ("--signal", "SIGNONE", "SIGNONE is no signal"),
     ],
 )
@@ -177,3 +178,7 @@ def test_a_file_that_is_the_standard_input_has_its_age(tmp_path: Path) -> None:
         triage = [sys.executable, "-m", "onbox", "triage", "-"]
         done = subprocess.run(triage, stdin=stream, capture_output=True, check=True)
     assert done.stdout.startswith(b"hang_stall: stalled")
+    with open(log, "rb") as stream:
+        progress = [sys.executable, "-m", "onbox", "progress", "-", "--json"]
+        done = subprocess.run(progress, stdin=stream, capture_output=True, check=True)
+    assert json.loads(done.stdout)["log_age_seconds"] > 86400
