@@ -125,7 +125,7 @@ def parse_log(blocks: tuple[MarkBlock, ...], code: int | None, known: Cursor | N
     if event in ("same", "grown") and known is None:  # what the box went on from is no longer believed here
         return LogNews("first", Cursor(device, inode, 0, digest(b"")), size, mtime, 0, (), 0, checksum=checksum(b""))
     here = [at for at, block in enumerate(blocks) if block.words[0] in ("log", "new")][-1]
-    found = Span.of(blocks[here:])
+    found = Span.of(blocks[here:]).up_to(size)
     if event == "grown" and known is not None and not found.follows(known):
         # No checksum on the box, or the file was cut after it: what came is not from its beginning.
         return LogNews(
@@ -154,6 +154,10 @@ class Span(NamedTuple):
                 if block.words[0] == "at" and len(block.words) == 2 and block.words[1].isdecimal()
             )
         )
+
+    def up_to(self, size: int) -> Span:
+        """Without what was written after the size was told: it ends where a block of `dd` ends, amid a line."""
+        return Span(tuple((start, data[: max(0, size - start)]) for start, data in self.placed))
 
     def behind(self, offset: int) -> tuple[tuple[bytes, ...], int, int]:
         """The bytes from `offset` on, where they end, and how many are missing between the pieces."""

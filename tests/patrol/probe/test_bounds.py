@@ -161,15 +161,15 @@ def test_a_beat_that_meets_a_full_pipe_loses_no_mark(box: LocalBox, tmp_path: Pa
 
 @pytest.mark.parametrize("shell", shell_params())
 def test_a_beat_at_the_end_of_a_section_does_not_hide_its_code(shell: tuple[str, ...]) -> None:
-    beats = "p_watch() { while kill -USR1 $$; do :; done; }\n"  # without a pause
-    names = [f"s{at}" for at in range(20)]
+    beats = "p_watch() { while kill -USR1 $$; do (:); done; }\n"  # without any pause no fork(2) would ever end
+    names = [f"s{at}" for at in range(100)]
     calls = "".join(f"p_section {name} 100000000 {'true' if at % 2 else 'false'}\n" for at, name in enumerate(names))
     script = "{ " + frames.SHELL + beats + frames.BEGIN + calls + frames.END + "} 2>/dev/null\n"
     done = subprocess.run(
         [*shell, "-s", NONCE, "1000000000"], input=script.encode(), capture_output=True, check=True, timeout=60
     )
     parts = split(done.stdout, NONCE).parts
-    assert [parts[name].code for name in names] == [1, 0] * 10
+    assert [parts[name].code for name in names] == [1, 0] * 50
 
 
 def test_what_the_account_exports_does_not_reach_the_probe(box: LocalBox, tmp_path: Path) -> None:

@@ -62,6 +62,22 @@ def test_only_new_bytes_come_and_progress_goes_on(box: LocalBox, tmp_path: Path)
     assert look(box, log)[1].event == "same"
 
 
+def test_a_line_that_is_written_during_the_look_is_not_told_by_half(box: LocalBox, tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_bytes(STEPS)
+    loop = 'n=120; while :; do echo "step $n/1000000 loss 0.5"; n=$((n+1)); done'
+    with log.open("ab") as file:
+        writer = subprocess.Popen(["sh", "-c", loop], stdout=file)
+    try:
+        for _ in range(4):
+            _, seen = look(box, log)
+            assert seen.last_line.startswith("step ")
+            assert seen.last_line.endswith(" loss 0.5")
+    finally:
+        writer.kill()
+        writer.wait()
+
+
 def test_the_cursor_is_at_the_place_of_the_box_side(box: LocalBox, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_bytes(STEPS)
