@@ -24,11 +24,13 @@ from onbox.contract.states import RunState
 from onbox.errors import Trouble
 from onbox.logs.large import read_large
 from onbox.logs.model.counts import counts_of
+from onbox.logs.model.lines import stamp_seconds
 from onbox.logs.progress import ProgressSettings
-from onbox.model.units import parse_duration, parse_size
+from onbox.model.units import format_duration, parse_duration, parse_size
 from onbox.outside import safe_line
 from onbox.runs.next_step import Standing, next_step
 from onbox.runs.signs import Sign
+from onbox.system.clock import wall
 from onbox.system.journal import read_lines
 from onbox.system.kept import places_of
 from onbox.system.time_limit import TooLong, time_limit
@@ -58,6 +60,8 @@ The exit code is 0 whatever the verdict is.
 """
 BLOCK_BYTES = 1 << 20
 MOST_SIGNALS = signal.NSIG - 1
+A_ZONE_SECONDS = 26 * 3600  # by no more can two clocks differ that tell different zones
+LONG_AGO_SECONDS = 400 * 86400
 USER_ROWS_SECONDS = 30  # a regular expression of the user's own may take for ever; the built-in ones do not
 
 
@@ -106,6 +110,7 @@ def run(args: Options) -> int:
         if not evidence.process_alive and may_be_done(verdict):
             verdict = _with_progress(verdict, places, progress_settings(project, log))
     verdict = _beside_its_run(verdict, log)
+    _tell_copy(verdict, evidence.log_age_seconds)
     if args.oom_kill_delta and verdict.failure_class != "host_oom":
         told = "an OOM kill was counted, and nothing shows that the run died of it: it may have hit a process beside it"
         print(f"onbox triage: {told}", file=sys.stderr)
@@ -165,6 +170,18 @@ def _tell_unread(name: str, excerpt: Excerpt) -> None:
     else:
         return
     print(f"onbox triage: {told}", file=sys.stderr)
+
+
+def _tell_copy(verdict: Diagnosis, age_seconds: float | None) -> None:
+    """Of a log that seems alive, whose last line says that it was written long before the file was."""
+    said = stamp_seconds(verdict.line or "")
+    if verdict.state != "running" or said is None or age_seconds is None:
+        return
+    since = wall() - said
+    if A_ZONE_SECONDS < since - age_seconds < LONG_AGO_SECONDS:  # beyond that, it is rather a simulation's time
+        age = format_duration(since)
+        told = f"its last line tells a time {age} ago, and its file is newer: if it is a copy, give --age {age}"
+        print(f"onbox triage: {told}", file=sys.stderr)
 
 
 def _with_progress(verdict: Diagnosis, log: Places, settings: ProgressSettings) -> Diagnosis:

@@ -16,7 +16,8 @@ from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
 from onbox.logs.loops import names_repetition
 from onbox.logs.measures import NOTHING, read_measures
-from onbox.logs.model.lines import message
+from onbox.logs.model.lines import is_date, message, stamp_seconds
+from onbox.logs.model.segments import is_pause
 from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.regex import lazy
 
@@ -28,6 +29,7 @@ HEAD_LINES = 6
 HEADING_LETTERS = 120
 HEAD_LETTERS = 12  # a shorter line is no head that one could know again
 FORM_LETTERS = 20
+STAMP_WITHIN = 80  # letters of a line
 _NO_LETTERS = b"0123456789 .,:;+-/|()[]{}<>=%#*\t"
 IN_STEP = 1  # processes that are so near each other do the same work
 _NAMED_RANK = lazy(
@@ -83,9 +85,12 @@ class Track:
         self.line = 0
         self.bar = ""  # key of the newest bar
         self.text = ""  # of the line that is looked at
+        self.stamp: float | None = None  # the newest time stamp of a line
+        self.paused = 0  # number of the last line that was written long after the one before
         self.heading = ""  # the line before, where it showed nothing that counts
         self.head: list[int] = []  # checksums of the letters of the first lines, up to the first counter
         self.head_seen = 0  # number of the last line that was like the first
+        self.head_apart = False  # it came after a long pause, or after an end
         self.started = 0  # number of the last line that starts a run
         self.ended = 0
         self.ended_form = 0  # checksum of the letters of the last line that tells of an end
@@ -158,6 +163,7 @@ class Track:
         """Take in one line. percent: of a display that shows a percentage only, None on all others."""
         self.line += 1
         self.text = text
+        self._take_stamp(text)
         turn = turn_of(text) or self._head_again(text)
         if turn == "ended" and DONE_ONLY.match(text) and self.has_crashed():
             turn = None  # the shell script around it has come to its end
@@ -188,6 +194,14 @@ class Track:
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
             self.percent, self.percent_line = percent, self.line
 
+    def _take_stamp(self, text: str) -> None:
+        stamp = stamp_seconds(text[:STAMP_WITHIN])
+        if is_pause(self.stamp, stamp):
+            self.paused = self.line
+            if is_date(text):
+                self.head_seen, self.head_apart = self.line, True
+        self.stamp = stamp or self.stamp
+
     def _measure(self, text: str) -> None:
         measures = read_measures(text)
         if measures is NOTHING:
@@ -205,17 +219,20 @@ class Track:
         first two, one behind the other, tell it alone.
         """
         if self.head and self.counters and _form(text) == self.head[0] not in self.head[1:2]:
-            self.head_seen = self.line
+            paused, over = 0 < self.paused >= self.line - HEAD_LINES, self._is_over()
+            self.head_seen, self.head_apart = self.line, paused or over
+            if paused and over:
+                self.counters, self.percent, self.loss, self.eta = {}, None, None, None
+                return "started"
             return None
         if self.head_seen and self.head_seen == self.line - 1 and self.head[1:2] == [_form(text)]:
             return "started"
-        if not self.head or max(self.ended, self.crashed) <= self.started or _form(text) not in self.head:
-            return None
-        return "started" if self._has_ended() else None
+        return "started" if _form(text) in self.head and self._is_over() else None
 
-    def _has_ended(self) -> bool:
+    def _is_over(self) -> bool:
+        """Whether an end or a crash was told, and no counter went on since."""
         last = max(self.ended, self.crashed)
-        return all(counter.changed <= last for counter in self.counters.values())
+        return last > self.started and all(counter.changed <= last for counter in self.counters.values())
 
     def _learn_head(self, text: str) -> None:
         if not self.counters and len(self.head) < HEAD_LINES and sum(map(str.isalpha, text)) >= HEAD_LETTERS:
@@ -288,7 +305,8 @@ class Track:
         if said and told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
             sight = sight._replace(key=sight.unit)  # `epoch 3/4`, then `Trained 4 of 4 epochs`
         old = self.counters.get(sight.key)
-        if old is not None and sight.unit == "epoch" and sight.current < old.current and self._is_new_run():
+        anew = old is not None and sight.current < old.current and (sight.unit == "epoch" or self.head_apart)
+        if anew and self._is_new_run():
             self.started, self.raised = self.head_seen, {}
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
             return  # the best round, shown once more

@@ -149,6 +149,16 @@ def test_the_files_age_tells_a_stall(box: Box) -> None:
     assert json.loads(box.onbox("triage", "x.log", "--json").stdout)["class"] == "hang_stall"
 
 
+def test_of_a_copy_it_tells_what_its_age_may_be(box: Box) -> None:
+    """`scp` makes an old log new: its last line says when it was written."""
+    old = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(time.time() - 3 * 86400))
+    (box.project / "copy.log").write_text(f"{old} INFO step 1/10 loss 0.5\n{old} INFO step 2/10 loss 0.4\n")
+    told = box.onbox("triage", "copy.log")
+    assert told.stdout.startswith("success_healthy: running")
+    assert told.stderr.endswith("ago, and its file is newer: if it is a copy, give --age 3d00h\n"), told.stderr
+    assert box.onbox("triage", "copy.log", "--age", "3d00h").stdout.startswith("hang_stall: stalled")
+
+
 def test_a_row_of_the_configuration_comes_first(box: Box) -> None:
     (box.project / "onbox.toml").write_text("[[triage]]\nregex = 'Errno 28'\nclass = 'my_disk'\nretry = true\n")
     (box.project / "x.log").write_text(NO_SPACE)

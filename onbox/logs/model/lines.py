@@ -188,15 +188,32 @@ class LogMessage(NamedTuple):
 
 
 _STAMP_FIELDS = lazy(r"(\d{4})[-/](\d\d)[-/](\d\d)[T_ ]+(\d\d):(\d\d):(\d\d)")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+# As date(1) and ctime(3) write it: `Sat Nov 28 13:11:47 UTC 2026`, `Sat Nov 28 01:11:47 PM UTC 2026`
+_DATE = lazy(
+    rf"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ({'|'.join(_MONTHS)})\s{{1,2}}(\d{{1,2}})"
+    r" (\d\d):(\d\d):(\d\d)(?: ([AP])M)?(?: [A-Z]{2,5}| [+-]\d{2,4})? (\d{4})\b"
+)
 
 
 def stamp_seconds(text: str) -> float | None:
     """The time stamp of a line in seconds since the epoch, whatever its zone; None if it has none."""
     found = _STAMP_FIELDS.search(text)
-    if not found:
+    if found:
+        year, month, day, hour, minute, second = (int(group) for group in found.groups())
+        return float(utc_seconds(year, month, day, hour, minute, second))
+    dated = _DATE.search(text)
+    if not dated:
         return None
-    year, month, day, hour, minute, second = (int(group) for group in found.groups())
-    return float(utc_seconds(year, month, day, hour, minute, second))
+    day, hour, minute, second, year = (int(dated[group]) for group in (2, 3, 4, 5, 7))
+    if dated[6]:
+        hour = hour % 12 + 12 * (dated[6] == "P")
+    return float(utc_seconds(year, 1 + _MONTHS.index(dated[1]), day, hour, minute, second))
+
+
+def is_date(text: str) -> bool:
+    """Whether a line is what date(1) prints, and nothing else: a script's word on where it stands."""
+    return _DATE.fullmatch(text.strip()) is not None
 
 
 def message(text: str) -> LogMessage:

@@ -1,8 +1,8 @@
 """The runs that share one file: where a new one begins. Pure.
 
 Three things tell it: words (a banner, a launcher, "resuming from step 400"); the file's own first lines, which come
-once more; a counter that begins again after a death. The last two count after a death only: ranks that start together
-and loops within loops show the same in a healthy run.
+once more; a counter that begins again. The last two count after a death, or a pause in which cron may have started the
+job once more: ranks that start together and loops within loops show the same in a healthy run.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 HEAD_LINES = 6
 HEAD_LETTERS = 12  # a shorter line is no head that one could know again
+PAUSE_SECONDS = 600  # between two lines, by their time stamps: the program was not running, or all but stood still
 FIRST_COUNTS = 8  # lines of progress from which it is learned where the counters begin
 _BANNER = lazy(
     r"^\W{0,3}[=*#-]{3,80}\s{0,4}(?:\w{1,30} ){0,2}"
@@ -69,6 +70,11 @@ def is_banner(text: str) -> bool:
 def is_explicit(text: str) -> bool:
     """Whether such a line announces the attempt as a whole, and not only that a state was loaded."""
     return bool(_EXPLICIT.search(text)) or is_banner(text)
+
+
+def is_pause(ended: float | None, began: float | None) -> bool:
+    """Whether a line was written long after one before it; False where one of them has no time stamp (None)."""
+    return ended is not None and began is not None and began - ended >= PAUSE_SECONDS
 
 
 class Beginning:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.counts import rises
 from onbox.logs.model.lines import LogMessage, blocks, hosted, message, pieces, readable, stamp_seconds
-from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_explicit
+from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_explicit, is_pause
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
@@ -137,19 +137,26 @@ class Scanner:
         """The run's first lines are learned; after a death, they or a counter that begins again tell of a new run."""
         beginning, is_step = self.beginning, bool(look & PROGRESS)
         if self.deadly:
+            paused = not is_step and form in beginning.head and self._paused(line)
             back = (
                 beginning.begins_again(readable(line), readable(self.previous_progress))
                 if is_step
-                else len(self.loops.get(form, ())) < LOOP_FORM and beginning.comes_again(form, readable(line))
+                else (paused or len(self.loops.get(form, ())) < LOOP_FORM)
+                and beginning.comes_again(form, readable(line))
             )
             if back:
                 self._begin(SeenLine(number, readable(line)), explicit=True)
+                self.attempt.after_pause = paused
         elif is_step:
             beginning.take_counts(readable(line))
         elif not (self.attempt.progress or self.attempt.faults or self.faults.traces or b"raceback" in form):
             text = readable(line)
             if message(text).level not in BAD_LEVELS and not text.startswith("Filesystem "):
                 beginning.take_head(form, text)
+
+    def _paused(self, line: bytes) -> bool:
+        """Whether a line was written long after the last one of progress."""
+        return is_pause(stamp_seconds(readable(self.previous_progress)), stamp_seconds(readable(line)))
 
     def _begin(self, at: SeenLine, *, explicit: bool) -> None:
         """A new attempt."""
