@@ -15,7 +15,8 @@ HEAD = """\
 maximum
 exactly, and `no progress shown` where there is none.
 
-- Only the last run in a log counts: a restart line drops the counters before it as soon as the new run shows its own.
+- Only the last run in a log counts: a restart line, or the first line once more after ten minutes (cron), drops the
+  counters before it as soon as the new run shows its own.
 - The primary counter is the outermost one of the whole run. One with an exact maximum wins; an epoch with a maximum
   wins over
   the batches inside it; what goes back to its start while the epoch goes on is inside the epoch.
