@@ -48,6 +48,9 @@ def run(args: Options) -> int:
     if settings.max is not None and (progress.current or 0) > settings.max:
         told = f"[progress] max = {settings.max} is below {progress.current}, where the log stands: correct it"
         print(f"onbox progress: {told}", file=sys.stderr)
+    if settings.regex and progress.rule != "own":
+        told = "the regex of [progress] gives no number of this log: what is shown is read without it"
+        print(f"onbox progress: {told}", file=sys.stderr)
     if has_ended(log):
         progress = progress._replace(eta_seconds=None)
     if args.json:

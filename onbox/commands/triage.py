@@ -35,7 +35,7 @@ from onbox.system.journal import read_lines
 from onbox.system.kept import places_of
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.classes import NEVER
-from onbox.triage.classify import NO_ROOM_RULES, classify, may_be_done, with_progress
+from onbox.triage.classify import ENDED_WELL, NO_ROOM_RULES, classify, may_be_done, with_progress
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.large import Excerpt
 from onbox.triage.rules.rows import UserRow
@@ -101,6 +101,8 @@ def _scheduler_state(text: str) -> str:
 @click.option("--json", is_flag=True, help="the verdict as one JSON object")
 @config_option
 def run(args: Options) -> int:
+    if args.exit_code == 0 and args.signal is not None:
+        raise Trouble(Exit.USAGE, "--exit-code 0 and --signal exclude each other: a signal ends no process well")
     project = load_project_to_read(args.config)
     log = log_to_read(project, args)
     rows = tuple(_user_row(row) for row in project.config.triage)
@@ -189,8 +191,9 @@ def _with_progress(verdict: Diagnosis, log: Places, settings: ProgressSettings) 
     tells, as `onbox progress` reads it.
     """
     outer = next(iter(counts_of(verdict.line or "")), None)
-    if settings == ProgressSettings() and outer is not None and outer.maximum is not None and not outer.at_end:
-        return verdict  # its last line is in the middle of the loop
+    in_the_middle = outer is not None and outer.maximum is not None and not outer.at_end
+    if in_the_middle and settings == ProgressSettings() and verdict.rule != ENDED_WELL:
+        return verdict
     with regex_limit(settings):
         return with_progress(verdict, read_large(log, settings).progress)
 

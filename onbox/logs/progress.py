@@ -16,6 +16,7 @@ from onbox.logs.judge.choose import choose
 from onbox.logs.judge.closing import TAIL_BYTES, ClosingLines
 from onbox.logs.line.percents import read_percent
 from onbox.logs.links import Links
+from onbox.logs.model.carriers import Carried
 from onbox.logs.track import Track
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from onbox.contract.progress import Progress
 
 PENDING_BYTES = 1 << 15
+FIRST_LINES = 12  # of a log, which wait for each other: they tell what carried it here
 TEXT_LIMIT = 500  # of a longer line so much of its beginning and of its end is looked at
 OWN_TEXT_LIMIT = 2000  # with a regular expression of the user's own, which has a limit on its time
 BLOCK_BYTES = 1 << 18
@@ -88,6 +90,7 @@ class ProgressReader:
         self._track = Track()
         self._links = Links()
         self._pending = b""
+        self._carried = Carried(processes=False)
         self._tail = b""  # the log's last bytes
         self._beginning = b""  # its first ones
         self._drawing = False  # of the line that is overwritten, the first piece has been read
@@ -108,6 +111,7 @@ class ProgressReader:
             "track": self._track.state(),
             "links": self._links.state(),
             "pending": self._pending.decode("latin-1"),
+            "carried": self._carried.state(),
             "tail": self._tail.decode("latin-1"),
             "beginning": self._beginning.decode("latin-1"),
             "drawing": self._drawing,
@@ -139,6 +143,8 @@ class ProgressReader:
         reader._skipped = state["skipped"].encode("latin-1")
         reader._skipped_place = state["skipped_place"]
         reader._pending = state["pending"].encode("latin-1")
+        reader._carried = Carried(processes=False)
+        reader._carried.take_state(state.get("carried", []))
         reader._tail = state.get("tail", "").encode("latin-1")
         reader._beginning = state.get("beginning", "").encode("latin-1")
         reader._drawing = state.get("drawing", False)
@@ -155,6 +161,9 @@ class ProgressReader:
 
     def _feed_block(self, data: bytes) -> None:
         data = self._pending + data
+        if self._carried.around is None and data.count(b"\n") < FIRST_LINES and len(data) < PENDING_BYTES:
+            self._pending = data
+            return
         end = data.rfind(b"\n") + 1
         growing = data[end:]
         overwritten = b"\r" in growing[:-1] or b"\b" in growing
@@ -194,7 +203,8 @@ class ProgressReader:
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
         end = self._at_end(self.settings)
-        progress = choose(end._track, self.settings.max, ClosingLines(self._tail), self._beginning)  # noqa: SLF001 - its own
+        tail, beginning = end._bare(self._tail), end._bare(self._beginning)  # noqa: SLF001 - its own
+        progress = choose(end._track, self.settings.max, ClosingLines(tail), beginning)  # noqa: SLF001 - as above
         return progress._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - as above
 
     def links(self) -> dict[str, Any]:
@@ -215,7 +225,8 @@ class ProgressReader:
         if not self._pending and not self._skipped:
             return self
         end = ProgressReader.from_state(self.state(), settings)
-        pending = end._pending  # noqa: SLF001 - as above
+        first, _, pending = end._pending.rpartition(b"\n")  # noqa: SLF001 - as above
+        end._lines(first and first + b"\n")  # noqa: SLF001 - as above
         end._lines((whole_part(pending) if only_whole else self._without_cut_end(pending)) + b"\n")  # noqa: SLF001 - as above
         end._read_skipped()  # noqa: SLF001 - as above
         return end
@@ -230,6 +241,8 @@ class ProgressReader:
         if not data:
             return
         data = data.replace(b"\r\n", b"\n")
+        if self._carried.around != []:
+            data = b"\n".join(self._carried.of_first(data.split(b"\n")))
         if b"\r" not in data and b"\b" not in data:
             self._plain(data)
             return
@@ -244,6 +257,10 @@ class ProgressReader:
             self._pieces(line, b"", ended=True)
         if plain:
             self._plain(b"\n".join(plain) + b"\n")
+
+    def _bare(self, data: bytes) -> bytes:
+        """Lines without what carried them here."""
+        return b"\n".join(self._carried.bare(data.split(b"\n"))) if self._carried.around else data
 
     def _pieces(self, line: bytes, following: bytes, *, ended: bool) -> None:
         """A line that was overwritten. Of a display that was drawn again and again, the first and the last are read."""

@@ -43,6 +43,7 @@ NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
 NOTHING = Evidence()
 NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
 IN_DOUBT = "exit-0-beside-a-fault"
+ENDED_WELL = "ended-well"
 _GPU = lazy(r"gpu|cuda|hip|bfc", re.IGNORECASE)
 _SMALL = (
     "NameError",
@@ -82,7 +83,7 @@ def classify(
         row, call = user
         return _dress(call, decision, row)
     settled = _settle(record, decision, evidence)
-    if settled.rule == "ended-well":
+    if settled.rule == ENDED_WELL:
         by_itself = decide(record, dead=False, well=False, exited_zero=False)
         if by_itself.cause is not None:
             return _dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
@@ -93,6 +94,8 @@ def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     """A verdict beside what `onbox progress` says of the same log: where its loop is over, a healthy run is done, and a
     silent one has ended and does not hang.
     """
+    if verdict.rule == ENDED_WELL:
+        return _short_of_its_end(verdict, progress)
     if not may_be_done(verdict):
         return verdict
     is_silent = verdict.rule == "silent-log"
@@ -108,9 +111,20 @@ def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     )  # fmt: skip
 
 
+def _short_of_its_end(verdict: Diagnosis, progress: Progress) -> Diagnosis:
+    """The exit code is 0, and the counter never came to its end: nothing says that it was meant to stop there."""
+    current, most = progress.current, progress.exact_max
+    if progress.finished or current is None or most is None or current >= most:
+        return verdict
+    remedy = f"The exit code is 0, but the log stops at {current}/{most}: see whether it was meant to stop there."
+    return verdict._replace(confidence="low", remedy=remedy)
+
+
 def may_be_done(verdict: Diagnosis) -> bool:
-    """Whether the progress may tell more than the words did: nothing in them is wrong, and no end is told."""
-    if verdict.rule == "silent-log":
+    """Whether the progress may tell more than the words did: nothing in them is wrong, and no end is told, or only by
+    an exit code.
+    """
+    if verdict.rule in ("silent-log", ENDED_WELL):
         return True
     return verdict.failure_class == "success_healthy" and verdict.state in ("running", "unknown")
 
@@ -331,7 +345,7 @@ def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledC
     sign = record.last_line if record.last_line and record.last_line.number > late else None
     sign = sign or attempt.success or attempt.last_progress or record.last_line
     if _ended_well(evidence):
-        return SettledClass("success_healthy", "ended-well", "done", "high", sign)
+        return SettledClass("success_healthy", ENDED_WELL, "done", "high", sign)
     if attempt.success is not None and attempt.progress - attempt.progress_at_success <= 1:
         return SettledClass("success_healthy", "said-done", "done", "medium", sign)
     if attempt.progress and (evidence.process_alive or evidence.log_age_seconds is not None):

@@ -84,6 +84,18 @@ def test_the_users_own_line_and_maximum_count(box: Box) -> None:
     assert box.marker("train_FAILED")["progress"]["text"].startswith("~12/300 (4%)")
 
 
+def test_a_regex_that_fits_no_line_is_told(box: Box) -> None:
+    (box.project / "onbox.toml").write_text("[progress]\nregex = 'did (?P<current>[0-9]+) things'\n")
+    (box.project / "x.log").write_text("step 3/10\n")
+    seen = box.onbox("progress", "x.log")
+    assert seen.stdout == "~3/10 (30%)\n"
+    assert seen.stderr.endswith(
+        "the regex of [progress] gives no number of this log: what is shown is read without it\n"
+    )
+    (box.project / "x.log").write_text("step 3/10\ndid 4 things\n")
+    assert box.onbox("progress", "x.log").stderr == ""
+
+
 def test_a_log_without_progress_shows_none(box: Box) -> None:
     configure(box, "print('rank 3/8 on 2026-11-21, version 2.1/3')\nraise SystemExit(1)\n")
     assert box.onbox("chain").returncode == 1

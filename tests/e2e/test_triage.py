@@ -166,7 +166,23 @@ def test_a_row_of_the_configuration_comes_first(box: Box) -> None:
     assert (verdict["class"], verdict["retry"], verdict["rule"]) == ("my_disk", True, "user-1")
 
 
-@pytest.mark.parametrize("words", [("nope.log",), (".",), ("x", "--signal", "NOPE"), ("x", "--disk-free", "big"), ()])
+def test_exit_code_0_of_a_log_that_stops_half_way_is_told(box: Box) -> None:
+    (box.project / "x.log").write_text("".join(f"Epoch {at}/20 loss 0.5\n" for at in range(1, 8)))
+    told = box.onbox("triage", "x.log", "--exit-code", "0").stdout
+    assert told.startswith("success_healthy: done (confidence low")
+    assert told.endswith("but the log stops at 7/20: see whether it was meant to stop there.\n")
+    with (box.project / "x.log").open("a") as log:
+        log.write("Early stopping at epoch 7\n")
+    assert "confidence high" in box.onbox("triage", "x.log", "--exit-code", "0").stdout
+
+
+WRONG = [
+    ("nope.log",), (".",), ("x", "--signal", "NOPE"), ("x", "--disk-free", "big"),
+    ("x", "--exit-code", "0", "--signal", "9"), (),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", WRONG)
 def test_a_wrong_command_line_is_one_clear_line(box: Box, words: tuple[str, ...]) -> None:
     done = box.onbox("triage", *words)
     assert done.returncode == 64

@@ -57,7 +57,7 @@ def load_project_to_read(config_option: str | None) -> Project:
     except BrokenConfig as broken:
         project = project_despite(broken)
         frozen = "a run goes by what was frozen at its start; " if run_names(project.state_dir) else ""
-        note = f"{broken.path}: {broken.first}\n  {frozen}all errors: onbox check"
+        note = f"{broken.path}: {broken.first}\n  {frozen}no setting of the file is used here; all errors: onbox check"
         print(f"onbox: note: {safe_text(note)}", file=sys.stderr)
         return project
 

@@ -21,6 +21,7 @@ from onbox.logs.model.lines import message, readable
 from onbox.regex import lazy
 
 TAIL_BYTES = 8192
+FEW = 9  # a number up to here may be in any line
 LAST_LINES = 8  # are looked at where no line shows a counter
 LINES_AFTER = 30  # of what is still said behind the word of an end
 LOOPED = 5  # times that a form of line came: it is the loop's
@@ -28,6 +29,7 @@ HEAD_LINES = 4  # of a table, with the rules over and under it
 EARLY_LINES = (2, 12)  # behind the last of such lines, where the end came before its time
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 STOP_TOLD_IN_LAST = 4  # lines: what was best and where it was saved may follow
+_SO_MANY = lazy(r"(?<![\d.,/])(\d{1,15})(?![\d.,/]*\d) [a-z]")
 _BREAKS = lazy(rb"[\r\n]+")
 _EARLY_STOP = lazy(
     r"(?i)(?:^|[:\]|,(-]\s*|\btriggered\s|\bdue to\s)early[ -]?stop(?:ping|ped)?\b(?: (?:triggered|activated|reached))?"
@@ -206,6 +208,11 @@ class ClosingLines:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
         told = [_ALL_DONE.search(said(line)) for line in self._lines[self._counted :]]
         return any(found and (found[1] or found[2]).replace(",", "") == str(maximum) for found in told)
+
+    def tells_made(self, maximum: int) -> bool:
+        """Whether `wrote 1200 samples to x.jsonl` stands behind the last counter, with its maximum."""
+        told = [line.replace(",", "") for line in self._lines[self._counted :] if makes(line)]
+        return maximum > FEW and any(str(maximum) in _SO_MANY.findall(line) for line in told)
 
     def ends_item(self, number: int) -> bool:
         """Whether the last line says that the piece of this number has come to its end: `Trial 59 pruned.`"""

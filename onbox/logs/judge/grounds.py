@@ -150,6 +150,7 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
         scene.ending.sums_up(counted=True)
         or scene.ending.says_made
         or (counter.maximum and scene.ending.tells_all_done(counter.maximum))
+        or (counter.maximum and scene.ending.tells_made(counter.maximum))
     )
     return counter.rounded or followed or left or not told
 

@@ -75,16 +75,17 @@ _TO_GO = lazy(  # `60 frames finished, 36 to go`
     rf"(?i)(?<![\w.,/-])({COUNT}) (?:[a-z]{{2,14}} )?(?:done|processed|completed?|finished|handled|written)"
     rf"[,;|]? (?:and )?({COUNT}) (?:[a-z]{{2,14}} )?(?:to go|left|remaining|pending|to do)(?![a-z])"
 )
-_COUNT_DONE = lazy(
+_THINGS_DONE = (
     rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})\s{{1,8}}(?:done|processed|completed|finished|handled"
-    rf"|generated|simulated|written"
-    r"|converted|seen|consumed)(?![a-z])"
+    r"|generated|simulated|written|converted|seen|consumed)(?![a-z])"
 )
+_COUNT_DONE = lazy(_THINGS_DONE)
+_SO_FAR = lazy(_THINGS_DONE + r"\W{1,3}(?:so far|in total|total|altogether)(?![a-z])")
 _NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms errors warnings failures".split())
 _WHOLE = r"(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(?!\d)"
 _ANY_FRACTION = lazy(
     rf"(?<![\w.,/:-])[A-Z]?(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,12}}\[?(?P<max>{_WHOLE})"
-    r"(?![\w./%-]|:\S|,\d|\s?[kKMGT]i?B)"
+    r"(?![\w/%-]|\.(?!\.)|:\S|,\d|\s?[kKMGT]i?B)"  # but `Quantizing layer 3/32...`
 )
 _INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{3,20}) #?(\d{1,6})/(\d{1,6}): ")
 _FIELDS_OF = lazy(r"(?<![\w.])[a-z_]{1,12}=(?P<current>\d{1,12}),?\s{1,4}(?:of|total|max)=(?P<max>\d{1,12})(?![\w.])")
@@ -373,7 +374,7 @@ def _done_count(text: str) -> list[CounterSight]:
         done, more = (parse_count(left[at]) for at in (1, 2))
         most = None if done.rounded or more.rounded else int(done.value + more.value)
         return [CounterSight("done, left", "item", "train", done.value, most, done.rounded, "done-count")]
-    found = _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
+    found = _SO_FAR.search(text) or _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
     if not found:
         return []
     count, word = parse_count(found[1]), found[2].lower()

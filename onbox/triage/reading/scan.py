@@ -10,8 +10,9 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.carriers import Carried
 from onbox.logs.model.counts import rises
-from onbox.logs.model.lines import LogMessage, blocks, hosted, message, pieces, readable, stamp_seconds
+from onbox.logs.model.lines import Block, LogMessage, blocks, hosted, message, pieces, readable, stamp_seconds
 from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_explicit, is_pause
 from onbox.regex import lazy
 from onbox.triage.reading import signs
@@ -70,6 +71,9 @@ class Scanner:
         self.tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL)
         self.lines = 0
         self.next_line = 1
+        self.carried = Carried(processes=True)
+        self.raw = Block(1, [])  # the lines that are taken in now, as they came
+        self.stamped = (b"", b"")  # as they came: the first and the last line of progress
         self.mounts = MountTables()
         self.anything_protocol = False  # a test suite's, in which what begins with # is a remark
         self.beginning = Beginning()
@@ -82,7 +86,8 @@ class Scanner:
         if first > self.next_line:
             self._leap()
         self.next_line = first + len(lines)
-        numbered = pieces(first, lines)
+        self.raw = Block(first, lines)
+        numbered = pieces(first, self.carried.of_first(lines))
         if not numbered:
             return
         forms = b"\n".join([line for _, line in numbered]).translate(None, _DELETED).split(b"\n")
@@ -126,8 +131,11 @@ class Scanner:
         attempt.steps.add((attempt.progress, number, line))
         if attempt.progress <= EARLY:
             attempt.early.append((attempt.progress, number, line))
+        raw = self._raw(number)
         if attempt.progress == 1 or not self.first_progress:
             self.first_progress, self.first_count = line, attempt.progress
+            self.stamped = (raw, raw)
+        self.stamped = (self.stamped[0], raw)
         self.previous_progress = line
         self.last_progress = (number, line)
         if look & LOSS and attempt.lost is not None and not look & SUMS_UP:
@@ -137,7 +145,7 @@ class Scanner:
         """The run's first lines are learned; after a death, they or a counter that begins again tell of a new run."""
         beginning, is_step = self.beginning, bool(look & PROGRESS)
         if self.deadly:
-            paused = not is_step and form in beginning.head and self._paused(line)
+            paused = not is_step and form in beginning.head and self._paused(number)
             back = (
                 beginning.begins_again(readable(line), readable(self.previous_progress))
                 if is_step
@@ -154,9 +162,13 @@ class Scanner:
             if message(text).level not in BAD_LEVELS and not text.startswith("Filesystem "):
                 beginning.take_head(form, text)
 
-    def _paused(self, line: bytes) -> bool:
+    def _paused(self, number: int) -> bool:
         """Whether a line was written long after the last one of progress."""
-        return is_pause(stamp_seconds(readable(self.previous_progress)), stamp_seconds(readable(line)))
+        return is_pause(stamp_seconds(readable(self.stamped[1])), stamp_seconds(readable(self._raw(number))))
+
+    def _raw(self, number: int) -> bytes:
+        """A line that is taken in now, as it came."""
+        return self.raw.lines[number - self.raw.first]
 
     def _begin(self, at: SeenLine, *, explicit: bool) -> None:
         """A new attempt."""
@@ -343,7 +355,7 @@ class Scanner:
         bar = _SECONDS_PER_STEP.search(last)
         if bar:
             return float(bar[1])
-        began, ended = stamp_seconds(readable(self.first_progress)), stamp_seconds(last)
+        began, ended = (stamp_seconds(readable(line)) for line in self.stamped)
         return (ended - began) / lines if began is not None and ended is not None else None
 
     def _look_back(self, number: int, line: bytes, progress: int) -> None:

@@ -146,7 +146,9 @@ EXHAUSTED = lazy(
     r"|unrecoverable|(?:that was|was|is) the last (?:try|attempt|one)|no (?:\w+ )?(?:tries|attempts|retries) left"
     r"|still (?:fail\w*|not)"
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
-    r"|(?:attempt|try|retry) (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b",
+    r"|(?:attempt|try|retry) (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b"
+    # what was to come behind it: no piece of the same work
+    r"|\bexit(?:ed|s)? (?:with )?(?:code |status |rc=?)?[1-9]\d{0,2}\W{1,3}skipp(?:ing|ed) (?!(?:it|this|that|the)\b)",
     re.IGNORECASE,
 )
 

@@ -8,7 +8,7 @@ HARDWARE: tuple[RuleRow, ...] = (
     RuleRow(
         "xid",
         "gpu_hardware",
-        CAUSE,
+        CAUSE + 2,  # below the runtime, whose words ("unspecified launch failure") come first and say less
         "xid",
         r"\bxid\b\W{0,8}(?:\(pci:[^)]*\))?\W{0,8}(?:32|38|48|5[4-8]|6[1-58]|7[149]|8[0-9]|9[0-57-9]|109|11\d|12\d"
         r"|13[0-9]"

@@ -55,12 +55,21 @@ def _is_word_of_a_script(text: str) -> bool:
     return _OF_A_SCRIPT.search(message(text).text) is not None
 
 
+# `training finished, uploading the checkpoint`: that is work, too.
+_ANNOUNCES = lazy(
+    r"(?i)\b(?:finished|completed?|done|ended)\b[^,;:.]{0,24}[,;:.-]+ (?:now |then |next |and |will be )?"
+    r"(?:upload|push|export|evaluat|sav|copy|merg|sync|convert|publish|transfer|writ|test|start|run|archiv)\w*ing\b"
+)
+
+
 def came_after_the_work(fault: Fault, scene: Scene) -> bool:
     attempt = scene.attempt
     if _is_at_a_stage(attempt):
         return False
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
     if attempt.success is None or is_of_build(message(attempt.success.text).text):
+        return False
+    if _ANNOUNCES.search(attempt.success.text) and not attempt.signs_after(fault):
         return False
     return attempt.signs_after(fault) <= 1 and not went_on
 

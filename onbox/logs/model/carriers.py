@@ -1,0 +1,179 @@
+"""What carried a log here put something around each of its lines: a container engine a stream, an orchestrator a time,
+a launcher the number of a task. Told by a log's first lines, and taken off before anything is read. Pure.
+
+What a program's own logger writes before a line (a time, a level) stays. The form of a rank stays too, in one spelling:
+it tells who wrote the line.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Sequence
+
+HEAD_LINES = 200  # of a log, from which its carriers are told
+FEW_LINES = 3  # of one form, that are no chance
+SHARE = 0.6  # of these lines: a script may have spoken before its task was started
+DEEP = 3  # carriers around each other
+
+
+class Carrier(NamedTuple):
+    """what: for the reader of this table. form: of a line; `text` is what was carried, `who` wrote it, if that is told.
+    bare: of what it found, the line to read. several: the same where several write, so that each must keep its name;
+    None: such lines stay as they are.
+    """
+
+    what: str
+    form: re.Pattern[bytes]
+    bare: Callable[[re.Match[bytes]], bytes]
+    several: Callable[[re.Match[bytes]], bytes] | None
+
+
+def _text(found: re.Match[bytes]) -> bytes:
+    return found["text"]
+
+
+def _as_rank(found: re.Match[bytes]) -> bytes:
+    return b"[rank" + found["who"] + b"]: " + found["text"]
+
+
+def _from_json(found: re.Match[bytes]) -> bytes:
+    try:
+        text = json.loads(b'"' + found["text"] + b'"')
+    except ValueError:  # cut, or no UTF-8
+        return found[0]
+    return str(text).removesuffix("\n").encode("utf-8", "replace").replace(b"\n", b"\r")
+
+
+_QUOTED = rb'"(?P<text>(?:[^"\\]|\\.)*)"'
+_FIELDS = rb'(?:"[^"\\]{1,80}":\s?(?:"[^"\\]{0,200}"|[\w.-]{1,40}|\{[^{}]{0,1000}\}),\s?){0,12}'
+_SECONDS = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
+_ZONE = rb"(?:Z|[+-]\d\d:?\d\d)"
+_MONTH_AND_TIME = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+_TEXT = rb"(?P<text>.*)"
+_MAYBE_SPACE = rb"(?: (?=(?:  )*\S))?"  # of this launcher, and not of an indentation, which is even
+
+
+def _around(what: str, form: bytes) -> Carrier:
+    return Carrier(what, lazy(form), _text, None)
+
+
+def _of_json(what: str, form: bytes) -> Carrier:
+    return Carrier(what, lazy(form), _from_json, None)
+
+
+def _of_ranks(what: str, form: bytes) -> Carrier:
+    return Carrier(what, lazy(form), _text, _as_rank)
+
+
+_CARRIERS = (
+    _of_json("Docker's json-file", rb'\{"log":' + _QUOTED + rb',"stream":"std(?:out|err)".*\}\s*'),
+    _of_json("Google Cloud Logging", rb"\{" + _FIELDS + rb'"textPayload":\s?' + _QUOTED + rb".*\}\s*"),
+    _around("a container's log file (CRI)", _SECONDS + rb"[.\d]*" + _ZONE + rb" std(?:out|err) [FP] " + _TEXT),
+    _around(
+        "Kubernetes, Docker and GitHub with time stamps",
+        rb"(?:[^\t\r]{1,80}\t[^\t\r]{1,80}\t)?" + _SECONDS + rb"\.\d{7,9}" + _ZONE + rb" " + _TEXT,
+    ),
+    _around("GitLab", _SECONDS + rb"\.\d{6}Z \d\d[OE][ +]" + _TEXT),
+    _around(
+        "Airflow",
+        rb"\[" + _SECONDS + rb"\.\d{3}" + _ZONE + rb"\] \{\w{1,40}\.py:\d{1,5}\} (?:INFO|ERROR|WARNING) - "
+        rb"(?:\[[\w-]{1,40}\] )?" + _TEXT,
+    ),
+    _around("CloudWatch", _SECONDS + rb"(?:\.\d{3})?" + _ZONE + rb" (?P<who>[\w.-]{1,80}/\S{1,200}) " + _TEXT),
+    _around("journald and syslog", _MONTH_AND_TIME + rb" (?P<who>[\w.-]{1,64} [\w./@-]{1,64}\[\d{1,8}\]): " + _TEXT),
+    _around("ts of moreutils", _MONTH_AND_TIME + rb" (?!\S+ (?:kernel|[\w./()-]{1,60}\[\d+\]): )" + _TEXT),
+    _around("docker compose", rb"(?P<who>[a-z][\w.-]{0,60}\s{1,40})\| ?" + _TEXT),
+    _around("stern", rb"(?P<who>[a-z][a-z0-9-]{0,60}-(?=[a-z]{0,4}\d)[a-z0-9]{5} [a-z][a-z0-9-]{0,40}) " + _TEXT),
+    _of_ranks("srun --label", rb" {0,5}(?P<who>\d{1,5}):(?: |$)" + _TEXT),
+    _of_ranks(
+        "mpirun --tag-output, SageMaker",
+        rb"\[\d{1,5},(?:mpirank:)?(?P<who>\d{1,6})(?:,[\w-]{1,40})?\]<std(?:out|err)>:" + _MAYBE_SPACE + _TEXT,
+    ),
+    _of_ranks("torchrun --tee", rb"\[default(?P<who>\d{1,5})\]:" + _MAYBE_SPACE + _TEXT),
+)
+
+
+# Who asks which process wrote a line leaves it there.
+_RAY = _around("Ray", rb"(?:\x1b\[\d{1,3}m)?\((?P<who>[^()\r]{0,60}\bpid=\d{1,9}[^()\r]{0,60})\)(?:\x1b\[0m)? " + _TEXT)
+
+
+class Around(NamedTuple):
+    """A carrier of a log. writer: the only one that its first lines tell; None: they tell several, or none."""
+
+    carrier: Carrier
+    writer: bytes | None
+
+    def bare(self, line: bytes) -> bytes:
+        """What it carried; a line that it did not carry stays as it is."""
+        found = self.carrier.form.fullmatch(line.rstrip(b"\r"))
+        if found is None:
+            return line
+        if "who" not in self.carrier.form.groupindex or found["who"] == self.writer:
+            return self.carrier.bare(found)
+        return line if self.carrier.several is None else self.carrier.several(found)
+
+
+class Carried:
+    """The carriers of one log, the outermost first, as its first lines tell. processes: whether it is asked which
+    process of several wrote a line.
+    """
+
+    def __init__(self, *, processes: bool) -> None:
+        self.known = _CARRIERS if processes else (*_CARRIERS, _RAY)
+        self.around: list[Around] | None = None  # None: that is not known yet
+
+    def state(self) -> list[list[str | None]] | None:
+        """JSON-able."""
+        if self.around is None:
+            return None
+        return [[one.carrier.what, None if one.writer is None else one.writer.decode("latin-1")] for one in self.around]
+
+    def take_state(self, state: Sequence[Sequence[str | None]] | None) -> None:
+        if state is None:
+            return
+        writers = {what: None if writer is None else writer.encode("latin-1") for what, writer in state}
+        by_what = {carrier.what: carrier for carrier in self.known}
+        self.around = [Around(by_what[what], writer) for what, writer in writers.items() if what in by_what]
+
+    def of_first(self, lines: list[bytes]) -> list[bytes]:
+        """As `bare`; the first lines that come, up to `HEAD_LINES`, tell what is around them."""
+        if self.around is None:
+            self.around = _found(self.known, [line for line in lines[:HEAD_LINES] if line.strip()])
+        return self.bare(lines)
+
+    def bare(self, lines: list[bytes]) -> list[bytes]:
+        """The lines without what is around them."""
+        for one in self.around or ():
+            lines = list(map(one.bare, lines))
+        return lines
+
+
+def _found(known: Sequence[Carrier], lines: Sequence[bytes]) -> list[Around]:
+    around: list[Around] = []
+    while len(around) < DEEP:
+        left = (carrier for carrier in known if all(carrier is not one.carrier for one in around))
+        found = next(filter(None, (_carries(carrier, lines) for carrier in left)), None)
+        if found is None:
+            break
+        around.append(found)
+        lines = list(map(found.bare, lines))
+    return around
+
+
+def _carries(carrier: Carrier, lines: Sequence[bytes]) -> Around | None:
+    found = [match for match in (carrier.form.fullmatch(line.rstrip(b"\r")) for line in lines) if match]
+    if len(found) < FEW_LINES or len(found) < SHARE * len(lines):
+        return None
+    if "who" not in carrier.form.groupindex:
+        return Around(carrier, None)
+    writers = {match["who"] for match in found}
+    if len(writers) == 1:
+        return Around(carrier, writers.pop())
+    return Around(carrier, None) if carrier.several and 2 * len(writers) <= len(found) else None
