@@ -59,7 +59,7 @@ _LAYERS = (
         ("disk_full", "quota_exceeded", "inode_exhausted", "permission_error"),
         lazy(
             r"no such file|does not exist|not found|unexpected eof|truncat|empty|corrupt|sav(?:e|ing)|writ(?:e|ing)"
-            r"|cache|database|flush|iostream",
+            r"|cache|database|flush|iostream|\bglob\(|\blistdir\(",
             re.IGNORECASE,
         ),
     ),
@@ -71,7 +71,7 @@ _LAYERS = (
         ("network_blip", "auth_error"),
         lazy(
             rf"no such file|does not exist|not found|offline|download|{_NOTHING_THERE}"
-            r"|can't load|cannot load|couldn't find",
+            r"|can't load|cannot load|couldn't find|\bglob\(|\blistdir\(",
             re.IGNORECASE,
         ),
     ),

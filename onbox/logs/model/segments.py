@@ -31,7 +31,7 @@ _BANNER = lazy(
 _RESTART = lazy(
     r"^\W*(?:\d{4}-\d\d-\d\d\S{0,80}\s{1,8})?(?:attempt|try|run|restart|launch)\s{0,8}(?:no\.?|number"
     r"|#)?\s{0,8}\d{1,20}\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
-    r"|policy|count))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
+    r"|policy|count|workers?\b(?! group)))|\bresum(?:ed|ing)\b(?!.{0,10}(?:is|later|failed))"
     r"|\bresume (?:from|at|training)\b.{0,20}\b(?:step|epoch|iter\w{0,24}|checkpoint|\d)|restor(?:ed"
     r"|ing) (?:from|checkpoint|parameters|weights|state|model|run)|\blog of (?:job|attempt|run)\b"
     r"|relaunch(?:ing|ed)|(?:starting|new) (?:attempt|run|try|training session)\b|\bstarting (?:afresh|fresh|anew|over"

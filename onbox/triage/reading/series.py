@@ -143,7 +143,8 @@ def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
         return None
     steps_before = [cells for _, text in steps if len(cells := _cells(text)) == len(columns)]
     before = [*steps_before, *(cells for _, cells in rows[:-LOST_STEPS] if len(cells) == len(columns))]
-    if not any(sum(isfinite(cells[at]) for cells in before) >= LOST_STEPS for at in lost):
+    numbers = 1 if most_are else LOST_STEPS
+    if not any(sum(isfinite(cells[at]) for cells in before) >= numbers for at in lost):
         return None
     first = max(
         (at for at, (_, cells) in enumerate(rows) if len(cells) == len(columns) and isfinite(cells[lost[0]])),

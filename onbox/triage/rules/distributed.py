@@ -122,7 +122,7 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         r"|connect\w{0,24} to.{0,60}(?:store|master|rendezvous).{0,40}(?:timed|fail|refused)"
         r"|client socket has (?:timed out|failed)|socket.{0,20}timed out.{0,40}(?:store|tcpstore|rendezvous)"
         r"|RendezvousConnectionError"
-        r"|RendezvousTimeoutError|rendezvous.{0,80}(?:failed|timed? ?out|closed|error|not complete)|(?:wait"
+        r"|RendezvousTimeoutError|(?<!local[ _])rendezvous.{0,80}(?:failed|timed? ?out|closed|error|not complete)|(?:wait"
         r"|get|store|tcpstore)\b.{0,20}(?:timeout|timed out).{0,60}|(?:connection (?:reset"
         r"|closed) by (?:remote )?peer).{0,80}(?:rank|store|tcp|gloo)"
         r"|collective ops is aborted|(?<!details = \")failed to connect to all addresses|MPI_ERR\w{0,24}"

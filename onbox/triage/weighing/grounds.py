@@ -37,7 +37,13 @@ from onbox.triage.weighing.anothers import (
 )
 from onbox.triage.weighing.buffered import was_overtaken
 from onbox.triage.weighing.claims import is_meant, outlives_success
-from onbox.triage.weighing.last_lines import closes_with_result, closes_with_work, ends_with_done, gave_up
+from onbox.triage.weighing.last_lines import (
+    closes_with_result,
+    closes_with_work,
+    ends_with_done,
+    gave_up,
+    is_of_one_step,
+)
 from onbox.triage.weighing.scene import INFORMED, SURVIVED_PROVEN
 from onbox.triage.weighing.shell import a_shell_goes_on
 from onbox.triage.weighing.unproven import (
@@ -177,6 +183,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a command line that was refused, and another program ended behind it", ended_another),
     Ground(False, "a vague complaint, made before in the same words and outlived", is_made_again),
     Ground(False, "a bare complaint, and the last line of all says done", ends_with_done),
+    Ground(False, "the exit code of one step, a later one ended well, and the work is there", is_of_one_step),
     Ground(False, "a bare complaint or one in hand, and none of the many lines since complains", is_long_past),
     Ground(True, "the work was done, and the log ends with an exception of the program, which nobody caught",
            ends_with_exception),

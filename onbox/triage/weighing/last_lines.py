@@ -12,7 +12,7 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.match import NEARLY_ASKED
 from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, WEAK
-from onbox.triage.rules.rows import ASKED, CAUSE
+from onbox.triage.rules.rows import ASKED, CAUSE, SUMMARY
 from onbox.triage.weighing.outputs import names_a_file
 from onbox.triage.weighing.scene import SURVIVED_PROVEN
 from onbox.triage.weighing.unproven import is_bare
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from onbox.triage.weighing.scene import Scene
 
 _SAVED_IN_LAST = 12  # lines: a summary may follow
+_NUMBER = lazy(r"\d+")
 _DONE = lazy(
     r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?! with [1-9])"
     r"(?!.{0,80}(?:fail|error|abort|(?<!\w)no(?:t|thing)?\b))"
@@ -72,6 +73,16 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
     if closing_outcome(scene.record) is not Outcome.MADE or _WHOLE_FAILED.search(fault.text):
         return False
     return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
+
+
+def is_of_one_step(fault: Fault, scene: Scene) -> bool:
+    """Whether it is the exit code of one step of a script, a later one ended with 0, and the last line of all says that
+    the work is there.
+    """
+    if scene.dead or fault.row.explains > SUMMARY or closing_outcome(scene.record) is not Outcome.MADE:
+        return False
+    form = _NUMBER.sub("0", message(fault.text).text)
+    return any(line.number > fault.number and message(line.text).text == form for line in scene.record.tail)
 
 
 def says_done(text: str) -> bool:
