@@ -132,11 +132,19 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
     """A line that says it goes on may speak of the fault right before it, and of those that stand directly above it."""
     faults, reached = attempt.faults, number - SPEAKS_OF
     for at in range(len(faults) - 1, -1, -1):
-        is_death = faults[at].row.fatal and faults[at].trace is None
+        is_death = (faults[at].row.fatal and faults[at].trace is None) or _outlived_by_threads(faults[at], text)
         if faults[at].number < reached or (is_death and not signs.BEGUN_ANEW.search(text)):
             return
         reached = faults[at].number - 1
         faults[at] = faults[at]._replace(handled=True)
+
+
+def _outlived_by_threads(fault: Fault, text: str) -> bool:
+    """Whether an exception ended the program, and a library's logger warns of what its threads still do."""
+    trace = fault.trace
+    if trace is None or not trace.ends_program or trace.caught or fault.severity < PROVEN:
+        return False
+    return message(text).level == "WARNING"
 
 
 def _most_of(said: LogMessage, named: tuple[str, str] | None, trace: Trace | None, previous: str) -> int:
