@@ -21,6 +21,7 @@ NEEDED = 2
 NEVER = -9  # outweighs a display and a measure; not the log's own word of the end, nor the user's own expression
 LOOKS = 3  # at a number that has not moved: it names one of several
 OFTEN = 2  # times that a number went back
+STAGES = 3  # more than a server shows while it starts
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = frozenset({
     "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
@@ -142,6 +143,8 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
     it was complete, or else the last look at it was.
     """
     behind = scene.behind(counter)
+    if behind <= LINES_SINCE and _is_all_there_is(scene):
+        return False
     left = behind > LINES_SINCE and scene.track.crashed < counter.last
     if counter.kind != "aux" or behind == 0 or not (is_full(counter) or left):
         return False
@@ -153,6 +156,12 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
         or (counter.maximum and scene.ending.tells_made(counter.maximum))
     )
     return counter.rounded or followed or left or not told
+
+
+def _is_all_there_is(scene: Scene) -> bool:
+    """Whether a job does nothing but prepare: several bars of such work, and no other."""
+    bars = [counter for counter in scene.track.counters.values() if counter.made]
+    return len(bars) >= STAGES and all(counter.kind == "aux" and counter.advances for counter in bars)
 
 
 def _was_named_once(counter: Counter, scene: Scene) -> bool:

@@ -19,6 +19,7 @@ AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
 ROUNDS = ("iter", "round")  # of boosting: `n_estimators=700`, and `[iter 25]`
+LONGER_SECONDS = 10  # of two that are over, the one that was at work for so much longer is the work
 RAISED_MAX = 4  # times that a run may state a larger maximum
 
 
@@ -173,7 +174,7 @@ def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool |
         own,
         counter.maximum is not None or counter.unit in track.maxima,
         counter.resets == 0 and counter.unit != "batch",
-        counter.elapsed or 0.0,
+        (counter.elapsed or 0.0) // LONGER_SECONDS,
         counter.last,
     )
 

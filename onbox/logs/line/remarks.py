@@ -89,6 +89,8 @@ ENDED = lazy(
     r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W{0,20}$)|succeeded|selesai|abgeschlossen|beendet"
     r"|terminée?|conclu[ií]d[oa]|completad[oa]|finalizad[oa]|tamamland\w)\b(?!\s*(?:with value|at 0"
     r"|with [1-9]))"
+    r"|\ball (?:\w{1,20} )?(?:epochs|steps|iterations|rounds|folds|trials|stages|tasks|runs|seeds|jobs|samples|batches|shards)"
+    r" (?:are |were |have been )?(?:done|completed?|finished|processed)\b"
     r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
     r"|\bdone training\b"
     r"|\bexit(?:ing|ed) (?:successfully|cleanly|normally(?!, received))\b"
@@ -121,7 +123,9 @@ ENDED = lazy(
     r"(?:(?:has|have) been |was |were |is )?(?:exceeded|reached)\b|\.\.\.1(?:00)? - done\b"
     r"|\b(?:exceeded|reached) (?:the )?max(?:imum)? (?:number of )?(?:iterations|steps|epochs|generations)\b"
 )
-FAREWELL = lazy(r"(?i)wandb\S{0,8} (?:\S{1,16} )?view run .{1,80} at:")  # said at every exit, after a crash too
+FAREWELL = lazy(
+    r"(?i)wandb\S{0,8} (?:(?:\S{1,16} )?view run .{1,80} at:|you can sync this run to the cloud)"
+)  # said at every exit, after a crash too
 IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
 AT_ITS_LIMIT = lazy(r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:")
 DONE_ONLY = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`

@@ -22,8 +22,51 @@ def lines(form: str, *numbers: int) -> str:
     return "".join(form.replace("#", str(at)) + "\n" for at in numbers)
 
 
+def bar(name: str, most: int) -> str:
+    """As tqdm draws it."""
+    shown = ((at, f"{100 * at // most:3}%|##| {at}/{most} [00:02<00:00, 99it/s]") for at in (0, most // 2, most))
+    return "".join(f"\r{name}: {told}" if name else f"\r{told}" for _, told in shown) + "\n"
+
+
 # (log, current, exact maximum)
 COUNTS: dict[str, tuple[str, int | None, int | None]] = {
+    "rows so far, behind the rows of a chunk": (
+        "".join(f"chunk {at}: read 500 rows, dropped 3, {500 * at} rows processed so far\n" for at in (1, 2, 3)),
+        1500,
+        None,
+    ),
+    "layers that are quantized, each above a table": (
+        "".join(f"Quantizing layer {at}/32..\n| name | error |\n| q_proj | 546.1 |\n" for at in (1, 2, 3)),
+        3,
+        32,
+    ),
+    "layers with their errors": ("".join(f"layer {at}/32 q_proj  error 90.{at}\n" for at in (1, 1, 2, 2, 3)), 3, 32),
+    "a bar of making, and what it made": (bar("generating", 1200) + "wrote 1200 samples to s.jsonl\n", 1200, 1200),
+    "a job that only prepares": (
+        "".join(bar(name, 900) for name in ("Filtering", "Tokenizing", "Saving the dataset")) + "tokens: 1,444\n",
+        900,
+        900,
+    ),
+    "a server that starts": (
+        bar("Loading checkpoint shards", 9)
+        + bar("Capturing CUDA graphs", 35)
+        + "INFO:     Started server process [91]\nINFO:     Uvicorn running on http://0.0.0.0:8000\n",
+        None,
+        None,
+    ),
+    "the requests of an evaluation, not their contexts": (
+        bar("", 300) + bar("Running requests", 900) + "\n|task|acc|\n|----|---|\n|qa|0.3|\n",
+        900,
+        900,
+    ),
+    "a bar of Ray's": (
+        "(Task pid=31) Total training steps: 290\n"
+        + "".join(
+            f"(Task pid=31) Training Progress: {at}%|#| {at}/290 [46:4{at}<2:18:52, 38.4s/it]\n" for at in (1, 2)
+        ),
+        2,
+        290,
+    ),
     "of, in other languages": (lines("Эпоха # из 15: потери = 2.25", 1, 2, 3), 3, 15),
     "steps of so many, in Spanish": (lines("paso # de 400, error 0.25", 10, 20, 30), 30, 400),
     "elapsed, remaining, and the counter with its share": (
@@ -392,6 +435,14 @@ ENDS: dict[str, tuple[str, object]] = {
     "a solver's answer": (
         "".join(f"|  {at * 100} | 190 809 {at} | 1.2 % |\n" for at in range(9))
         + "CPU time : 0.27 s\n\nUNSATISFIABLE\n",
+        True,
+    ),
+}
+
+ENDS |= {
+    "all epochs": ("".join(f"ep {at}/3 loss 0.5\n" for at in range(3)) + "INFO|all epochs done, best val 0.5\n", True),
+    "a tracker's summary, offline": (
+        lines("epoch=# loss=0.5", 1, 2, 3) + "wandb: You can sync this run to the cloud by running:\n",
         True,
     ),
 }

@@ -19,6 +19,14 @@ def rejected(at: int, exception: str) -> str:
 
 
 HEALTHY = {
+    "an exit code of one step, 0 of a later one, and the work is there": (
+        "::: cleanup\nrm: cannot remove '/tmp/old': No such file or directory\n::: rc=1\n"
+        "::: train\ntrained on 400 rows\n::: rc=0\nnightly OK\n"
+    ),
+    "TensorFlow gives up an iterator": (
+        "step 320 loss 0.07\nW0000 00:00:1795.94   31033 local_rendezvous.cc:412] Local rendezvous is aborting with "
+        "status: OUT_OF_RANGE: Error in iterator\nstep 360 loss 0.05\ndone, embeddings exported\n"
+    ),
     "the same error as often before, each time with more work behind it": (
         "".join(
             f"2026-11-28T10:41:{at:02}.526 ERROR document {at}69 attempt 1 failed\n"
@@ -580,6 +588,54 @@ FAILED: dict[str, tuple[str, str]] = {
         "".join(
             f"W, [2026-11-28T04:49:0{at}.159830 #16628]  WARN -- sync: page 9: Net::ReadTimeout (try {at}/4)\n"
             for at in range(1, 5)
+        ),
+    ),
+    "a launcher that skips the steps behind it": (
+        "cuda_oom",
+        (
+            TRACE + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.96 GiB.\n"
+            "[run.sh] training exited with code 1, skipping merge and upload\n"
+        ),
+    ),
+    "an upload behind the training": (
+        "auth_error",
+        (
+            "step 4000/4000 loss 1.5\ntraining finished, uploading final checkpoint\nupload failed: ./s.pt to "
+            "s3://b/s.pt An error occurred (AccessDenied) when calling the PutObject operation: Access Denied\n"
+            "exit status 1\n"
+        ),
+    ),
+    "the kernel's word below the runtime's": (
+        "gpu_hardware",
+        (
+            TRACE + "RuntimeError: CUDA error: unspecified launch failure\n[launch] $ dmesg | tail -1\n"
+            "[Fri Nov 20 02:21:33 2026] NVRM: Xid (PCI:0000:9d:00): 79, pid=9, GPU has fallen off the bus.\n"
+        ),
+    ),
+    "a table that is lost from its third row on": (
+        "divergence",
+        (
+            "    iter      time       res_u       res_p\n      10     4.300   2.46e-02   1.11e-02\n"
+            + "".join(f"      {at}0    {at}.300       -nan       -nan\n" for at in range(2, 9))
+        ),
+    ),
+    "what a refused download leaves behind": (
+        "auth_error",
+        (
+            "fatal error: An error occurred (403) when calling the HeadObject operation: Forbidden\n"
+            'Traceback (most recent call last):\n  File "/app/entry.py", line 64, in <module>\n'
+            '    start = sorted(glob.glob("/ckpt/*.ckpt"))[-1]\nIndexError: list index out of range\n'
+        ),
+    ),
+    "a cluster's threads that outlive the program": (
+        "host_oom",
+        (
+            "part 10: 9.3e+06\nx.nanny.memory - WARNING - Worker tcp://127.0.0.1:4 exceeded 95% memory budget. "
+            "Restarting...\npart 11: 9.3e+06\n"
+            + TRACE
+            + "distributed.scheduler.KilledWorker: Attempted to run task 'load-11' on 4 different "
+            "workers, but all those workers died while running it\n"
+            "2026-11-28 14:10:21,666 - x.nanny - WARNING - Restarting worker (status=Status.running)\n"
         ),
     ),
     "a complaint of a tool, and a script that stops for it": (
