@@ -5,6 +5,7 @@ from __future__ import annotations
 from onbox.logs.judge.grounds import GROUNDS, NEEDED
 from onbox.logs.line.shapes import SHAPES
 from onbox.logs.links import RULES
+from onbox.logs.model.carriers import CARRIERS, RAY
 
 HEAD = """\
 # How `onbox progress` reads a log
@@ -66,6 +67,16 @@ is told above.
 | points | ground |
 | --- | --- |
 """
+CARRIED = """
+## What carried a log
+
+What a container engine, an orchestrator or a launcher puts around each line is taken off, for `onbox triage` too; its
+first lines tell it. Several may stand around each other. Where several ranks or services write, each line keeps its
+name; triage leaves Ray's.
+
+| from | example |
+| --- | --- |
+"""
 FORMS = """
 ## Displays made for progress
 
@@ -89,7 +100,8 @@ def render_page() -> str:
     shapes = "".join(f"| {s.id} | {s.meaning} | {s.source} | {_code(s.example)} |\n" for s in SHAPES)
     links = "".join(f"| {rule.tracker} | {_code(rule.example)} |\n" for rule in RULES)
     grounds = "".join(f"| {ground.points:+} | {ground.what} |\n" for ground in GROUNDS)
-    return HEAD.replace("NEEDED", str(NEEDED)) + grounds + FORMS + shapes + MIDDLE + links
+    carried = "".join(f"| {one.what} | {_code(one.example)} |\n" for one in (*CARRIERS, RAY))
+    return HEAD.replace("NEEDED", str(NEEDED)) + grounds + CARRIED + carried + FORMS + shapes + MIDDLE + links
 
 
 def _code(text: str) -> str:

@@ -26,13 +26,14 @@ DEEP = 3  # carriers around each other
 class Carrier(NamedTuple):
     """what: for the reader of this table. form: of a line; `text` is what was carried, `who` wrote it, if that is told.
     bare: of what it found, the line to read. several: the same where several write, so that each must keep its name;
-    None: such lines stay as they are.
+    None: such lines stay as they are. example: such a line, which carries `step 3/9`.
     """
 
     what: str
     form: re.Pattern[bytes]
     bare: Callable[[re.Match[bytes]], bytes]
     several: Callable[[re.Match[bytes]], bytes] | None
+    example: str
 
 
 def _text(found: re.Match[bytes]) -> bytes:
@@ -60,48 +61,81 @@ _TEXT = rb"(?P<text>.*)"
 _MAYBE_SPACE = rb"(?: (?=(?:  )*\S))?"  # of this launcher, and not of an indentation, which is even
 
 
-def _around(what: str, form: bytes) -> Carrier:
-    return Carrier(what, lazy(form), _text, None)
+def _around(what: str, form: bytes, example: str) -> Carrier:
+    return Carrier(what, lazy(form), _text, None, example)
 
 
-def _of_json(what: str, form: bytes) -> Carrier:
-    return Carrier(what, lazy(form), _from_json, None)
+def _of_json(what: str, form: bytes, example: str) -> Carrier:
+    return Carrier(what, lazy(form), _from_json, None, example)
 
 
-def _of_ranks(what: str, form: bytes) -> Carrier:
-    return Carrier(what, lazy(form), _text, _as_rank)
+def _of_ranks(what: str, form: bytes, example: str) -> Carrier:
+    return Carrier(what, lazy(form), _text, _as_rank, example)
 
 
-_CARRIERS = (
-    _of_json("Docker's json-file", rb'\{"log":' + _QUOTED + rb',"stream":"std(?:out|err)".*\}\s*'),
-    _of_json("Google Cloud Logging", rb"\{" + _FIELDS + rb'"textPayload":\s?' + _QUOTED + rb".*\}\s*"),
-    _around("a container's log file (CRI)", _SECONDS + rb"[.\d]*" + _ZONE + rb" std(?:out|err) [FP] " + _TEXT),
+CARRIERS = (
+    _of_json(
+        "Docker's json-file",
+        rb'\{"log":' + _QUOTED + rb',"stream":"std(?:out|err)".*\}\s*',
+        '{"log":"step 3/9\\n","stream":"stderr","time":"2026-11-28T10:00:00.1Z"}',
+    ),
+    _of_json(
+        "Google Cloud Logging",
+        rb"\{" + _FIELDS + rb'"textPayload":\s?' + _QUOTED + rb".*\}\s*",
+        '{"insertId":"a1","severity":"ERROR","textPayload":"step 3/9"}',
+    ),
+    _around(
+        "a container's log file (CRI)",
+        _SECONDS + rb"[.\d]*" + _ZONE + rb" std(?:out|err) [FP] " + _TEXT,
+        "2026-11-28T10:00:00.123456789Z stderr F step 3/9",
+    ),
     _around(
         "Kubernetes, Docker and GitHub with time stamps",
         rb"(?:[^\t\r]{1,80}\t[^\t\r]{1,80}\t)?" + _SECONDS + rb"\.\d{7,9}" + _ZONE + rb" " + _TEXT,
+        "2026-11-28T10:00:00.123456789Z step 3/9",
     ),
-    _around("GitLab", _SECONDS + rb"\.\d{6}Z \d\d[OE][ +]" + _TEXT),
+    _around("GitLab", _SECONDS + rb"\.\d{6}Z \d\d[OE][ +]" + _TEXT, "2026-11-28T10:00:00.123456Z 01O step 3/9"),
     _around(
         "Airflow",
         rb"\[" + _SECONDS + rb"\.\d{3}" + _ZONE + rb"\] \{\w{1,40}\.py:\d{1,5}\} (?:INFO|ERROR|WARNING) - "
         rb"(?:\[[\w-]{1,40}\] )?" + _TEXT,
+        "[2026-11-28T10:00:00.123+0000] {subprocess.py:93} INFO - step 3/9",
     ),
-    _around("CloudWatch", _SECONDS + rb"(?:\.\d{3})?" + _ZONE + rb" (?P<who>[\w.-]{1,80}/\S{1,200}) " + _TEXT),
-    _around("journald and syslog", _MONTH_AND_TIME + rb" (?P<who>[\w.-]{1,64} [\w./@-]{1,64}\[\d{1,8}\]): " + _TEXT),
-    _around("ts of moreutils", _MONTH_AND_TIME + rb" (?!\S+ (?:kernel|[\w./()-]{1,60}\[\d+\]): )" + _TEXT),
-    _around("docker compose", rb"(?P<who>[a-z][\w.-]{0,60}\s{1,40})\| ?" + _TEXT),
-    _around("stern", rb"(?P<who>[a-z][a-z0-9-]{0,60}-(?=[a-z]{0,4}\d)[a-z0-9]{5} [a-z][a-z0-9-]{0,40}) " + _TEXT),
-    _of_ranks("srun --label", rb" {0,5}(?P<who>\d{1,5}):(?: |$)" + _TEXT),
+    _around(
+        "CloudWatch",
+        _SECONDS + rb"(?:\.\d{3})?" + _ZONE + rb" (?P<who>[\w.-]{1,80}/\S{1,200}) " + _TEXT,
+        "2026-11-28T10:00:00+00:00 train/default/a1 step 3/9",
+    ),
+    _around(
+        "journald and syslog",
+        _MONTH_AND_TIME + rb" (?P<who>[\w.-]{1,64} [\w./@-]{1,64}\[\d{1,8}\]): " + _TEXT,
+        "Nov 28 10:00:00 gpu-3 python3[4242]: step 3/9",
+    ),
+    _around(
+        "ts of moreutils",
+        _MONTH_AND_TIME + rb" (?!\S+ (?:kernel|[\w./()-]{1,60}\[\d+\]): )" + _TEXT,
+        "Nov 28 10:00:00 step 3/9",
+    ),
+    _around("docker compose", rb"(?P<who>[a-z][\w.-]{0,60}\s{1,40})\| ?" + _TEXT, "trainer-1  | step 3/9"),
+    _around(
+        "stern",
+        rb"(?P<who>[a-z][a-z0-9-]{0,60}-(?=[a-z]{0,4}\d)[a-z0-9]{5} [a-z][a-z0-9-]{0,40}) " + _TEXT,
+        "train-7f9c8-x2klp main step 3/9",
+    ),
+    _of_ranks("srun --label", rb" {0,5}(?P<who>\d{1,5}):(?: |$)" + _TEXT, "0: step 3/9"),
     _of_ranks(
         "mpirun --tag-output, SageMaker",
         rb"\[\d{1,5},(?:mpirank:)?(?P<who>\d{1,6})(?:,[\w-]{1,40})?\]<std(?:out|err)>:" + _MAYBE_SPACE + _TEXT,
+        "[1,0]<stderr>:step 3/9",
     ),
-    _of_ranks("torchrun --tee", rb"\[default(?P<who>\d{1,5})\]:" + _MAYBE_SPACE + _TEXT),
+    _of_ranks("torchrun --tee", rb"\[default(?P<who>\d{1,5})\]:" + _MAYBE_SPACE + _TEXT, "[default0]:step 3/9"),
 )
-
-
 # Who asks which process wrote a line leaves it there.
-_RAY = _around("Ray", rb"(?:\x1b\[\d{1,3}m)?\((?P<who>[^()\r]{0,60}\bpid=\d{1,9}[^()\r]{0,60})\)(?:\x1b\[0m)? " + _TEXT)
+RAY = _around(
+    "Ray",
+    rb"(?:\x1b\[\d{1,3}m)?\((?P<who>[^()\r]{0,60}\bpid=\d{1,9}[^()\r]{0,60})\)(?:\x1b\[0m)? " + _TEXT,
+    "(Trainer pid=4242, ip=10.0.0.7) step 3/9",
+)
 
 
 class Around(NamedTuple):
@@ -126,7 +160,7 @@ class Carried:
     """
 
     def __init__(self, *, processes: bool) -> None:
-        self.known = _CARRIERS if processes else (*_CARRIERS, _RAY)
+        self.known = CARRIERS if processes else (*CARRIERS, RAY)
         self.around: list[Around] | None = None  # None: that is not known yet
 
     def state(self) -> list[list[str | None]] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from onbox.logs.model.carriers import CARRIERS, RAY, Carrier
 from onbox.logs.progress import ProgressReader, read_progress
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
@@ -45,7 +46,7 @@ def docker(at: int, line: str) -> str:
     )
 
 
-CARRIERS: dict[str, Callable[[int, str], str]] = {
+FORMS: dict[str, Callable[[int, str], str]] = {
     "json-file": docker,
     "google cloud": lambda at, line: json.dumps({"insertId": f"a{at}", "severity": "ERROR", "textPayload": line}),
     "cri": lambda at, line: f"{SECOND.format(at)}.123456789+00:00 stderr F {line}",
@@ -67,14 +68,14 @@ CARRIERS: dict[str, Callable[[int, str], str]] = {
 
 
 @pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
-@pytest.mark.parametrize("form", CARRIERS.values(), ids=CARRIERS)
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_verdict_and_progress_are_those_of_the_bare_log(form: Callable[[int, str], str], log: str) -> None:
     carried, bare = each(log, form), log.encode()
     assert classify(carried, FRESH) == classify(bare, FRESH)
     assert read_progress(carried) == read_progress(bare)
 
 
-@pytest.mark.parametrize("form", CARRIERS.values(), ids=CARRIERS)
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_a_script_may_speak_before_its_task_is_started(form: Callable[[int, str], str]) -> None:
     before = "module load cuda\nstarting on gpu-3\n"
     carried = before.encode() + each(DIED, form)
@@ -84,7 +85,7 @@ def test_a_script_may_speak_before_its_task_is_started(form: Callable[[int, str]
     assert read_progress(carried) == read_progress(DIED.encode())
 
 
-@pytest.mark.parametrize("form", CARRIERS.values(), ids=CARRIERS)
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("cut", [7, 150, 600, 1100])
 def test_it_does_not_depend_on_how_the_bytes_come(form: Callable[[int, str], str], cut: int) -> None:
     carried = each(NESTED, form)
@@ -111,6 +112,13 @@ def test_of_several_services_no_line_loses_its_name() -> None:
     log = "".join(f"trainer-1  | step {at}/9 loss 0.5\nredis-1    | DB saved on disk\n" for at in range(1, 5))
     assert classify(log.encode(), FRESH).line == "redis-1    | DB saved on disk"
     assert read_progress(log.encode()).current == 4
+
+
+@pytest.mark.parametrize("carrier", [*CARRIERS, RAY], ids=lambda carrier: carrier.what)
+def test_each_example_is_what_it_says(carrier: Carrier) -> None:
+    found = carrier.form.fullmatch(carrier.example.encode())
+    assert found is not None
+    assert carrier.bare(found).strip() == b"step 3/9"
 
 
 LOOKALIKES = {
