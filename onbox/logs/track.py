@@ -6,6 +6,7 @@ import re
 from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
+from onbox.logs.again import Again, form
 from onbox.logs.counter import Counter
 from onbox.logs.line.displays import bar_kind
 from onbox.logs.line.numbers import COUNT, parse_count
@@ -16,8 +17,7 @@ from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
 from onbox.logs.loops import names_repetition
 from onbox.logs.measures import NOTHING, read_measures
-from onbox.logs.model.lines import is_date, message, stamp_seconds
-from onbox.logs.model.segments import is_pause
+from onbox.logs.model.lines import message
 from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.regex import lazy
 
@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 COUNTERS_MAX = 64
-HEAD_LINES = 6
+_NOT_PLAIN = ("counters", "table", "text", "again")  # as JSON has it
 HEADING_LETTERS = 120
-HEAD_LETTERS = 12  # a shorter line is no head that one could know again
 FORM_LETTERS = 20
-STAMP_WITHIN = 80  # letters of a line
 _NO_LETTERS = b"0123456789 .,:;+-/|()[]{}<>=%#*\t"
 IN_STEP = 1  # processes that are so near each other do the same work
 _NAMED_RANK = lazy(
@@ -44,11 +42,6 @@ _COMMIT = lazy(
 _SOURCE = lazy(r" {4,60}(?:[\w.,\[\] ]{1,80} = )?(?:(?:return|raise|await|yield|with|for|if) )?[\w.\[\]]{1,80}\(")
 _PATIENCE = lazy(r"(?i)(?:patience|early_?stopping(?:_rounds?)?|stopping_rounds)[\"']?\s?[:=]\s?(\d{1,6})(?![\d./])")
 _TRACKER = lazy(r"wandb:\s")
-
-
-def _form(text: str) -> int:
-    """A checksum of a line's letters."""
-    return crc32(re.sub(r"[^A-Za-z]+", " ", text).encode())
 
 
 def _writer(text: str) -> str:
@@ -85,12 +78,8 @@ class Track:
         self.line = 0
         self.bar = ""  # key of the newest bar
         self.text = ""  # of the line that is looked at
-        self.stamp: float | None = None  # the newest time stamp of a line
-        self.paused = 0  # number of the last line that was written long after the one before
         self.heading = ""  # the line before, where it showed nothing that counts
-        self.head: list[int] = []  # checksums of the letters of the first lines, up to the first counter
-        self.head_seen = 0  # number of the last line that was like the first
-        self.head_apart = False  # it came after a long pause, or after an end
+        self.again = Again()
         self.started = 0  # number of the last line that starts a run
         self.ended = 0
         self.ended_form = 0  # checksum of the letters of the last line that tells of an end
@@ -114,12 +103,13 @@ class Track:
         self.readings: dict[str, list[Any]] = {}  # name -> value, place, and the name in the log
 
     def state(self) -> dict[str, Any]:
-        plain = {name: value for name, value in vars(self).items() if name not in ("counters", "table", "text")}
+        plain = {name: value for name, value in vars(self).items() if name not in _NOT_PLAIN}
         return {
             **plain,
             "fields": len(Counter._fields),
             "counters": [list(c) for c in self.counters.values()],
             "table": self.table and list(self.table),
+            "again": vars(self.again),
         }
 
     @staticmethod
@@ -133,10 +123,12 @@ class Track:
         if not cls.is_state(state):
             raise ValueError("a state of another version")
         for name, value in state.items():
-            if name != "fields":
+            if name not in ("fields", "again"):
                 setattr(track, name, value)
         track.counters = {row[0]: Counter(*row) for row in state["counters"]}
         track.maxima, track.raised = dict(state["maxima"]), dict(state.get("raised", {}))
+        track.readings = dict(state.get("readings", {}))
+        track.again.take_state(state.get("again", {}))
         track.table = TableHead(*state["table"]) if state["table"] else None
         return track
 
@@ -163,8 +155,8 @@ class Track:
         """Take in one line. percent: of a display that shows a percentage only, None on all others."""
         self.line += 1
         self.text = text
-        self._take_stamp(text)
-        turn = turn_of(text) or self._head_again(text)
+        self.again.take_time(text, self.line)
+        turn = turn_of(text) or ("started" if self._runs_again(text) else None)
         if turn == "ended" and DONE_ONLY.match(text) and self.has_crashed():
             turn = None  # the shell script around it has come to its end
         if turn == "started":
@@ -189,18 +181,11 @@ class Track:
         self.take(seen)
         self.heading = "" if seen.sights else text[:HEADING_LETTERS]
         self._measure(text)
-        self._learn_head(text)
+        if not self.counters:
+            self.again.learn(text)
         percent = seen.percent if percent is None else percent
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
             self.percent, self.percent_line = percent, self.line
-
-    def _take_stamp(self, text: str) -> None:
-        stamp = stamp_seconds(text[:STAMP_WITHIN])
-        if is_pause(self.stamp, stamp):
-            self.paused = self.line
-            if is_date(text):
-                self.head_seen, self.head_apart = self.line, True
-        self.stamp = stamp or self.stamp
 
     def _measure(self, text: str) -> None:
         measures = read_measures(text)
@@ -214,29 +199,18 @@ class Track:
         if value is not None:
             self.readings[name] = [value, self.place, called]
 
-    def _head_again(self, text: str) -> str | None:
-        """`started`, if one of the log's first lines stands here once more, after an end: the program runs again. The
-        first two, one behind the other, tell it alone.
-        """
-        if self.head and self.counters and _form(text) == self.head[0] not in self.head[1:2]:
-            paused, over = 0 < self.paused >= self.line - HEAD_LINES, self._is_over()
-            self.head_seen, self.head_apart = self.line, paused or over
-            if paused and over:
-                self.counters, self.percent, self.loss, self.eta = {}, None, None, None
-                return "started"
-            return None
-        if self.head_seen and self.head_seen == self.line - 1 and self.head[1:2] == [_form(text)]:
-            return "started"
-        return "started" if _form(text) in self.head and self._is_over() else None
+    def _runs_again(self, text: str) -> bool:
+        """Whether the program was started once more. After a pause nothing of the run before it is shown any more."""
+        over = self._is_over()
+        started = self.again.is_started(text, self.line, over=over, counting=bool(self.counters))
+        if started and self.again.seen == self.line:
+            self.counters, self.percent, self.loss, self.eta = {}, None, None, None
+        return started
 
     def _is_over(self) -> bool:
         """Whether an end or a crash was told, and no counter went on since."""
         last = max(self.ended, self.crashed)
         return last > self.started and all(counter.changed <= last for counter in self.counters.values())
-
-    def _learn_head(self, text: str) -> None:
-        if not self.counters and len(self.head) < HEAD_LINES and sum(map(str.isalpha, text)) >= HEAD_LETTERS:
-            self.head.append(_form(text))
 
     def _crash(self, text: str) -> None:
         """Not so where Python has said before that it ignores the exception."""
@@ -250,8 +224,8 @@ class Track:
         return self.crashed > max([self.started, *(counter.changed for counter in self.counters.values())])
 
     def _end(self, text: str) -> None:
-        form = _form(text)
-        again = form == self.ended_form and self.ended > self.started
+        told = form(text)
+        again = told == self.ended_form and self.ended > self.started
         passed_over = self.line == self.ended + 1 and self.place > self.ended_place + 1
         self.ended_before = again and (
             self.ended_before
@@ -259,7 +233,7 @@ class Track:
             or any(counter.changed > self.ended for counter in self.counters.values())
         )
         self.ended_again = again
-        self.ended, self.ended_form, self.ended_place = self.line, form, self.place
+        self.ended, self.ended_form, self.ended_place = self.line, told, self.place
         self.ended_vaguely = bool(DONE_ONLY.match(text) or OF_A_PART.search(text))
         self.ended_surely = bool(AT_ITS_LIMIT.search(text))
 
@@ -305,9 +279,9 @@ class Track:
         if said and told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
             sight = sight._replace(key=sight.unit)  # `epoch 3/4`, then `Trained 4 of 4 epochs`
         old = self.counters.get(sight.key)
-        anew = old is not None and sight.current < old.current and (sight.unit == "epoch" or self.head_apart)
+        anew = old is not None and sight.current < old.current and (sight.unit == "epoch" or self.again.apart)
         if anew and self._is_new_run():
-            self.started, self.raised = self.head_seen, {}
+            self.started, self.raised = self.again.seen, {}
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
             return  # the best round, shown once more
         if old and (self._is_anothers(old, sight) or self._is_mention(old, sight)):
@@ -320,9 +294,8 @@ class Track:
         self.counters[sight.key] = self._joined(old, sight)
 
     def _is_new_run(self) -> bool:
-        """Whether the log's first line stood here once more, and no counter since, but perhaps among its settings."""
         last = max(counter.last for counter in self.counters.values())
-        return self.head_seen > max(self.started, min(last, self.line - HEAD_LINES))
+        return self.again.is_behind(self.started, last, self.line)
 
     def _declare(self, sight: CounterSight) -> None:
         """`steps: 5000` in a configuration is the maximum, unless the same line comes again with another number."""

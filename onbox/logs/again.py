@@ -1,0 +1,78 @@
+"""Where, in one file, a program was started once more: its first lines come again, perhaps after a pause (cron). Small,
+and JSON-able at any point.
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import crc32
+from typing import TYPE_CHECKING, Any
+
+from onbox.logs.model.lines import is_date, stamp_seconds
+from onbox.logs.model.segments import is_pause
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FIRST_LINES = 6
+LETTERS = 12  # a shorter line is none that one could know again
+STAMP_WITHIN = 80  # letters of a line
+
+
+def form(text: str) -> int:
+    """A checksum of a line's letters."""
+    return crc32(re.sub(r"[^A-Za-z]+", " ", text).encode())
+
+
+class Again:
+    """forms: of the first lines, up to the first counter. seen: number of the last line that was like the first one.
+    apart: it came after a pause, or after an end. stamp: the newest time stamp. paused: number of the last line that
+    was written long after the one before.
+    """
+
+    def __init__(self) -> None:
+        self.forms: list[int] = []
+        self.seen = 0
+        self.apart = False
+        self.stamp: float | None = None
+        self.paused = 0
+
+    def take_state(self, state: Mapping[str, Any]) -> None:
+        for name in vars(self).keys() & state.keys():
+            setattr(self, name, state[name])
+        self.forms = list(self.forms)  # which goes on apart
+
+    def learn(self, text: str) -> None:
+        """One of the first lines, before anything is counted."""
+        if len(self.forms) < FIRST_LINES and sum(map(str.isalpha, text)) >= LETTERS:
+            self.forms.append(form(text))
+
+    def take_time(self, text: str, line: int) -> None:
+        stamp = stamp_seconds(text[:STAMP_WITHIN])
+        if is_pause(self.stamp, stamp):
+            self.paused = line
+            if is_date(text):
+                self.seen, self.apart = line, True
+        self.stamp = stamp or self.stamp
+
+    def is_started(self, text: str, line: int, *, over: bool, counting: bool) -> bool:
+        """Whether a line tells by itself that the program runs again. over: it has ended, and no counter went on since.
+        The first two of its lines, one behind the other, tell it alone; the first one only if it was over, and after a
+        pause.
+        """
+        if not self.forms:
+            return False
+        told = form(text)
+        if counting and told == self.forms[0] not in self.forms[1:2]:
+            paused = 0 < self.paused >= line - FIRST_LINES
+            self.seen, self.apart = line, paused or over
+            return paused and over
+        if self.seen and self.seen == line - 1 and self.forms[1:2] == [told]:
+            return True
+        return over and told in self.forms
+
+    def is_behind(self, started: int, last: int, line: int) -> bool:
+        """Whether the first line stood here once more since the run had started, and since the last counter was seen,
+        but perhaps among the run's settings.
+        """
+        return self.seen > max(started, min(last, line - FIRST_LINES))
