@@ -72,7 +72,7 @@ CARRIED = """
 
 What a container engine, an orchestrator or a launcher puts around each line is taken off, for `onbox triage` too; its
 first lines tell it. Several may stand around each other. Where several ranks or services write, each line keeps its
-name; triage leaves Ray's.
+name, a rank in one spelling (`[rank2]: `); triage leaves Ray's.
 
 | from | example |
 | --- | --- |
