@@ -18,6 +18,7 @@ from onbox.trackers.identity import Case, find_drift, identity_of
 from onbox.trackers.wandb_file import block_before, fold_wandb
 from patrol.memory.run_memory import RunMemory, TrackerMemory
 from patrol.probe.box import tracker as box_tracker
+from patrol.probe.log_memory import progress_reader
 from patrol.probe.script import SectionCall
 from patrol.snapshot import NOT_ASKED, TrackerLook
 
@@ -84,8 +85,8 @@ def known(run: RunMemory) -> list[tuple[str, TrackerIdentity]]:
     if run.journal is not None:
         records = trackers_by_stage(run.journal.facts).items()
         return [(stage, found) for stage, record in records if (found := identity_from_record(record)) is not None]
-    links = run.log.progress.get("links") if run.log is not None and run.log.progress is not None else None
-    if not isinstance(links, dict) or not links.get("tracker"):
+    links = progress_reader(run.log).links()
+    if not links.get("tracker"):
         return []
     found = identity_of(links)
     return [] if found is None else [("", found)]
