@@ -26,6 +26,7 @@ from onbox.logs.large import read_large
 from onbox.logs.model.counts import counts_of
 from onbox.logs.model.lines import stamp_seconds
 from onbox.logs.progress import ProgressSettings
+from onbox.logs.tail import TAIL_BYTES, last_line
 from onbox.model.units import format_duration, parse_duration, parse_size
 from onbox.outside import safe_line
 from onbox.runs.next_step import Standing, next_step
@@ -109,10 +110,11 @@ def run(args: Options) -> int:
     with opened_log(log) as file:
         evidence = _known(args, log, age_seconds(file))
         verdict, places = _verdict(file, name_of(log), evidence, rows)
+        newest = last_line(places.read(max(0, places.size - TAIL_BYTES), places.size)) or ""
         if not evidence.process_alive and may_be_done(verdict):
             verdict = _with_progress(verdict, places, progress_settings(project, log))
     verdict = _beside_its_run(verdict, log)
-    _tell_copy(verdict, evidence.log_age_seconds)
+    _tell_copy(verdict, newest, evidence.log_age_seconds)
     if args.oom_kill_delta and verdict.failure_class != "host_oom":
         told = "an OOM kill was counted, and nothing shows that the run died of it: it may have hit a process beside it"
         print(f"onbox triage: {told}", file=sys.stderr)
@@ -174,9 +176,9 @@ def _tell_unread(name: str, excerpt: Excerpt) -> None:
     print(f"onbox triage: {told}", file=sys.stderr)
 
 
-def _tell_copy(verdict: Diagnosis, age_seconds: float | None) -> None:
+def _tell_copy(verdict: Diagnosis, newest: str, age_seconds: float | None) -> None:
     """Of a log that seems alive, whose last line says that it was written long before the file was."""
-    said = stamp_seconds(verdict.line or "")
+    said = stamp_seconds(newest)
     if verdict.state != "running" or said is None or age_seconds is None:
         return
     since = wall() - said

@@ -55,10 +55,10 @@ class Again:
                 self.seen, self.apart = line, True
         self.stamp = stamp or self.stamp
 
-    def is_started(self, text: str, line: int, *, over: bool, counting: bool) -> bool:
+    def is_started(self, text: str, line: int, *, over: bool, complete: bool, counting: bool) -> bool:
         """Whether a line tells by itself that the program runs again. over: it has ended, and no counter went on since.
-        The first two of its lines, one behind the other, tell it alone; the first one only if it was over, and after a
-        pause.
+        complete: a counter stands at its end. The first two of its lines, one behind the other, tell it alone; the
+        first one only if it was over or complete, and after a pause.
         """
         if not self.forms:
             return False
@@ -66,7 +66,7 @@ class Again:
         if counting and told == self.forms[0] not in self.forms[1:2]:
             paused = 0 < self.paused >= line - FIRST_LINES
             self.seen, self.apart = line, paused or over
-            return paused and over
+            return paused and (over or complete)
         if self.seen and self.seen == line - 1 and self.forms[1:2] == [told]:
             return True
         return over and told in self.forms

@@ -181,7 +181,7 @@ class Track:
         self.take(seen)
         self.heading = "" if seen.sights else text[:HEADING_LETTERS]
         self._measure(text)
-        if not self.counters:
+        if not self.counters and not self.again.seen:
             self.again.learn(text)
         percent = seen.percent if percent is None else percent
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
@@ -202,10 +202,15 @@ class Track:
     def _runs_again(self, text: str) -> bool:
         """Whether the program was started once more. After a pause nothing of the run before it is shown any more."""
         over = self._is_over()
-        started = self.again.is_started(text, self.line, over=over, counting=bool(self.counters))
+        complete = any(self._is_complete(counter) for counter in self.counters.values())
+        started = self.again.is_started(text, self.line, over=over, complete=complete, counting=bool(self.counters))
         if started and self.again.seen == self.line:
             self.counters, self.percent, self.loss, self.eta = {}, None, None, None
         return started
+
+    def _is_complete(self, counter: Counter) -> bool:
+        most = counter.maximum or self.maxima.get(counter.unit)
+        return most is not None and counter.current >= most
 
     def _is_over(self) -> bool:
         """Whether an end or a crash was told, and no counter went on since."""

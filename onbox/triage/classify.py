@@ -116,7 +116,7 @@ def _short_of_its_end(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     current, most = progress.current, progress.exact_max
     if progress.finished or current is None or most is None or current >= most:
         return verdict
-    remedy = f"The exit code is 0, but the log stops at {current}/{most}: see whether it was meant to stop there."
+    remedy = f"It is said to have ended well, but the log stops at {current}/{most}: see whether it was meant to."
     return verdict._replace(confidence="low", remedy=remedy)
 
 

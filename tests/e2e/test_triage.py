@@ -170,7 +170,7 @@ def test_exit_code_0_of_a_log_that_stops_half_way_is_told(box: Box) -> None:
     (box.project / "x.log").write_text("".join(f"Epoch {at}/20 loss 0.5\n" for at in range(1, 8)))
     told = box.onbox("triage", "x.log", "--exit-code", "0").stdout
     assert told.startswith("success_healthy: done (confidence low")
-    assert told.endswith("but the log stops at 7/20: see whether it was meant to stop there.\n")
+    assert told.endswith("but the log stops at 7/20: see whether it was meant to.\n")
     with (box.project / "x.log").open("a") as log:
         log.write("Early stopping at epoch 7\n")
     assert "confidence high" in box.onbox("triage", "x.log", "--exit-code", "0").stdout

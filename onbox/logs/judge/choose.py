@@ -36,6 +36,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     beginning = b"" if track.started else beginning  # which is that of an earlier run
     pick = _announced(pick_of(Scene(track, ending)), beginning)
     progress = _shown(track, pick, configured_max, ending, beginning)
+    if pick is None and track.again.apart and 0 < track.again.seen <= track.started:
+        return progress._replace(finished=False)  # it has just begun; what stands above is of the run before
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
     looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
     is_told = looped or ending.tells_early_stop

@@ -109,7 +109,7 @@ ENDED = lazy(
     r"|\bpatience\b.{0,20}\b(?:exhausted|exceeded|ran out|is over)\b"
     r"|\bconvergence (?:atteinte|alcanzada|alcançada|raggiunta)\b|\bkonvergenz erreicht\b"
     r"|\"(?:type|event|status|state)\": ?\"(?:stop(?:ped)?|end(?:ed)?|finished|done|completed?)\""
-    r"|\bstopping\.?\s*$|^\W*(?:\[[\w.-]{1,30}\]\s{1,4})?(?:early|auto)[ -]stop(?:ped|ping)?"
+    r"|\bstopping(?: here\b|\.?\s*$)|^\W*(?:\[[\w.-]{1,30}\]\s{1,4})?(?:early|auto)[ -]stop(?:ped|ping)?"
     r"(?:\W{0,3}$|[.!]\s|\s(?:after|at|triggered|because|since|due)\b(?!.{0,40}\d/\d))|^\W*stopp(?:ing|ed) (?:since|because|as|after|due|by (?:the )?(?:overfit|early|converg)\w*)\b"
     r"|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall"
     r"|run)[- ]?(?:clock )?time\b"

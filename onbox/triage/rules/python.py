@@ -232,7 +232,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|feature extractor)\b|^\S*python\S{0,80}: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
         r"|IsADirectoryError|FileExistsError"
         r"|: command not found|cannot open the (?:connection|file)\b|cannot execute|exec format error"
-        r"|[:(\"'] ?no such file or directory"
+        r"|(?<!object file)[:(\"'] ?no such file or directory"
         r"|executable file not found|__main__ module|\S{1,80}: not found$|no matching distribution found"
         r"|could not find a version that satisfies|(?:file|folder|directory|path|dataset"
         r"|checkpoint|model)\b(?!.{0,80}\bobject ').{0,80}(?:does not exist|not found|doesn't exist)"
@@ -253,7 +253,7 @@ LIBRARIES: tuple[RuleRow, ...] = (
         "code_error",
         CONFIG,
         "shared libraries|.so",
-        r"\.so[\w.]{0,24}: cannot open shared object file|error while loading shared libraries: ",
+        r"(?<!libtpu)\.so[\w.]{0,24}: cannot open shared object file|error while loading shared libraries: ",
         "the dynamic linker; libraries of a card go before",
         "OSError: libfoo.so.7: cannot open shared object file: No such file or directory",
     ),

@@ -81,7 +81,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|ended) by (?:the )?(?:user|owner|admin|operator|request|hand|scancel|bkill|qdel)"
         r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w{0,24} )?(?:abort"
         r"|stop|cancel|interrupt|terminat)\w{0,24}|user requested"
-        r"|\bcontext canceled\W{0,3}$"
+        r"|\bcontext canceled\W{0,3}$|##\[error\]the operation was cancell?ed"
         r"|(?:on|by|at|upon) user(?:'s)? request|run (?:was )?(?:cancell?ed|stopped) (?:from|via)",
         "Slurm, LSF, web consoles",
         "slurmstepd: error: *** JOB 267 ON dgx-06 CANCELLED AT 2025-08-21T02:53:05 ***",

@@ -43,9 +43,10 @@ def was_before_success(fault: Fault, scene: Scene) -> bool:
 
 
 def _ended_its_program(fault: Fault, scene: Scene) -> bool:
-    """Whether nobody caught an exception, and no work was told since."""
+    """Whether nobody caught an exception, or a command line was refused, and no work was told since."""
     trace, attempt = fault.trace, scene.attempt
-    if trace is None or not trace.ends_program or trace.caught or fault.severity < PROVEN or fault.handled:
+    uncaught = trace is not None and trace.ends_program and not trace.caught and fault.severity >= PROVEN
+    if fault.handled or not (uncaught or fault.row.id == "usage"):
         return False
     return attempt.progress == fault.progress_before and attempt.informed - fault.informed_before < INFORMED
 

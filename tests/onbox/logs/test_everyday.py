@@ -40,6 +40,7 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         3,
         32,
     ),
+    "a measure without a colon": ("".join(f"{at}/50 acc 0.{at}\n" for at in (11, 12, 13)), 13, 50),
     "layers with their errors": ("".join(f"layer {at}/32 q_proj  error 90.{at}\n" for at in (1, 1, 2, 2, 3)), 3, 32),
     "a bar of making, and what it made": (bar("generating", 1200) + "wrote 1200 samples to s.jsonl\n", 1200, 1200),
     "a job that only prepares": (

@@ -53,6 +53,13 @@ def test_a_run_that_has_said_one_line_is_not_the_one_that_died() -> None:
     assert (seen.current, seen.loss) == (None, None)
 
 
+def test_a_run_that_has_just_begun_is_not_the_one_that_was_done() -> None:
+    log = stamped(3) + stamped(4) + stamped(5, 0, "")
+    seen = read_progress(log.encode())
+    assert (seen.current, seen.finished) == (None, False)
+    assert with_progress(classify(log.encode(), FRESH), seen).state == "running"
+
+
 def test_a_run_that_died_tonight_did() -> None:
     log = stamped(3) + stamped(4, 2, CRASH) + stamped(5) + stamped(6, 4, CRASH)
     assert classify(log.encode(), FRESH).failure_class == "code_error"

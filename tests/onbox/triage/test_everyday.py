@@ -605,6 +605,10 @@ FAILED: dict[str, tuple[str, str]] = {
             "exit status 1\n"
         ),
     ),
+    "a job that was cancelled, and a runner that cleans up": (
+        "user_interrupt",
+        "step 2/500 loss 0.5\n##[error]The operation was canceled.\nCleaning up orphan processes\n",
+    ),
     "the kernel's word below the runtime's": (
         "gpu_hardware",
         (
@@ -646,6 +650,15 @@ FAILED: dict[str, tuple[str, str]] = {
         ),
     ),
 }
+
+
+def test_a_card_that_jax_looks_for_explains_no_death() -> None:
+    log = (
+        "INFO Unable to initialize backend 'tpu': Failed to open libtpu.so: libtpu.so: cannot open shared object file: "
+        "No such file or directory\nINFO training for 12 epochs\nINFO epoch 1/12 loss 0.9\nINFO epoch 2/12 loss 0.8\n"
+    )
+    assert classify(log.encode(), Evidence(exit_code=137, process_alive=False)).rule == "killed-cause-unknown"
+    assert classify(log.encode(), Evidence(exit_code=130, process_alive=False)).failure_class == "user_interrupt"
 
 
 @pytest.mark.parametrize("log", HEALTHY.values(), ids=HEALTHY)
