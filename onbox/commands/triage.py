@@ -110,7 +110,7 @@ def run(args: Options) -> int:
     with opened_log(log) as file:
         evidence = _known(args, log, age_seconds(file))
         verdict, places = _verdict(file, name_of(log), evidence, rows)
-        newest = last_line(places.read(max(0, places.size - TAIL_BYTES), places.size)) or ""
+        newest = places.read(max(0, places.size - TAIL_BYTES), places.size) if verdict.state == "running" else b""
         if not evidence.process_alive and may_be_done(verdict):
             verdict = _with_progress(verdict, places, progress_settings(project, log))
     verdict = _beside_its_run(verdict, log)
@@ -176,9 +176,9 @@ def _tell_unread(name: str, excerpt: Excerpt) -> None:
     print(f"onbox triage: {told}", file=sys.stderr)
 
 
-def _tell_copy(verdict: Diagnosis, newest: str, age_seconds: float | None) -> None:
-    """Of a log that seems alive, whose last line says that it was written long before the file was."""
-    said = stamp_seconds(newest)
+def _tell_copy(verdict: Diagnosis, newest: bytes, age_seconds: float | None) -> None:
+    """Of a log that seems alive, whose last line says that it was written long before the file was. newest: its end."""
+    said = stamp_seconds(last_line(newest) or "")
     if verdict.state != "running" or said is None or age_seconds is None:
         return
     since = wall() - said

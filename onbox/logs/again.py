@@ -55,13 +55,15 @@ class Again:
                 self.seen, self.apart = line, True
         self.stamp = stamp or self.stamp
 
+    def knows(self, text: str) -> bool:
+        """Whether a line is like one of the first ones: no other is worth asking `is_started` about."""
+        return bool(self.forms) and form(text) in self.forms
+
     def is_started(self, text: str, line: int, *, over: bool, complete: bool, counting: bool) -> bool:
-        """Whether a line tells by itself that the program runs again. over: it has ended, and no counter went on since.
-        complete: a counter stands at its end. The first two of its lines, one behind the other, tell it alone; the
+        """Whether such a line tells by itself that the program runs again. over: it has ended, and no counter went on
+        since. complete: a counter stands at its end. The first two lines, one behind the other, tell it alone; the
         first one only if it was over or complete, and after a pause.
         """
-        if not self.forms:
-            return False
         told = form(text)
         if counting and told == self.forms[0] not in self.forms[1:2]:
             paused = 0 < self.paused >= line - FIRST_LINES
@@ -69,7 +71,7 @@ class Again:
             return paused and (over or complete)
         if self.seen and self.seen == line - 1 and self.forms[1:2] == [told]:
             return True
-        return over and told in self.forms
+        return over
 
     def is_behind(self, started: int, last: int, line: int) -> bool:
         """Whether the first line stood here once more since the run had started, and since the last counter was seen,

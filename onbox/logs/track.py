@@ -201,6 +201,8 @@ class Track:
 
     def _runs_again(self, text: str) -> bool:
         """Whether the program was started once more. After a pause nothing of the run before it is shown any more."""
+        if not self.again.knows(text):
+            return False
         over = self._is_over()
         complete = any(self._is_complete(counter) for counter in self.counters.values())
         started = self.again.is_started(text, self.line, over=over, complete=complete, counting=bool(self.counters))

@@ -89,12 +89,10 @@ _ANY_FRACTION = lazy(
 )
 _INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{3,20}) #?(\d{1,6})/(\d{1,6}): ")
 _FIELDS_OF = lazy(r"(?<![\w.])[a-z_]{1,12}=(?P<current>\d{1,12}),?\s{1,4}(?:of|total|max)=(?P<max>\d{1,12})(?![\w.])")
-_MEASURED = lazy(
-    r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}(?:\s?[:=]\s?\d|\s\d{1,9}\.\d)"
-)  # `20/1319  accuracy: 55%`
-_NOT_OF_THE_WORK = lazy(
-    r"[-+] ?$|\s*(?:[│┃║]|\| [a-z]{3,12} $)"
-)  # of a difference that a test shows; of a table with a frame
+# `20/1319  accuracy: 55%`, `29/50 acc 0.29`
+_MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}(?:\s?[:=]\s?\d|\s\d{1,9}\.\d)")
+# of a difference that a test shows; of a table with a frame
+_NOT_OF_THE_WORK = lazy(r"[-+] ?$|\s*(?:[│┃║]|\| [a-z]{3,12} $)")
 _LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,6}(\d{1,12})(?![\w./%-])(?=.{0,80}loss\W{1,4}\d{1,12}\.\d)")
 _NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
 _LEADING_THING = lazy(rf"(?i)\W{{0,8}}({'|'.join(WEAK_WORDS)}) #?(\d{{1,9}})(?=$|[,:|]| -| [a-z]{{2,12}}ed\b)")

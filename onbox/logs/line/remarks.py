@@ -123,9 +123,8 @@ ENDED = lazy(
     r"(?:(?:has|have) been |was |were |is )?(?:exceeded|reached)\b|\.\.\.1(?:00)? - done\b"
     r"|\b(?:exceeded|reached) (?:the )?max(?:imum)? (?:number of )?(?:iterations|steps|epochs|generations)\b"
 )
-FAREWELL = lazy(
-    r"(?i)wandb\S{0,8} (?:(?:\S{1,16} )?view run .{1,80} at:|you can sync this run to the cloud)"
-)  # said at every exit, after a crash too
+# said at every exit, after a crash too
+FAREWELL = lazy(r"(?i)wandb\S{0,8} (?:(?:\S{1,16} )?view run .{1,80} at:|you can sync this run to the cloud)")
 IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
 AT_ITS_LIMIT = lazy(r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:")
 DONE_ONLY = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`

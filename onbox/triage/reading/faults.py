@@ -141,10 +141,7 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
 
 def _outlived_by_threads(fault: Fault, text: str) -> bool:
     """Whether an exception ended the program, and a library's logger warns of what its threads still do."""
-    trace = fault.trace
-    if trace is None or not trace.ends_program or trace.caught or fault.severity < PROVEN:
-        return False
-    return message(text).level == "WARNING"
+    return fault.ended_program and message(text).level == "WARNING"
 
 
 def _most_of(said: LogMessage, named: tuple[str, str] | None, trace: Trace | None, previous: str) -> int:

@@ -44,6 +44,12 @@ class Fault(NamedTuple):
     ended: str = ""
     informed_before: int = 0
 
+    @property
+    def ended_program(self) -> bool:
+        """Whether it is an exception that nobody caught."""
+        trace = self.trace
+        return trace is not None and trace.ends_program and not trace.caught and self.severity >= PROVEN
+
 
 class SeenLine(NamedTuple):
     """A line worth remembering."""

@@ -43,10 +43,9 @@ def was_before_success(fault: Fault, scene: Scene) -> bool:
 
 
 def _ended_its_program(fault: Fault, scene: Scene) -> bool:
-    """Whether nobody caught an exception, or a command line was refused, and no work was told since."""
-    trace, attempt = fault.trace, scene.attempt
-    uncaught = trace is not None and trace.ends_program and not trace.caught and fault.severity >= PROVEN
-    if fault.handled or not (uncaught or fault.row.id == "usage"):
+    """Whether nobody caught an exception, and no work was told since."""
+    attempt = scene.attempt
+    if not fault.ended_program or fault.handled:
         return False
     return attempt.progress == fault.progress_before and attempt.informed - fault.informed_before < INFORMED
 
