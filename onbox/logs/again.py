@@ -9,14 +9,17 @@ from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.model.lines import is_date, stamp_seconds
-from onbox.logs.model.segments import is_pause
+from onbox.logs.model.segments import is_banner, is_pause
+from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FIRST_LINES = 6
-LETTERS = 12  # a shorter line is none that one could know again
+LETTERS = 8  # a shorter line is none that one could know again
 STAMP_WITHIN = 80  # letters of a line
+_RULES = frozenset("=*#-")
+_OF_SEVERAL = lazy(r"\d\s?(?:/|of)\s?\d")  # `=== run 2/5 ===` is the count of one program
 
 
 def form(text: str) -> int:
@@ -24,10 +27,15 @@ def form(text: str) -> int:
     return crc32(re.sub(r"[^A-Za-z]+", " ", text).encode())
 
 
+def has_letters(text: str | bytes) -> bool:
+    """Whether a line could be known again."""
+    return sum(map(str.isalpha, text if isinstance(text, str) else text.decode("latin-1"))) >= LETTERS
+
+
 class Again:
     """forms: of the first lines, up to the first counter. seen: number of the last line that was like the first one.
     apart: it came after a pause, or after an end. stamp: the newest time stamp. paused: number of the last line that
-    was written long after the one before.
+    was written long after the one before. headed: number of the last line that is a headline over a run.
     """
 
     def __init__(self) -> None:
@@ -36,6 +44,7 @@ class Again:
         self.apart = False
         self.stamp: float | None = None
         self.paused = 0
+        self.headed = 0
 
     def take_state(self, state: Mapping[str, Any]) -> None:
         for name in vars(self).keys() & state.keys():
@@ -44,10 +53,13 @@ class Again:
 
     def learn(self, text: str) -> None:
         """One of the first lines, before anything is counted."""
-        if len(self.forms) < FIRST_LINES and sum(map(str.isalpha, text)) >= LETTERS:
+        if len(self.forms) < FIRST_LINES and has_letters(text) and not is_date(text):
             self.forms.append(form(text))
 
-    def take_time(self, text: str, line: int) -> None:
+    def take(self, text: str, line: int) -> None:
+        """Note what a line tells of the time, and of a new run."""
+        if text[:1] in _RULES and is_banner(text) and not _OF_SEVERAL.search(text):
+            self.headed = line
         stamp = stamp_seconds(text[:STAMP_WITHIN])
         if is_pause(self.stamp, stamp):
             self.paused = line
@@ -62,13 +74,13 @@ class Again:
     def is_started(self, text: str, line: int, *, over: bool, complete: bool, counting: bool) -> bool:
         """Whether such a line tells by itself that the program runs again. over: it has ended, and no counter went on
         since. complete: a counter stands at its end. The first two lines, one behind the other, tell it alone; the
-        first one only if it was over or complete, and after a pause.
+        first one only if it was over or complete, and after a pause or a headline.
         """
         told = form(text)
         if counting and told == self.forms[0] not in self.forms[1:2]:
-            paused = 0 < self.paused >= line - FIRST_LINES
-            self.seen, self.apart = line, paused or over
-            return paused and (over or complete)
+            apart = 0 < max(self.paused, self.headed) >= line - FIRST_LINES
+            self.seen, self.apart = line, apart or over
+            return apart and (over or complete)
         if self.seen and self.seen == line - 1 and self.forms[1:2] == [told]:
             return True
         return over

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from binascii import crc32
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from onbox.logs.again import FIRST_LINES as FIRST_FORMS
+from onbox.logs.again import has_letters
 from onbox.logs.cut_end import whole_part, without_cut_end
 from onbox.logs.judge.announced import beginning_of
 from onbox.logs.judge.choose import choose
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from onbox.contract.progress import Progress
 
 PENDING_BYTES = 1 << 15
+FIRST_READ_MAX = 1000  # a line that comes more often than that tells of no new run
 FIRST_LINES = 12  # of a log, which wait for each other: they tell what carried it here
 TEXT_LIMIT = 500  # of a longer line so much of its beginning and of its end is looked at
 OWN_TEXT_LIMIT = 2000  # with a regular expression of the user's own, which has a limit on its time
@@ -36,7 +40,7 @@ _FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for 
 _TRACES = (
     b"0/0", b"0m/0", b"0k/0", b"0 / 0", b") / 0", b"0/ ", b"0%", b" of 0", b"of [0", b" signal ", b"rc=0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
     b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
-    b"resum", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
+    b"resum", b"attempt", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"ep  ", b"it 0", b"terminat", b"cycle", b"sweep", b"draw", b"gen=", b" f= ", b"gera", b"genera", b"processing ", b"img", b"queue", b"converg", b"\"stop", b"\"end", b"state: ", b" /  ", b"itmax", b"maxit",
     b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"batch",
     b"task id=", b"offline", b" utc 0000",
@@ -51,6 +55,7 @@ ALIKE_STEP = 8
 HABITS_MAX = 16
 _VERDICTS_BYTES = 1 << 21
 FALLS_SELDOM = 4  # a number that falls in more than every fourth line is no counter
+_STAMP = lazy(rb"0000-00-00.00:00:00(?:[.,]0{1,9})?")
 _INTEGER = lazy(rb"\d+")
 _KEY_DROPS = b"0123456789 #=>.-,:%|[]?\t\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x94\x95\x81\xb8\xba<"
 _MOVES = lazy(r"\x1b\[(?:\d*[A-G]|[\d;]*[Hf]|\d*[KJ])")
@@ -79,6 +84,14 @@ class LogReading(NamedTuple):
     called: str | None = None
 
 
+def _known_again(folds: list[bytes]) -> list[bytes]:
+    """Of a log's first lines those by which one knows that the program runs once more: unlike the next one, each holds
+    words, but no number besides a time stamp.
+    """
+    texts = [fold for fold, following in pairwise(folds) if fold != following]
+    return [fold for fold in texts if has_letters(fold) and b"0" not in _STAMP.sub(b"", fold)][:FIRST_FORMS]
+
+
 class ProgressReader:
     """Reads a log piece by piece: `feed` the new bytes, ask for the `result` at any time. The pieces may be cut
     anywhere: the result depends on the bytes only.
@@ -93,6 +106,8 @@ class ProgressReader:
         self._carried = Carried(processes=False)
         self._tail = b""  # the log's last bytes
         self._beginning = b""  # its first ones
+        self._first: list[bytes] = []  # its first lines, folded: they are read wherever they stand once more
+        self._first_read = 0  # how many such lines were read that show nothing else
         self._drawing = False  # of the line that is overwritten, the first piece has been read
         self._form = 0  # checksum of the last line with a trace, without its digits
         self._alike = 0  # how many lines before that one had the same
@@ -103,7 +118,9 @@ class ProgressReader:
         self._habits: dict[int, tuple[int, list[int]]] = {}  # form -> the two above, where another form came between
         self._skipped = b""  # the alike line before, if it was not read yet: it is, before a line of another form
         self._skipped_place = 0
-        self._verdicts: dict[bytes, bool] = {}  # folded line -> has a trace; only saves time
+        self._verdicts: dict[
+            bytes, bool | None
+        ] = {}  # folded line -> has a trace, None: is a first line; only saves time
 
     def state(self) -> dict[str, Any]:
         """Small and JSON-able: with it, `from_state` goes on where this reader is."""
@@ -114,6 +131,8 @@ class ProgressReader:
             "carried": self._carried.state(),
             "tail": self._tail.decode("latin-1"),
             "beginning": self._beginning.decode("latin-1"),
+            "first": [folded.decode("latin-1") for folded in self._first],
+            "first_read": self._first_read,
             "drawing": self._drawing,
             "form": self._form,
             "alike": self._alike,
@@ -147,6 +166,8 @@ class ProgressReader:
         reader._carried.take_state(state.get("carried", []))
         reader._tail = state.get("tail", "").encode("latin-1")
         reader._beginning = state.get("beginning", "").encode("latin-1")
+        reader._first = [folded.encode("latin-1") for folded in state.get("first", [])]
+        reader._first_read = state.get("first_read", 0)
         reader._drawing = state.get("drawing", False)
         return reader
 
@@ -294,9 +315,13 @@ class ProgressReader:
         verdicts = self._verdicts
         lines = data.split(b"\n")
         folds = data.translate(_FOLD).split(b"\n")
+        self._first = self._first or _known_again(folds[:FIRST_LINES])
         self._judge(folds)
         for at, folded in enumerate(folds[:-1]):
             wanted = verdicts[folded]
+            if wanted is None:
+                self._first_read += 1
+                wanted = self._first_read <= FIRST_READ_MAX
             if wanted or (self._regex and self._matches(lines[at])):
                 self._alike_line(lines[at])
             elif self._track.table and _ROW.match(folded):
@@ -304,7 +329,7 @@ class ProgressReader:
                 self._text(lines[at])
 
     def _judge(self, folds: list[bytes]) -> None:
-        """Whether each folded line has a trace. Traces that the new lines have nowhere are not looked for in each."""
+        """Whether each folded line is worth reading: it has a trace, or is one of the first lines. Traces that the new lines have nowhere are not looked for in each."""
         verdicts = self._verdicts
         if self._judged_bytes > _VERDICTS_BYTES:
             verdicts.clear()
@@ -314,7 +339,8 @@ class ProgressReader:
         self._judged_bytes += len(text) + 100 * len(new)
         traces = [trace for trace in _TRACES if trace in text]
         for folded in new:
-            verdicts[folded] = folded.startswith(_BEGINNINGS) or any(trace in folded for trace in traces)
+            shown = folded.startswith(_BEGINNINGS) or any(trace in folded for trace in traces)
+            verdicts[folded] = shown or (None if folded in self._first else False)
 
     def _alike_line(self, line: bytes) -> None:
         """A line with a trace, or of the user's own regex: read, unless it goes on as the alike lines before it did."""

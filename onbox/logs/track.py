@@ -155,7 +155,7 @@ class Track:
         """Take in one line. percent: of a display that shows a percentage only, None on all others."""
         self.line += 1
         self.text = text
-        self.again.take_time(text, self.line)
+        self.again.take(text, self.line)
         turn = turn_of(text) or ("started" if self._runs_again(text) else None)
         if turn == "ended" and DONE_ONLY.match(text) and self.has_crashed():
             turn = None  # the shell script around it has come to its end

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onbox.logs.model.counts import Count
 
 HEAD_LINES = 6
-HEAD_LETTERS = 12  # a shorter line is no head that one could know again
+HEAD_LETTERS = 8  # a shorter line is no head that one could know again
 PAUSE_SECONDS = 600  # between two lines, by their time stamps: the program was not running, or all but stood still
 FIRST_COUNTS = 8  # lines of progress from which it is learned where the counters begin
 _BANNER = lazy(

@@ -61,18 +61,20 @@ class SeenLine(NamedTuple):
 class LogAttempt:
     """One attempt of the run within a log; a restart begins a new one.
 
-    explicit: a header or a supervisor announced it. after_pause: it began long after the one before. progress: how
-    many lines of progress it showed. lost: where a training loss ceased to be a number and has not been one since, None
-    if it is one; lost_lines: for how many lines. informed: how many lines of loggers told what it does.
-    overflows: the loss scales after its overflows. steps: its newest lines of progress. early: its first ones, as
-    (ordinal, number, line). saved: the last word of a save that worked. no_inodes: a table that shows none left. tpu:
-    it said what only a host with TPUs says. open_trace: a traceback that the log ends in.
+    explicit: a header or a supervisor announced it. after_pause: it began long after the one before. as_before: it
+    said what the file's first lines say. progress: how many lines of progress it showed. lost: where a training loss
+    ceased to be a number and has not been one since, None if it is one; lost_lines: for how many lines. informed: how
+    many lines of loggers told what it does. overflows: the loss scales after its overflows. steps: its newest lines of
+    progress. early: its first ones, as (ordinal, number, line). saved: the last word of a save that worked. no_inodes:
+    a table that shows none left. tpu: it said what only a host with TPUs says. open_trace: a traceback that the log
+    ends in.
     """
 
     def __init__(self, started: SeenLine | None, *, explicit: bool) -> None:
         self.started = started
         self.explicit = explicit
         self.after_pause = False
+        self.as_before = False
         self.faults: list[Fault] = []
         self.progress = 0
         self.last_progress: SeenLine | None = None
@@ -119,7 +121,7 @@ class LogAttempt:
             fault.severity > WEAK and fault.row.explains >= 30 and not fault.handled for fault in self.faults
         )
         return bool(self.progress or self.success or own_fault or self.after_pause) or (
-            self.explicit and self.lines >= 2 and (not self.faults or self.informed >= INFORMED)
+            self.explicit and (self.lines >= 2 or self.as_before) and (not self.faults or self.informed >= INFORMED)
         )
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.carriers import Carried
 from onbox.logs.model.counts import rises
-from onbox.logs.model.lines import Block, LogMessage, blocks, hosted, message, pieces, readable, stamp_seconds
-from onbox.logs.model.segments import Beginning, begins_run, is_banner, is_explicit, is_pause
+from onbox.logs.model.lines import Block, LogMessage, blocks, hosted, is_date, message, pieces, readable, stamp_seconds
+from onbox.logs.model.segments import HEAD_LINES, Beginning, begins_run, is_banner, is_explicit, is_pause
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from onbox.triage.rules.rows import UserRow
 
 # What is known of a form: look closely, it is progress, its loss is a number, or none, it sums up the run, a logger
-# says what the program does now.
-CLOSE, PROGRESS, LOSS, LOST, SUMS_UP, INFORMS = 1, 2, 4, 8, 16, 32
+# says what the program does now, it is a date and nothing else.
+CLOSE, PROGRESS, LOSS, LOST, SUMS_UP, INFORMS, DATE = 1, 2, 4, 8, 16, 32, 64
 FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
@@ -74,10 +74,13 @@ class Scanner:
         self.carried = Carried(processes=True)
         self.raw = Block(1, [])  # the lines that are taken in now, as they came
         self.stamped = (b"", b"")  # as they came: the first and the last line of progress
+        self.date = b""  # the newest line that is a date and nothing else
+        self.paused_at = 0  # the number of the last such line that was written long after the one before
         self.mounts = MountTables()
         self.anything_protocol = False  # a test suite's, in which what begins with # is a remark
         self.beginning = Beginning()
         self.deadly = False  # this attempt has shown a death: whatever looks like a beginning is one
+        self.watched_until = HEAD  # the number of the line up to which a run's beginning is looked for
         self.user_patterns = [(index, re.compile(row.regex)) for index, row in enumerate(user_rows)]
         self.user_hits: dict[int, SeenLine] = {}
 
@@ -96,15 +99,15 @@ class Scanner:
             look = known.get(form)
             if look is None:
                 look = self._learn(form, line)
-            if number <= HEAD or self.deadly:
+            if number <= self.watched_until or self.deadly:
                 self._look_for_beginning(number, line, form, look)
             if look & PROGRESS and line != self.previous_progress:
                 self._note_progress(number, line, look)
             elif not look & ~INFORMS and len(self.loops) < FORMS_KEPT:
                 self._look_for_loop(form, line)
             self.attempt.informed += look & INFORMS > 0
-            if look & LOST:
-                self._note_loss(number, line)
+            if look & (LOST | DATE):
+                (self._note_loss if look & LOST else self._note_date)(number, line)
             if look & CLOSE or self.faults.is_open:
                 self._look_closely(number, line, form, look)
             if line:
@@ -155,16 +158,27 @@ class Scanner:
             if back:
                 self._begin(SeenLine(number, readable(line)), explicit=True)
                 self.attempt.after_pause = paused
+        elif self.attempt.explicit and form in beginning.head:
+            self.attempt.as_before = True
+        elif number > HEAD:
+            return
         elif is_step:
             beginning.take_counts(readable(line))
         elif not (self.attempt.progress or self.attempt.faults or self.faults.traces or b"raceback" in form):
             text = readable(line)
-            if message(text).level not in BAD_LEVELS and not text.startswith("Filesystem "):
+            if message(text).level not in BAD_LEVELS and not (look & DATE or text.startswith("Filesystem ")):
                 beginning.take_head(form, text)
 
+    def _note_date(self, number: int, line: bytes) -> None:
+        if is_pause(stamp_seconds(readable(self.date)), stamp_seconds(readable(line))):
+            self.paused_at = number
+        self.date = line
+
     def _paused(self, number: int) -> bool:
-        """Whether a line was written long after the last one of progress."""
-        return is_pause(stamp_seconds(readable(self.stamped[1])), stamp_seconds(readable(self._raw(number))))
+        """Whether a line was written long after the last one of progress, or right below a date long after another."""
+        return 0 < self.paused_at >= number - HEAD_LINES or is_pause(
+            stamp_seconds(readable(self.stamped[1])), stamp_seconds(readable(self._raw(number)))
+        )
 
     def _raw(self, number: int) -> bytes:
         """A line that is taken in now, as it came."""
@@ -178,6 +192,7 @@ class Scanner:
             self.before = old
         self.attempt = LogAttempt(at, explicit=explicit)
         self.deadly = False
+        self.watched_until = max(HEAD, at.number + HEAD_LINES)
         self.previous_progress = b""
         self.beginning.again.clear()
         self.looks.clear()
@@ -215,6 +230,8 @@ class Scanner:
         lower = text.lower()
         said = message(text)
         look = CLOSE if holds_a_word(lower) or TESTS_OK.match(said.text) else 0
+        if is_date(text):
+            look |= DATE
         if (said.level in WORK_LEVELS or signs.shows_life(text)) and not signs.FAREWELL.search(said.text):
             look |= INFORMS
         if progress_of(text, said):

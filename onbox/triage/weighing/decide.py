@@ -56,6 +56,9 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     """The fault that explains how the run ended. dead, well, exited_zero: as in `Scene`."""
     attempt = judged_attempt(record)
     is_last = attempt is record.attempts[-1]
+    if is_last and attempt.started is not None:
+        began = attempt.started.number
+        record = record._replace(tail=tuple(line for line in record.tail if line.number >= began))
     if attempt.success is not None and is_one_of_several(attempt.success, record.tail):
         attempt = copy(attempt)
         attempt.success = None

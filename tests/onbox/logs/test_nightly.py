@@ -80,3 +80,33 @@ def test_it_is_the_same_however_the_log_comes(cut: int) -> None:
     reader = ProgressReader.from_state(reader.state())
     reader.feed(log[cut:])
     assert reader.result() == read_progress(log)
+
+
+BEHIND_A_HEADLINE = "=== run {n} ===\nloading data/train.csv\n"
+STEPS = "".join(f"epoch {at}/10 loss 0.5\n" for at in range(1, 6))
+JUST_BEGUN = pytest.mark.parametrize(
+    "log",
+    [
+        BEHIND_A_HEADLINE.format(n=1) + STEPS + CRASH + BEHIND_A_HEADLINE.format(n=2),
+        dated(3) + dated(4, 2, CRASH) + "Thu Nov  5 03:00:00 UTC 2026\nLoading data\n",
+    ],
+    ids=["headline", "date"],
+)
+
+
+@JUST_BEGUN
+@pytest.mark.parametrize("evidence", [Evidence(exit_code=1), Evidence(exit_code=137), FRESH])
+def test_a_run_that_has_just_begun_is_judged_by_itself(log: str, evidence: Evidence) -> None:
+    verdict = classify(log.encode(), evidence)
+    assert verdict.failure_class != "code_error"
+    assert (verdict.confidence, verdict.line) == ("low", log.splitlines()[-1])
+
+
+@JUST_BEGUN
+def test_a_run_that_has_just_begun_shows_nothing_of_the_one_before(log: str) -> None:
+    assert read_progress(log.encode()).current is None
+
+
+def test_an_end_date_below_a_crash_begins_no_run() -> None:
+    log = dated(3) + "Tue Nov  3 05:00:00 UTC 2026\n" + dated(4, 2, CRASH) + "Wed Nov  4 05:00:00 UTC 2026\n"
+    assert classify(log.encode(), Evidence(exit_code=1)).line == "KeyError: 'lr'"
