@@ -76,6 +76,9 @@ def headline_of(cause: Fault, tail: tuple[SeenLine, ...]) -> Fault | None:
     said = message(above[-1].text) if above else None
     if said is None or said.level not in BAD_LEVELS or is_harmless(said.text, above[-1].text, loud=True):
         return None
+    row = match_row(said.text.strip(), said.text)
+    if row is not None and row.id not in EMPTY_ROWS and row.explains > DEATH and not row.rivals:
+        return Fault(row, *above[-1], LOGGED, cause.progress_before)
     found = meaning_of(said.text, enough=ENOUGH)
     named = found is not None and not found.rivals and found.failure_class not in _FOLLOW
     return Fault(ROWS[found.failure_class], *above[-1], LOGGED, cause.progress_before) if found and named else None

@@ -72,6 +72,7 @@ _CHECK = lazy(
     r"|Check failed: .{1,200}? : )"
 )
 
+_EXAMPLES = lazy(r"\((?:e\.g\.|for example|such as)[^()]{0,200}\)", re.IGNORECASE)  # name no trouble of this run
 _UNIT = lazy(r"\b[\w@.-]{1,80}\.(?:service|timer|socket|scope|slice)\b")  # of systemd: its name tells nothing
 _DIRECTORIES = lazy(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-])")  # of a path: what they are called tells nothing either
 
@@ -146,7 +147,8 @@ def meaning_of(sentence: str, name: str = "", *, enough: int = SURE) -> Meaning 
         return None
     last = name.rsplit(".", 1)[-1]
     own_name = "" if last in ANY_NAME else _CAMEL.sub(" ", last)
-    sentence = _plain(_DIRECTORIES.sub("", _UNIT.sub("", _ADDRESS.sub(r"\1 url", without_none(sentence[:TEXT_LIMIT])))))
+    sentence = _EXAMPLES.sub("", without_none(sentence[:TEXT_LIMIT]))
+    sentence = _plain(_DIRECTORIES.sub("", _UNIT.sub("", _ADDRESS.sub(r"\1 url", sentence))))
     text = _BLANKS.sub(" ", _JOINTS.sub(" ", f"{own_name}: {sentence}" if own_name else sentence))
     scores = {theme.failure_class: _score(theme, text, sentence) for theme in THEMES}
     best = max(scores.values())

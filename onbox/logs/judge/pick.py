@@ -188,7 +188,7 @@ def _is_told_anew(counter: Counter, other: Counter) -> bool:
 
 def maximum_of(track: Track, counter: Counter) -> int | None:
     """Of the counter itself, else one that the log told elsewhere for what it counts."""
-    if counter.stretched and not counter.advances:
+    if counter.stretched > counter.advances:
         return None  # `3/100`, `3/200`
     if counter.maximum is not None:
         return counter.maximum

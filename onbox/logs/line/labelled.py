@@ -45,6 +45,7 @@ _BEGINNINGS = frozenset(
     "start starting started begin beginning began train training running run now current currently global finished"
     " finish completed complete done end ended ending info debug at in on after this the computing doing".split()
 )
+_OF_SETTINGS = lazy(r"(?i)(?<![a-z])(?:cfg|config|args|opts?|hparams|params)\.$")  # `cfg.steps=100000`
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
 _COUNT_IN_CELL = lazy(
@@ -79,7 +80,9 @@ _NUMBERED_BY_ID = frozenset({"epoch", "iter", "batch"})  # `job id: 812` is a na
 _OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
 _CHINESE_UNITS = {"步": "step", "次": "iter", "代": "generation"}  # of all others: epoch
-_NTH_IN_CHINESE = lazy("第 ?(?P<current>\\d{1,9}) ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)")
+_NTH_IN_CHINESE = lazy(
+    "第 ?(?P<current>\\d{1,9})(?: ?/ ?(?P<most>\\d{1,9}))? ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)"
+)
 _OTHER_FIGURE = lazy(r"[:=] {0,4}\d[\d.,]*\s")  # `inference: 10000 fps total: 8000 epoch: 1/500`
 _DATE = lazy(r"\d{4}/\d\d/\d\d")
 _TOTAL_BESIDE = lazy(rf"(?i)[\s,;|]{{0,4}}(?<![a-z])[\"']?(?:total|max|of|out_of)[\"']?\s?[:=]\s?({COUNT})(?![\w.])")
@@ -106,10 +109,10 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
         if unit in STEP_UNITS and _OF_BATCHES.search(before):
             unit = "batch"  # `epoch 3, batch step: 719`
-        if before.endswith(".") and before[-2:-1].isalnum():
+        if before.endswith(".") and before[-2:-1].isalnum() and not _OF_SETTINGS.search(before):
             continue  # of a file's name
-        if before.endswith(("?", "&")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
-            continue  # of an address, of a file
+        if before.endswith(("?", "&", "time/")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
+            continue  # of an address, of a file, of a group of clocks
         if before.lower().endswith("_in_"):
             continue  # `step_in_epoch: 300`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
@@ -131,7 +134,8 @@ def _nth_in_chinese(text: str) -> list[CounterSight]:
     if found is None:
         return []
     unit = _CHINESE_UNITS.get(found["word"][0], "epoch")
-    return [CounterSight(f"nth {unit}", unit, "train", int(found["current"]), None, False, "labelled-alone")]
+    most = int(found["most"]) if found["most"] else None
+    return [CounterSight(f"nth {unit}", unit, "train", int(found["current"]), most, False, "labelled-alone")]
 
 
 def _leads(text: str, at: int) -> bool:

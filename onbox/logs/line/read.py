@@ -19,6 +19,7 @@ from onbox.logs.line.words import (
     NO_SHARE_AFTER,
     NOT_PROGRESS,
     OF_EARLIER,
+    SHARE_IN_PERCENT,
     UNIT_WORD,
     UNITS,
     WEAK_WORDS,
@@ -33,7 +34,8 @@ _PER_ITEM = lazy(
 )
 _FOR_MAX = lazy(
     rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
-    rf"|max(?:imum)?|total(?: of)?)\W{{1,4}}(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
+    rf"|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
+    rf"(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )
 _EVERY = lazy(
@@ -136,6 +138,8 @@ def read_line(text: str) -> SeenOnLine:
         return whole
     if "/" in text and _ARITHMETIC.search(text) and not _NUMBERED.match(text):
         return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
+    if "%" in text and ")" in text:
+        text = SHARE_IN_PERCENT.sub("", text)
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
     labelled = _without_lists(labelled)
@@ -307,9 +311,9 @@ def _moving(text: str) -> list[CounterSight]:
         return []
     if NO_SHARE_AFTER.match(text, found.end()) and not (found.start() == 0 and _MEASURED.match(text, found.end())):
         return []
-    if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
-        return []
     kind = "aux" if AUXILIARY.search(label) else "moving"
+    if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
+        kind = "val"
     words = " ".join(word.lower() for word in ANY_WORD.findall(label)[-2:])
     return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, "moving")]
 

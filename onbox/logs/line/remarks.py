@@ -121,12 +121,16 @@ ENDED = lazy(
     r"|\bprocess to finish\W{1,6}\(success\b|\bended up (?:at|with)|\bend of (?:training|run|script|program|simulation)\b"
     r"|\bmax(?:imum)? (?:number of )?(?:iterations|steps|epochs|generations|function evaluations) "
     r"(?:(?:has|have) been |was |were |is )?(?:exceeded|reached)\b|\.\.\.1(?:00)? - done\b"
-    r"|\b(?:exceeded|reached) (?:the )?max(?:imum)? (?:number of )?(?:iterations|steps|epochs|generations)\b"
+    r"|\b(?:exceeded|reached) (?:the )?(?:max(?:imum)?|total|target|final|last)[ _](?:number of )?"
+    r"(?:iterations|steps|epochs|generations|updates|timesteps)\b|^\W*(?:environment |task |problem )?solved\b\W"
 )
 # said at every exit, after a crash too
 FAREWELL = lazy(r"(?i)wandb\S{0,8} (?:(?:\S{1,16} )?view run .{1,80} at:|you can sync this run to the cloud)")
 IGNORED = lazy(r"^Exception ignored (?:in|while)\b")
-AT_ITS_LIMIT = lazy(r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:")
+AT_ITS_LIMIT = lazy(
+    r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:"
+    r"|signaling trainer to stop"
+)
 DONE_ONLY = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
 OF_A_PART = lazy(  # `Epoch train finished, avg_loss=2.35`, `Fold 3: training complete`
     r"(?i)\b(?:epoch|fold|step|iteration|round|stage|phase|trial|seed|client|task)\b[^.]{0,40}"

@@ -214,7 +214,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "cjk",
         ("/",),
-        rf"(?:[轮步代次数度骤期]{_GAP}(?:[:：\[(【（]{_GAP})?|第{_GAP})(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?![\w.])",  # noqa: RUF001 - Chinese
+        rf"(?:[轮步代次数度骤期]{_GAP}(?:[:：\[(【（]{_GAP})?|第{_GAP})(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?![A-Za-z0-9_.])",  # noqa: RUF001 - Chinese
         "a counter beside the Chinese word for step, round or iteration",
         "custom loops",
         "训练步数: 410/2000",

@@ -122,6 +122,10 @@ _PARTS = (
     r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads"
     r"|seats|busy|idle|met|agree|online|connected)"
 )
+# `Acc: 77.6% (25924/33408)`: the numbers that a share is made of.
+SHARE_IN_PERCENT = lazy(
+    rf"(?i)(?<![a-z]){_SHARES}\W{{1,4}}\d{{1,3}}(?:\.\d{{1,6}})? ?% {{0,2}}\(\d{{1,12}} ?/ ?\d{{1,12}}\)"
+)
 NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
 NO_SHARE_AFTER = lazy(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z]|[_-]?\d)")
 

@@ -30,6 +30,7 @@ COLLEAGUES = 50  # lines of other ranks after the death of one: so many are no l
 
 
 _ANSWER = lazy(r"\"(?:GET|POST|PUT|HEAD|DELETE|PATCH) /\S{0,500} HTTP/[\d.]{1,4}\" [1-4]\d\d\b")
+_OF_AN_EPOCH = lazy(rb"\b[Ee]poch \d{1,9}: {1,4}\d{1,3}%")  # its bar is not that of the run
 _BAR = lazy(rb"\d%\||\d\.?\d{0,3}(?:it/s|s/it)\b")
 
 
@@ -53,7 +54,7 @@ class Steps:
         """Whether the outermost counter of one of the last lines stands at the maximum that it shows, and none that has
         just begun came after it.
         """
-        newest = [_read(step[2]).counts for step in list(self.kept)[-LAST:]]
+        newest = [_read(step[2]).counts for step in list(self.kept)[-LAST:] if not _OF_AN_EPOCH.search(step[2])]
         shown = [counts[0] for counts in newest if counts and counts[0].maximum is not None]
         return any(count.at_end for count in shown) and shown[-1].value > 0
 

@@ -34,7 +34,7 @@ PROGRESS = lazy(
 _SWITCH = lazy(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[01]\b(?!\.)")  # an environment variable that is on or off
 NOT_PROGRESS = lazy(
     r"traceback|\bfile \"|abort|crash|unsuccessful|backing off|giv(?:ing|en) up"
-    r"|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit|\bdying|emergency"
+    r"|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit(?!o)|\bdying|emergency"
     r"|\bkill(?:ed|ing)\b|terminat|interrupt|\bretr(?:y|ies|ying)\b|(?<!\d )(?:sav(?:ed|ing)|writ(?:ten|ing))\b|"
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"
     r"|^\s+file |exitcode|\brank\s{1,8}:|local_rank|shutting|stopp|loaded|loading|checkpoint shards|"
@@ -323,6 +323,11 @@ _TALLY = lazy(
 )
 
 
+# The how-manieth of so many things a line is about, whatever is done with it.
+_ITEM = lazy(r"\W{0,2}\d{1,9} ?/ ?\d{1,9}\W{0,2}\s")
+_GETS = lazy(r"\b(?:download|fetch|load)\w*", re.IGNORECASE)
+
+
 def is_progress(text: str) -> bool:
     """Whether a loop reports that it went on."""
     if not PROGRESS.search(text) or ("_" in text and not PROGRESS.search(_SWITCH.sub("", text))):
@@ -331,6 +336,8 @@ def is_progress(text: str) -> bool:
         return False
     if BAR.search(text):
         return not FETCHING.search(text)
+    if _ITEM.match(text):
+        text = _GETS.sub("", text)
     return not NOT_PROGRESS.search(text) or not NOT_PROGRESS.search(_TALLY.sub("", text))
 
 

@@ -71,6 +71,8 @@ DATA_READ = lazy(
 
 
 _TRACKER = lazy(r"[\\/](?:wandb|comet_ml|neptune|clearml|mlflow|swanlab)[\\/]")
+# Code that a program has made or was given, and runs: `<string>`, `<completion>`.
+_GENERATED = lazy(r"<(?!stdin>|frozen |ipython-input|cell |command-|timed )")
 _PROGRAM = ("<module>", "_run_module_as_main")  # the outermost frame of an exception that nobody caught
 
 
@@ -134,7 +136,7 @@ class Trace:
             return False
         self.frames.append(TracebackFrame(found[1], int(found[2][:9]), found[3] or ""))
         if len(self.frames) == 1:
-            self.ends_program = (found[3] or "").strip() in _PROGRAM and found[1] != "<string>"
+            self.ends_program = (found[3] or "").strip() in _PROGRAM and not _GENERATED.match(found[1])
             self.is_shown = not (self.ends_program or self.frames[0].is_library or _HANDED_ON.search(self.before))
             self.caught = self.caught and not (self.neighbour and self.ends_program)
         del self.frames[:-FRAMES_KEPT]

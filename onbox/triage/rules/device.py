@@ -104,7 +104,7 @@ TPU_NODE: tuple[RuleRow, ...] = (
         r"|unable to initialize backend 'tpu'(?!.{0,160}(?:skip|ignor|not_found|module 'jaxlib"
         r"|libtpu\.so: cannot open))"
         r"|no tpu (?:devices|platform|chips)? ?(?:found|available)"
-        r"|tpu (?:initialization|init) failed|tpu.{0,60}(?:unhealthy|failed_precondition|unavailable)"
+        r"|tpu (?:initialization|init) failed|(?<![a-z])tpu.{0,60}(?:unhealthy|failed_precondition|unavailable)"
         r"|failed_precondition.{0,80}(?:tpu|driver|slice|chip)"
         r"|failed to cleanup driver|tpu (?:driver|runtime|worker).{0,40}(?:fail|died|crash|error)"
         r"|no tpus? (?:are )?(?:visible|attached)"

@@ -57,8 +57,11 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim"
         r"|preempt(?!_DYNAMIC|_RT|ion model)|shutdown|shutting)|(?:preempt\w{0,24}|eviction|termination|interruption"
         r"|reclaim)\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
-        r"|received.{0,30}preempt|caught.{0,30}preempt|\bEvicted\b|(?:pod|node) (?:was )?evict|preempted by"
-        r"|preempting|^the node was low on resource|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
+        r"|received.{0,30}preempt|caught.{0,30}preempt"
+        r"|\bEvicted\b(?!.{0,120}low on resource: (?:ephemeral-storage|nodefs|imagefs)\.)"
+        r"|(?:pod|node) (?:was )?evict|preempted by"
+        r"|preempting|^the node was low on resource(?!: (?:ephemeral-storage|nodefs|imagefs)\.)"
+        r"|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
         r"|\binstance/preempted\W{1,3}true|(?-i:DisruptionTarget|DeletionByTaintManager|PreemptionByScheduler"
         r"|EvictionByEvictionAPI"
         r"|TerminationByKubelet|DeletionByPodGC)\b|\bNoExecute taint|InstanceTermination|NodeLost|NodeShutdown"
@@ -134,7 +137,8 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b"
         r"|^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated\b(?!\w| at \w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
         r"|status)\D{0,4}(?:143|-15)\b|\*{3} \[.{1,160} error 143$"
-        r"|SIGTERM(?: signal)? (?:received|caught)|^\s*SystemExit: (?:15|143)",
+        r"|SIGTERM(?: signal)? (?:received|caught)"
+        r"|\btermination signal\W{0,3} (?:is |was )?(?:detected|received|caught)|^\s*SystemExit: (?:15|143)",
         "whoever sends SIGTERM",
         "Received SIGTERM: 15, shutting down",
     ),

@@ -47,7 +47,7 @@ SPACE: tuple[RuleRow, ...] = (
         "|not enough free|out of disk"
         "|insufficient disk|insufficient space|filesystem full|file system full|ran out of space"
         "|device is full|out of space"
-        "|insufficient free|' is full|disk space|storage full|volume is full|no free space|low on disk",
+        "|insufficient free|' is full|disk space|low on resource|storage full|volume is full|no free space|low on disk",
         r"no space left on|\bthe table '.{1,80}' is full\b|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b"
         r"|not enough (?:free )?(?:disk )?space\b"
         r"(?! .{0,16}\b(?:buffer|arena|pool|context|queue|stack|heap|table|workspace|allocate)\b)"
@@ -56,7 +56,7 @@ SPACE: tuple[RuleRow, ...] = (
         r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w{1,40}_)"
         r"|not enough free disk"
         r"|no free space"
-        r"|not enough disk|low on disk space",
+        r"|not enough disk|low on disk space|\bnode was low on resource: (?:ephemeral-storage|nodefs|imagefs)\.",
         "Linux ENOSPC",
         "OSError: [Errno 28] No space left on device",
     ),

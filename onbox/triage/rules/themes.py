@@ -130,6 +130,8 @@ THEMES: tuple[Theme, ...] = (
         r"quotas?",
         r"exceed\w*|reached|exhaust\w*|over|full|hit|used up",
         2,
+        r"(?:insufficient|not enough|negative|needs? (?:a )?positive) (?:account |credit )?(?:balance|credits?|funds)"
+        r"|credit balance is too low|out of credits|payment required|billing (?:hard )?limit",
     ),
     Theme(
         "inode_exhausted",

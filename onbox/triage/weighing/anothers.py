@@ -10,7 +10,7 @@ from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS
 from onbox.triage.reading.outcome import closing_outcome, outcome_of
-from onbox.triage.reading.record import LOGGED, PROVEN
+from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
 from onbox.triage.rules.rows import DEATH, SUMMARY
 from onbox.triage.weighing.outputs import is_result
 from onbox.triage.weighing.unproven import TOLD_MUCH
@@ -55,6 +55,18 @@ def follows_a_death(fault: Fault, scene: Scene) -> bool:
         and 0 < fault.number - other.number <= _MISSED_BY
         and scene.attempt.signs_after(other) == 0
         for other in scene.attempt.faults
+    )
+
+
+def follows_a_report(fault: Fault, scene: Scene) -> bool:
+    """Whether a launcher has told at length of a death that an error explains, and a tool complains behind that."""
+    if scene.dead or fault.trace is not None or fault.source or fault.row.explains <= DEATH:
+        return False
+    reports = [one.number for one in scene.attempt.faults if one.row.id == "launcher" and one.trace is not None]
+    report = next((number for number in reports if number < fault.number), 0)
+    return any(
+        one.number < report and one.severity > WEAK and one.row.explains > DEATH and not scene.attempt.signs_after(one)
+        for one in scene.attempt.faults
     )
 
 

@@ -117,7 +117,8 @@ def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault |
     if cause.row.explains <= DEATH and cause.trace is None:
         if said is not None and said.number > cause.number and said.row.id == "no-such-file":
             return None  # a script misses what the dead program was to write
-        return said if said is not None and said.row.explains > DEATH else None
+        ruled = next((one for one in live if said and one.number == said.number and one.row.explains > DEATH), said)
+        return ruled if ruled is not None and ruled.row.explains > DEATH else None
     is_guess = cause.row.id.startswith(SAYS)
     if cause.row.id not in _SAYS_LITTLE and not is_guess:
         return None

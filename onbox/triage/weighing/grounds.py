@@ -28,6 +28,7 @@ from onbox.triage.weighing.after_success import (
 from onbox.triage.weighing.anothers import (
     ended_another,
     follows_a_death,
+    follows_a_report,
     is_a_lost_piece,
     is_a_peers,
     is_of_a_piece,
@@ -55,6 +56,7 @@ from onbox.triage.weighing.unproven import (
     is_outlived_before,
     is_vague_and_far,
     is_worked_on,
+    was_told_before,
     was_written_before,
 )
 from onbox.triage.weighing.went_on import counts_on, same_is_fine_later, went_on
@@ -119,6 +121,8 @@ def _is_fine_later(fault: Fault, scene: Scene) -> bool:
 
 def is_over(words: Fault, scene: Scene) -> bool:
     """Whether the program did more after a complaint among its last lines, which no rule has counted."""
+    if was_told_before(words, scene):
+        return True
     if closing_outcome(scene.record) is Outcome.LOST and not scene.exited_zero:
         return False
     if closes_with_work(words, scene) or same_is_fine_later(words, scene):
@@ -161,6 +165,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
     Ground(False, "Python's own library had it in hand when another exception came", was_in_its_librarys_hand),
     Ground(False, "a file is missing that a dead program was to write", follows_a_death),
+    Ground(False, "a launcher has reported the death, and a tool complains behind its report", follows_a_report),
     Ground(False, "words so vague count in the last lines only", is_vague_and_far),
     Ground(False, "a piece that failed, and a driver that sums up all of them", is_a_lost_piece),
     Ground(True, "the last line of all says that the work will not be there", gave_up),

@@ -58,6 +58,7 @@ _OF_THE_BEST = lazy(r"^\W{0,4}(?:best|final|overall|winner)\b(?!.{0,40}\bso far\
 _FIGURE = lazy(r"^\W{0,4}[A-Za-z][\w ./()-]{0,40}?[:=\s]\s{0,8}[-+]?\d[\d.,e+-]{0,20}(?: ?\w{1,8}| ?%)?\W{0,2}$")
 _WORDS = lazy(r"\S+")
 _DIGITS = lazy(r"\d+")
+_BAR = lazy(r"\d%\||\d\.?\d{0,3}(?:it/s|s/it)\b")
 _MARK = lazy(r"^([^\w\s]{2,6}|\[[^\]\w]?\d{1,4}/\d{1,4}\])\s?\w")
 _SPACES = lazy(r"\S(?:\S| (?! ))*")
 FORM_LETTERS = 4
@@ -108,6 +109,11 @@ def complains(text: str) -> bool:
 def tells_of_program(text: str) -> bool:
     """Whether it is the program's line rather than one that a shell or a scheduler shows before it begins."""
     return not _HEADER.search(text)
+
+
+def is_bar(text: str) -> bool:
+    """Whether a line is a bar, which is drawn once more when its program leaves."""
+    return bool(_BAR.search(text))
 
 
 def is_farewell(text: str) -> bool:

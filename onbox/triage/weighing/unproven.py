@@ -65,7 +65,7 @@ def is_made_again(fault: Fault, scene: Scene) -> bool:
 
 
 def _opening(text: str) -> str:
-    return "".join(filter(str.isalpha, message(text).text))[:SAME_LETTERS]
+    return _letters(text)[:SAME_LETTERS]
 
 
 def _did_more(one: Fault, next_: Fault) -> bool:
@@ -113,7 +113,11 @@ def is_long_past(fault: Fault, scene: Scene) -> bool:
 
 
 def _form(text: str) -> str:
-    return "".join(filter(str.isalpha, text)) if not signs.FAREWELL.search(text) else ""
+    return _letters(text) if not signs.FAREWELL.search(text) else ""
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, message(text).text))
 
 
 def is_habit(fault: Fault, scene: Scene) -> bool:
@@ -137,6 +141,18 @@ def was_written_before(fault: Fault, scene: Scene) -> bool:
     earlier = [one for one in scene.attempt.faults if one.number < fault.number and one.row is fault.row]
     alike = [one for one in earlier if _form(one.text) == form]
     return len(alike) >= HABIT and all(scene.attempt.signs_after(one) for one in alike)
+
+
+def was_told_before(words: Fault, scene: Scene) -> bool:
+    """Whether a line that a logger or nobody in particular told stands above as well, more than once, and the run
+    showed steps behind each.
+    """
+    letters = _letters(words.text)
+    if scene.dead or len(letters) < FORM_LETTERS:
+        return False
+    told = [line.number for line in scene.record.tail if _letters(line.text) == letters]
+    steps = [step[1] for step in scene.attempt.steps.kept]
+    return sum(any(one < step < next_ for step in steps) for one, next_ in pairwise(told)) >= SURVIVED_BEFORE
 
 
 def is_outlived_before(fault: Fault, scene: Scene) -> bool:

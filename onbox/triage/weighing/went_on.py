@@ -23,6 +23,7 @@ from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, DIVERGED
 from onbox.triage.weighing.outputs import (
     complains,
+    is_bar,
     is_farewell,
     is_figure,
     is_result,
@@ -309,6 +310,7 @@ def _is_between(around: Around, fault: Fault, scene: Scene) -> bool:
         nearest = above[-1:]
         series = [one for one in above if sum(same_form(one.text, other.text) for other in above) >= _SERIES]
         above = [*series, *nearest]
+        below = [line for line in below if not is_bar(line.text)]
     return any(same_form(one.text, other.text) for one in above for other in below)
 
 

@@ -438,6 +438,21 @@ ENDS: dict[str, tuple[str, object]] = {
         + "CPU time : 0.27 s\n\nUNSATISFIABLE\n",
         True,
     ),
+    "a limit that was reached, amid the last stride": (
+        lines("step #/10000 loss=0.6", 9700, 9800, 9900) + "reached total_steps, saving final weights to f.pt\nbye\n",
+        True,
+    ),
+    "a task that was solved": (
+        lines("Episode #\tLast reward: 500.00", 300, 310, 320)
+        + "Solved! Running reward is now 475.8 and the last episode runs to 500 time steps!\n",
+        True,
+    ),
+    "a bar drawn once more behind an early stop": (
+        lines("Metric val_loss improved. New best score: 0.#", 5, 4, 3)
+        + "Monitored metric val_loss did not improve in the last 2 records. Signaling Trainer to stop.\n"
+        + "Epoch 4/7  ━━━━━ 100/100 0:00:01 • 68.91it/s train_loss: 0.081\n",
+        True,
+    ),
 }
 
 ENDS |= {
