@@ -41,7 +41,7 @@ _TRACES = (
     b"0/0", b"0m/0", b"0k/0", b"0 / 0", b") / 0", b"0/ ", b"0%", b" of 0", b"of [0", b" signal ", b"rc=0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
     b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
     b"resum", b"attempt", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
-    b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"ep  ", b"it 0", b"terminat", b"cycle", b"sweep", b"draw", b"gen=", b" f= ", b"gera", b"genera", b"processing ", b"img", b"queue", b"converg", b"\"stop", b"\"end", b"state: ", b" /  ", b"itmax", b"maxit",
+    b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"ep  ", b"it 0", b"terminat", b"cycle", b"sweep", b"draw", b"gen=", b" f= ", b"gera", b"genera", b"processing ", b"img", b"queue", b"converg", b"parada ", "arrêt ".encode(), b"vorzeitig ", b"\"stop", b"\"end", b"state: ", b" /  ", b"itmax", b"maxit",
     b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"batch",
     b"task id=", b"offline", b" utc 0000",
     b"0> ", b"0 -- ", b"frame=", b" copied", b"length: ", b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",

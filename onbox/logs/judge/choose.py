@@ -80,7 +80,7 @@ def _is_over(progress: Progress, ending: ClosingLines) -> bool:
     if not counted and (ending.shows_all_moved or (progress.percent == 100 and ending.ends_in_results)):
         return True
     complete = progress.percent == 100 or (counted and progress.current == progress.exact_max)
-    if complete and ending.says_made:
+    if complete and (ending.says_made or ending.ends_in_table):
         return True
     looped = counted or progress.exact_max is not None
     return ending.sums_up(counted=counted) or ending.is_at_prompt or (looped and ending.loop_is_over)
@@ -165,7 +165,7 @@ def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) ->
     left = progress.exact_max - progress.current
     if left <= 1 or pick is None or progress.current < NEAR_THE_END * progress.exact_max:
         return left <= 1
-    return left < ending.stride(pick.counter.key)
+    return left <= ending.stride(pick.counter.key)
 
 
 def _declared(track: Track) -> int | None:

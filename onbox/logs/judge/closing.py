@@ -18,6 +18,7 @@ from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
 from onbox.logs.line.words import AUXILIARY
 from onbox.logs.model.lines import message, readable
+from onbox.logs.model.tables import ends_in_table, is_rule
 from onbox.regex import lazy
 
 TAIL_BYTES = 8192
@@ -181,6 +182,8 @@ class ClosingLines:
     @property
     def fails(self) -> bool:
         """Whether one of the last lines, behind the last counter, says that something failed."""
+        if self.ends_in_table:
+            return False
         last = self._lines[self._counted :][-LAST_LINES:]
         return not self._tallies and any(_FAILED.search(message(line).text) or _FATAL.match(line) for line in last)
 
@@ -198,6 +201,12 @@ class ClosingLines:
         rows = lines[rules[-1] + 1 if rules else 0 : -1]
         alike = len(rows) >= LOOPED and len({len(row.split()) for row in rows}) == 1
         return alike and (not rules or rules[-1] - rules[0] < HEAD_LINES)
+
+    @property
+    def ends_in_table(self) -> bool:
+        """Whether a table stands behind the last counter and ends the log: `|task|acc|`, `|----|---|`, and rows."""
+        before, after = self._lines[: self._counted], self._lines[self._counted :]
+        return ends_in_table(after) and not any(map(is_rule, before))
 
     @property
     def shows_all_moved(self) -> bool:

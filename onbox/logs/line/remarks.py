@@ -109,6 +109,8 @@ ENDED = lazy(
     r"|\bpatience\b.{0,20}\b(?:exhausted|exceeded|ran out|is over)\b"
     r"|\bconvergence (?:atteinte|alcanzada|alcançada|raggiunta)\b|\bkonvergenz erreicht\b"
     r"|\"(?:type|event|status|state)\": ?\"(?:stop(?:ped)?|end(?:ed)?|finished|done|completed?)\""
+    r"|\bparada (?:temprana|antecipada)\b|\barrêt (?:anticipé|précoce)\b|\bvorzeitig (?:beendet|gestoppt|abgebrochen)\b"
+    r"|[,;:] (?:so |now |thus )?stopping(?: the \w{1,20})?(?: (?:at|after|in) \w{1,20} \d{1,12})?[.;!]\s"
     r"|\bstopping(?: here\b|\.?\s*$)|^\W*(?:\[[\w.-]{1,30}\]\s{1,4})?(?:early|auto)[ -]stop(?:ped|ping)?"
     r"(?:\W{0,3}$|[.!]\s|\s(?:after|at|triggered|because|since|due)\b(?!.{0,40}\d/\d))|^\W*stopp(?:ing|ed) (?:since|because|as|after|due|by (?:the )?(?:overfit|early|converg)\w*)\b"
     r"|\bexit(?:ed)?(?: with)?(?: code| status)?[:=]? 0(?![\w.])|\btotal (?:wall"
@@ -154,7 +156,7 @@ _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("le
 _TURN_WORDS = (
     "best ", "best_", "copied", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "exceeded", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
-    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "rc=", "return code", "signal", "assertion", "abort", "solved", "terminat", "convergen", "patience", "konvergenz", "state:", "loss is",
+    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "rc=", "return code", "signal", "assertion", "abort", "solved", "terminat", "convergen", "patience", "konvergenz", "parada ", "arrêt ", "vorzeitig ", "state:", "loss is",
 )  # fmt: skip
 
 

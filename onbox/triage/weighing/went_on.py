@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.model.tables import ends_in_table
 from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -319,6 +320,8 @@ def _brought_a_result(fault: Fault, around: Around, scene: Scene) -> bool:
     last, trace = around.below[-1], fault.trace
     if scene.record.last_line is None or last.number != scene.record.last_line.number:
         return False
+    if trace is None and ends_in_table([line.text for line in scene.record.tail if line.number > fault.number]):
+        return True
     waited = (trace is not None and trace.cut) or not any(tells_of_program(line.text) for line in around.above)
     if waited and trace is not None and trace.ends_program and message(trace.before).level not in _WARNED:
         return False

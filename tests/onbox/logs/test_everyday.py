@@ -363,6 +363,43 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         None,
         None,
     ),
+    "epochs above a display of bytes drawn back": (
+        "".join(
+            f"Epoch: {epoch}\n"
+            + "".join(
+                f" [==>..]  Step: 45ms | Tot: 1s | Loss: 0.9 | Acc: 55.0% ({70 * at}/{128 * at})     "
+                + "\b" * 9
+                + f" {at}/391 \r"
+                for at in range(1, 70)
+            )
+            + "\nSaving..\n\n"
+            for epoch in range(4)
+        )
+        + "Epoch: 4\n [>...]  Step: 45ms | Tot: 0s | Loss: 0.5 | Acc: 75.0% (96/128)     \b\b\b 1/391 \r",
+        4,
+        None,
+    ),
+    "rounds in Chinese, and batches": (
+        "".join(f"第{at}/20轮 批次 100/782 损失: 0.3\n第{at}轮结束\n" for at in (1, 2, 3)) + "第4/20轮 批次 9/782\n",
+        4,
+        20,
+    ),
+    "a source line before the step, and a setting of an object": (
+        "INFO fit_train.py:354 cfg.steps=100000 (100K)\n" + lines("INFO fit_train.py:438 step:# loss:0.08", 200, 400),
+        400,
+        100000,
+    ),
+    "a clock's epoch below the batches": (
+        "".join(f"[batch={at}/4800]:\n\t Train time/epoch: 0\n\t Train time/sample: {at}00\n" for at in (10, 20, 30)),
+        30,
+        4800,
+    ),
+    "evaluations, and no training": (
+        "".join(f"Evaluating checkpoint-{at}00 ({at} of 8)\n  qa: 0.4{at}\n" for at in range(1, 6)),
+        5,
+        8,
+    ),
+    "a maximum that grows with every line": (lines("Batch 1/#00 loss 45.6 lr 0.002 rank 0", 10, 11, 12, 13), 1, None),
 }
 # (log, whether it has finished)
 ENDS: dict[str, tuple[str, object]] = {
@@ -440,6 +477,20 @@ ENDS: dict[str, tuple[str, object]] = {
     ),
     "a limit that was reached, amid the last stride": (
         lines("step #/10000 loss=0.6", 9700, 9800, 9900) + "reached total_steps, saving final weights to f.pt\nbye\n",
+        True,
+    ),
+    "a table of what came out, below a git that finds no repository": (
+        bar("requests", 900)
+        + "fatal: not a git repository (or any of the parent directories): .git\n"
+        + "|Task|Version|Metric|Value|\n|----|-------|------|----:|\n|qa  |Yaml   |acc   |0.336|\n",
+        True,
+    ),
+    "an early stop in Spanish": (
+        lines("Época # de 80, pérdida: 0.18", 36, 37, 38) + "Parada temprana. Mejor pérdida: 0.1951\n",
+        True,
+    ),
+    "a stop amid a sentence": (
+        lines("|    # |   0.14 |   0.25 |", 24, 25, 26) + "\nNo improvement for 6 epochs, stopping. Best bce 0.25\n",
         True,
     ),
     "a task that was solved": (
