@@ -3,8 +3,8 @@
 The end is read whole, as far back as `Budget` allows, and of the first look the beginning too, where maxima stand. What
 lies between is skimmed: of lines that are alike but for their digits only the newest is read, and only if the end has
 none like it (an epoch that is told once an hour, a loss of `nan` before a burst of chatter, a tracker's address, the
-end of the training). Where hardly two lines are alike, the newest line with each of `_WORDS` is read instead, and
-kinds are looked for now and then.
+end of the training). Where hardly two lines are alike, the newest line with each of `_WORDS` is read instead, as
+far back as that is cheap, and kinds are looked for now and then.
 
 So each kind of line has its newest told; how often it came and what stood in the older ones is not. A megabyte that is
 skimmed costs 1 to 7 ms, a line that is looked at closely up to 0.2 ms.
@@ -26,12 +26,13 @@ REST_BLOCKS_MAX = 16
 HEAD_BYTES = 1 << 16
 END_BYTES_LEAST = 1 << 10
 LINE_BYTES = 1 << 12
-UNLIKE_MAX = 400  # lines unlike each other, each of which is looked at closely
-UNLIKE_PER_SECOND = 16
+UNLIKE_MAX = 240  # lines unlike each other, each of which is looked at closely
+UNLIKE_PER_SECOND = 8
 END_BYTES_MAX = 3 << 17
 END_BYTES_PER_SECOND = 1 << 13
 SKIMMED_BYTES_LEAST, SKIMMED_BYTES_MAX = 1 << 25, 1 << 28
 SKIMMED_BYTES_PER_SECOND = 1 << 21
+WORDS_BYTES_MAX = 1 << 23  # so much of what is skimmed is searched for words
 
 # What tells one kind of line from another: the letters, but for those of hex digits, and of other scripts the first
 # byte of each letter, but for that of the blocks of which bars are drawn.
@@ -116,6 +117,7 @@ class _Between:
         self._log, self._end, self._left = log, end.start, kinds
         self._known = {b"", *_forms(end.data)}
         self._words = [word for word in _WORDS if word not in end.data]
+        self._searched = 0  # bytes, for words
         self._rest, self._rested = 0, 0  # for how many blocks no kinds are looked for, and how many of them are over
 
     def lines(self, start: int) -> list[Stretch]:
@@ -146,6 +148,9 @@ class _Between:
         return [_part(block, offsets[at], offsets[at + 1]) for at in sorted(newest[form] for form in new)]
 
     def _with_words(self, block: Stretch) -> list[Stretch]:
+        if self._searched > WORDS_BYTES_MAX:
+            return []
+        self._searched += len(block.data)
         found = [word for word in self._words if word in block.data]  # three times as fast as `rfind`
         self._words = [word for word in self._words if word not in found]
         lines = {_line_around(block.data, block.data.rfind(word)) for word in found}
