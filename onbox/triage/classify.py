@@ -94,6 +94,8 @@ def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     """A verdict beside what `onbox progress` says of the same log: where its loop is over, a healthy run is done, and a
     silent one has ended and does not hang.
     """
+    if _lost_its_loss(verdict):
+        return verdict._replace(state="done") if progress.finished else verdict
     if verdict.rule == ENDED_WELL:
         return _short_of_its_end(verdict, progress)
     if not may_be_done(verdict):
@@ -120,11 +122,15 @@ def _short_of_its_end(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     return verdict._replace(confidence="low", remedy=remedy)
 
 
+def _lost_its_loss(verdict: Diagnosis) -> bool:
+    return verdict.failure_class == "divergence" and verdict.state in ("running", "unknown")
+
+
 def may_be_done(verdict: Diagnosis) -> bool:
     """Whether the progress may tell more than the words did: nothing in them is wrong, and no end is told, or only by
     an exit code.
     """
-    if verdict.rule in ("silent-log", ENDED_WELL):
+    if verdict.rule in ("silent-log", ENDED_WELL) or _lost_its_loss(verdict):
         return True
     return verdict.failure_class == "success_healthy" and verdict.state in ("running", "unknown")
 
@@ -199,7 +205,7 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
     goes_on = decision.lost and not _is_dead(evidence) and decision.attempt.success is None
     state = "dead"
     if goes_on:
-        state = "done" if _ended_well(evidence) else "running"
+        state = "done" if _ended_well(evidence) else "unknown" if _is_silent(record, evidence) else "running"
     at = SeenLine(cause.number, cause.text)
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes
@@ -317,7 +323,7 @@ def _may_follow_a_kill(decision: Decision) -> bool:
 def _from_silence(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     """A log that just stops is a stall only if something besides the text says so."""
     age = evidence.log_age_seconds
-    if age is None or age < _stale_after(record) or decision.attempt.success is not None or _ended_well(evidence):
+    if age is None or not _is_silent(record, evidence) or decision.attempt.success is not None or _ended_well(evidence):
         return None
     if evidence.process_alive:
         return SettledClass("hang_stall", "silent-log", "stalled", "medium", record.last_line)
@@ -329,6 +335,11 @@ def _from_silence(record: Record, decision: Decision, evidence: Evidence) -> Set
         " stop and resume; if not, it ended without a word: look at its results."
     )
     return SettledClass("hang_stall", "silent-log", "stalled", "low", record.last_line, remedy=remedy)
+
+
+def _is_silent(record: Record, evidence: Evidence) -> bool:
+    age = evidence.log_age_seconds
+    return age is not None and age >= _stale_after(record)
 
 
 def _stale_after(record: Record) -> float:

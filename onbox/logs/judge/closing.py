@@ -36,6 +36,9 @@ _EARLY_STOP = lazy(
     r"(?i)(?:^|[:\]|,(-]\s*|\btriggered\s|\bdue to\s)early[ -]?stop(?:ping|ped)?\b(?: (?:triggered|activated|reached))?"
     r"(?:,? (?:at|after|in|on) (?:(?:epoch|step|iteration|round|iter|update)s? ?#?\d{1,9}|\d{1,9} \w{3,12}))?\W*$"
 )
+_OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`
+    r"(?i)\b(?:early[ _-]?stop(?:ping)?|patience)\b\D{0,24}(?<!\d)(\d{1,6})\s?(?:/|of|out of)\s?\1(?!\d)"
+)
 _PROMPT = lazy(
     r"(?:\([\w. -]{1,40}\) ?)?(?:PS [A-Z]:\\[^>]{0,200}>|\[?[\w.-]{1,40}@[\w.-]{1,80}[: ][^$#]{0,120}[$#])\s{0,20}$"
 )
@@ -137,7 +140,8 @@ class ClosingLines:
     @property
     def tells_early_stop(self) -> bool:
         """Whether one of the last lines says in so many words that the loop was stopped early."""
-        return any(map(_EARLY_STOP.search, self._lines[-STOP_TOLD_IN_LAST:]))
+        last = self._lines[-STOP_TOLD_IN_LAST:]
+        return any(_EARLY_STOP.search(line) or _OUT_OF_PATIENCE.search(line) for line in last)
 
     @property
     def ends_in_results(self) -> bool:
