@@ -35,8 +35,9 @@ from onbox.system.clock import wall
 from onbox.system.journal import read_lines
 from onbox.system.kept import places_of
 from onbox.system.time_limit import TooLong, time_limit
+from onbox.triage.beside_progress import may_be_done, with_progress
 from onbox.triage.classes import NEVER
-from onbox.triage.classify import ENDED_WELL, NO_ROOM_RULES, classify, may_be_done, with_progress
+from onbox.triage.classify import ENDED_WELL, NO_ROOM_RULES, classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.large import Excerpt
 from onbox.triage.rules.rows import UserRow

@@ -26,12 +26,11 @@ from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import Decision, decide
-from onbox.triage.weighing.silence import is_step, line_of_the_work
+from onbox.triage.weighing.silence import line_of_the_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from onbox.contract.progress import Progress
     from onbox.logs.model.lines import Gap
 
 STALE_SECONDS = 1800.0
@@ -88,51 +87,6 @@ def classify(
         if by_itself.cause is not None:
             return _dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
     return _dress(settled, decision, None)
-
-
-def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
-    """A verdict beside what `onbox progress` says of the same log: where its loop is over, a healthy run is done, and a
-    silent one has ended and does not hang.
-    """
-    if _lost_its_loss(verdict):
-        return verdict._replace(state="done") if progress.finished else verdict
-    if verdict.rule == ENDED_WELL:
-        return _short_of_its_end(verdict, progress)
-    if not may_be_done(verdict):
-        return verdict
-    is_silent = verdict.rule == "silent-log"
-    at_end = progress.current is not None and progress.current == progress.exact_max and not is_step(verdict.line or "")
-    if not progress.finished and not (is_silent and at_end):
-        return verdict
-    name, rule = "success_healthy", "progress-finished"
-    confidence = "low" if is_silent else verdict.confidence
-    remedy, retry = remedy_of(name, rule, verdict.line), may_repeat(name)
-    return verdict._replace(
-        failure_class=name, state="done", rule=rule, confidence=confidence, remedy=remedy, retry=retry,
-        signature=signature(name, None),
-    )  # fmt: skip
-
-
-def _short_of_its_end(verdict: Diagnosis, progress: Progress) -> Diagnosis:
-    """The exit code is 0, and the counter never came to its end: nothing says that it was meant to stop there."""
-    current, most = progress.current, progress.exact_max
-    if progress.finished or current is None or most is None or current >= most:
-        return verdict
-    remedy = f"It is said to have ended well, but the log stops at {current}/{most}: see whether it was meant to."
-    return verdict._replace(confidence="low", remedy=remedy)
-
-
-def _lost_its_loss(verdict: Diagnosis) -> bool:
-    return verdict.failure_class == "divergence" and verdict.state in ("running", "unknown")
-
-
-def may_be_done(verdict: Diagnosis) -> bool:
-    """Whether the progress may tell more than the words did: nothing in them is wrong, and no end is told, or only by
-    an exit code.
-    """
-    if verdict.rule in ("silent-log", ENDED_WELL) or _lost_its_loss(verdict):
-        return True
-    return verdict.failure_class == "success_healthy" and verdict.state in ("running", "unknown")
 
 
 def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from onbox.logs.progress import ProgressReader, read_progress
-from onbox.triage.classify import classify, with_progress
+from onbox.triage.beside_progress import with_progress
+from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 
 CRASH = "Traceback (most recent call last):\n  File \"train.py\", line 12, in main\n    go()\nKeyError: 'lr'\n"

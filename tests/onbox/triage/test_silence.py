@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from onbox.contract.progress import Progress
-from onbox.triage.classify import classify, with_progress
+from onbox.triage.beside_progress import with_progress
+from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 
 YESTERDAY = Evidence(log_age_seconds=86400.0)

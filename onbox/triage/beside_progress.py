@@ -1,0 +1,60 @@
+"""A verdict beside what `onbox progress` says of the same log. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.triage.case_remedies import remedy_of
+from onbox.triage.classes import may_repeat
+from onbox.triage.classify import ENDED_WELL
+from onbox.triage.signature import signature
+from onbox.triage.weighing.silence import is_step
+
+if TYPE_CHECKING:
+    from onbox.contract.progress import Progress
+    from onbox.triage.verdict import Diagnosis
+
+
+def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
+    """A verdict beside what `onbox progress` says of the same log: where its loop is over, a healthy run is done, and a
+    silent one has ended and does not hang.
+    """
+    if _lost_its_loss(verdict):
+        return verdict._replace(state="done") if progress.finished else verdict
+    if verdict.rule == ENDED_WELL:
+        return _short_of_its_end(verdict, progress)
+    if not may_be_done(verdict):
+        return verdict
+    is_silent = verdict.rule == "silent-log"
+    at_end = progress.current is not None and progress.current == progress.exact_max and not is_step(verdict.line or "")
+    if not progress.finished and not (is_silent and at_end):
+        return verdict
+    name, rule = "success_healthy", "progress-finished"
+    confidence = "low" if is_silent else verdict.confidence
+    remedy, retry = remedy_of(name, rule, verdict.line), may_repeat(name)
+    return verdict._replace(
+        failure_class=name, state="done", rule=rule, confidence=confidence, remedy=remedy, retry=retry,
+        signature=signature(name, None),
+    )  # fmt: skip
+
+
+def _short_of_its_end(verdict: Diagnosis, progress: Progress) -> Diagnosis:
+    """The exit code is 0, and the counter never came to its end: nothing says that it was meant to stop there."""
+    current, most = progress.current, progress.exact_max
+    if progress.finished or current is None or most is None or current >= most:
+        return verdict
+    remedy = f"It is said to have ended well, but the log stops at {current}/{most}: see whether it was meant to."
+    return verdict._replace(confidence="low", remedy=remedy)
+
+
+def _lost_its_loss(verdict: Diagnosis) -> bool:
+    return verdict.failure_class == "divergence" and verdict.state in ("running", "unknown")
+
+
+def may_be_done(verdict: Diagnosis) -> bool:
+    """Whether the progress may tell more than the words did: nothing in them is wrong, and no end is told, or only by
+    an exit code.
+    """
+    if verdict.rule in ("silent-log", ENDED_WELL) or _lost_its_loss(verdict):
+        return True
+    return verdict.failure_class == "success_healthy" and verdict.state in ("running", "unknown")
