@@ -112,6 +112,11 @@ CARRIERS = (
         "Nov 28 10:00:00 gpu-3 python3[4242]: step 3/9",
     ),
     _around(
+        "journalctl -o short-iso",
+        _SECONDS + rb"(?:[.,]\d{6})?" + _ZONE + rb" (?P<who>[\w.-]{1,64} [\w./@-]{1,64}\[\d{1,8}\]): " + _TEXT,
+        "2026-11-28T10:00:00+0000 gpu-3 python3[4242]: step 3/9",
+    ),
+    _around(
         "ts of moreutils",
         _MONTH_AND_TIME + rb" (?!\S+ (?:kernel|[\w./()-]{1,60}\[\d+\]): )" + _TEXT,
         "Nov 28 10:00:00 step 3/9",
@@ -122,6 +127,10 @@ CARRIERS = (
         rb"(?P<who>[a-z][a-z0-9-]{0,60}-(?=[a-z]{0,4}\d)[a-z0-9]{5} [a-z][a-z0-9-]{0,40}) " + _TEXT,
         "train-7f9c8-x2klp main step 3/9",
     ),
+    _around(
+        "kubectl logs --prefix", rb"(?P<who>\[pod/[\w.-]{1,253}/[\w.-]{1,63}\]) " + _TEXT, "[pod/train-0/main] step 3/9"
+    ),
+    _around("pm2", rb"(?P<who>\d{1,4}\|[\w.-]{1,40}\s{0,40})\| " + _TEXT, "0|train    | step 3/9"),
     _of_ranks("srun --label", rb" {0,5}(?P<who>\d{1,5}):(?: |$)" + _TEXT, "0: step 3/9"),
     _of_ranks(
         "mpirun --tag-output, SageMaker",

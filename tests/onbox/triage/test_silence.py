@@ -58,3 +58,18 @@ def test_a_counter_at_its_end_has_ended() -> None:
     assert silent.failure_class == "hang_stall"
     assert with_progress(silent, Progress(current=119, exact_max=119)).state == "done"
     assert with_progress(silent, Progress(current=118, exact_max=119)).failure_class == "hang_stall"
+
+
+LOST = "epoch 1/3 loss 0.5\nepoch 2/3 loss nan\nepoch 3/3 loss nan\n"
+
+
+@pytest.mark.parametrize(("age_seconds", "state"), [(30.0, "running"), (86400.0, "unknown")])
+def test_who_lost_its_loss_long_ago_is_not_said_to_run(age_seconds: float, state: str) -> None:
+    verdict = classify(LOST.encode(), Evidence(log_age_seconds=age_seconds))
+    assert (verdict.failure_class, verdict.state) == ("divergence", state)
+
+
+def test_who_lost_its_loss_and_came_to_its_end_is_done() -> None:
+    verdict = classify(LOST.encode(), Evidence(log_age_seconds=30.0))
+    ended = with_progress(verdict, Progress(3, 3, "epoch", finished=True))
+    assert (ended.failure_class, ended.state) == ("divergence", "done")
