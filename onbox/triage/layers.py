@@ -83,6 +83,10 @@ _RIGHT_BEFORE = 12  # lines
 _SAYS_NOTHING = ("exception", "said-error", "error-line", "fatal-level", "launcher", "aborted")
 
 
+# Who was killed for memory was restarted, and killed again.
+_ALL_DIED = lazy(r"\bworkers? (?:\w{1,12} )?(?:died|killed|lost)\b", re.IGNORECASE)
+
+
 def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | None:
     """The remark that explains the cause; None where nothing below does. near: signs of life that may lie between."""
     if cause.row.explains >= CAUSE or cause.row.explains < DEATH:
@@ -113,7 +117,9 @@ def _remarks(cause: Fault, attempt: LogAttempt, near: int) -> Iterable[Fault]:
     for fault in attempt.faults:
         if fault.number >= cause.number:
             return
-        if fault.handled or fault.row.explains < CAUSE - 2 or fault.row.failure_class == cause.row.failure_class:
+        if fault.handled and not (fault.row.failure_class == "host_oom" and _ALL_DIED.search(cause.text)):
+            continue
+        if fault.row.explains < CAUSE - 2 or fault.row.failure_class == cause.row.failure_class:
             continue
         if message(fault.text).level == "DEBUG":
             continue  # what somebody who searches for a defect is told

@@ -156,7 +156,7 @@ _RELAYED = lazy(rf"\b(?:{_LEVELS}) \| (?:stderr|stdout) \| (?=(?:{_LEVELS})\b)")
 # In small letters a level is one only in brackets, or as a field (`level=error msg="..."`).
 _SMALL_LEVEL = lazy(
     r"(?:^|[\s\])])\[((?i:trace|debug|info|notice|note|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|alert|emerg|panic))\s{0,6}\]"
-    r"|(?:^|\s)(?:level|lvl|severity)=\"?(trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|panic)\b"
+    r"|(?:^|\s)(?:level|lvl|severity)=\"?((?i:trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|panic))\b"
 )
 _SMALL_LEVELS = {
     "trace": "DEBUG", "note": "NOTICE", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL",

@@ -112,7 +112,7 @@ class Faults:
             row = by_meaning(fault.row, f"{message(fault.text).text} {said.text.strip()}", None)
             faults[-1] = fault._replace(row=row)
         elif fault.trace is not None:
-            if said.level is not None and said.level not in BAD_LEVELS:
+            if said.level is not None and said.level not in BAD_LEVELS and not fault.ended_program:
                 faults[-1] = fault._replace(handled=True)
         elif match_row(said.text.strip(), text) is None:
             faults[-1] = fault._replace(number=number, text=text)
@@ -133,7 +133,7 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
     faults, reached = attempt.faults, number - SPEAKS_OF
     for at in range(len(faults) - 1, -1, -1):
         is_death = (faults[at].row.fatal and faults[at].trace is None) or _outlived_by_threads(faults[at], text)
-        if faults[at].number < reached or (is_death and not signs.BEGUN_ANEW.search(text)):
+        if faults[at].number < reached or (is_death and not _is_begun_anew(faults[at], text)):
             return
         reached = faults[at].number - 1
         faults[at] = faults[at]._replace(handled=True)
@@ -142,6 +142,13 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
 def _outlived_by_threads(fault: Fault, text: str) -> bool:
     """Whether an exception ended the program, and a library's logger warns of what its threads still do."""
     return fault.ended_program and message(text).level == "WARNING"
+
+
+def _is_begun_anew(fault: Fault, text: str) -> bool:
+    """Whether somebody began anew what had died; a worker that is, brings no program back."""
+    if not signs.BEGUN_ANEW.search(text):
+        return False
+    return not (fault.ended_program and "worker" in text.lower())
 
 
 def _most_of(said: LogMessage, named: tuple[str, str] | None, trace: Trace | None, previous: str) -> int:

@@ -172,7 +172,8 @@ _BAD = r"(?:nan|[-+]?inf(?:inity)?)"
 _LOSS = (
     r"(?:(?:\b|_)(?:(?:train(?:ing)?|total|avg|mean|running|batch|step|lm|reduced|smooth|smoothed|mlm|ctc"
     r"|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon[a-z]{0,12}|q|epoch"
-    r"|cur[a-z]{0,8}|final|task|sum|objective)[_ /.\-]?){0,5}loss(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg"
+    r"|cur[a-z]{0,8}|final|task|sum|objective)[_ /.\-]?|(?!val|test|eval|dev)[a-z]{1,14}_){0,5}loss"
+    r"(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg"
     r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
     r"|bpc|cross_?entropy|logloss|rmse|energy|residuals?|resid|(?:l2|residual|max)[_ ]norm))"
 )

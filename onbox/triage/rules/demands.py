@@ -58,7 +58,8 @@ DEMANDS: tuple[Demand, ...] = (
     ),
     Demand(
         "asks",
-        rf"please|make sure|did you (?:forget|mean)|(?:try|consider) (?:{_CHOOSE}|setting|using|passing|reducing"
+        r"please|to (?:list|see|show) (?:out )?(?:all )?(?:the )?available"
+        rf"|make sure|did you (?:forget|mean)|(?:try|consider) (?:{_CHOOSE}|setting|using|passing|reducing"
         r"|increasing|lowering|running)|you (?:\w{2,12}ed|need|have|must|should|may|can|are|passed|specified"
         r"|provided|requested"
         rf"|asked)\b|(?:{_CHOOSE}) .{{1,60}} instead|instead of",

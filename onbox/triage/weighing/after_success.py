@@ -45,7 +45,8 @@ def was_before_success(fault: Fault, scene: Scene) -> bool:
 def _ended_its_program(fault: Fault, scene: Scene) -> bool:
     """Whether nobody caught an exception, and no work was told since."""
     attempt = scene.attempt
-    if not fault.ended_program or fault.handled:
+    refused = fault.row.id == "usage" and fault.trace is None  # who refuses its command line ends at once
+    if not (fault.ended_program or refused) or fault.handled:
         return False
     return attempt.progress == fault.progress_before and attempt.informed - fault.informed_before < INFORMED
 
@@ -64,7 +65,7 @@ _ANNOUNCES = lazy(
 
 def came_after_the_work(fault: Fault, scene: Scene) -> bool:
     attempt = scene.attempt
-    if _is_at_a_stage(attempt):
+    if _is_at_a_stage(attempt) or (attempt.success and fault.number < attempt.success.number):
         return False
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
     if attempt.success is None or is_of_build(message(attempt.success.text).text):
