@@ -117,7 +117,7 @@ NOT_PROGRESS = lazy(
     r"\W{0,6}$"
 )
 # A share of something, not of the work done: words near before it, or right behind it.
-_SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success\w*|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
+_SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success\w{0,12}|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
 _PARTS = (
     r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads"
     r"|seats|busy|idle|met|agree|online|connected)"
