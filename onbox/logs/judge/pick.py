@@ -18,6 +18,7 @@ PARTS_MAX = 2  # times that a bar with a name began again, until it is one of an
 AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
+GOES_ON = 8  # times that a fraction after any words went on, until it counts as much as a unit
 ROUNDS = ("iter", "round")  # of boosting: `n_estimators=700`, and `[iter 25]`
 LONGER_SECONDS = 10  # of two that are over, the one that was at work for so much longer is the work
 RAISED_MAX = 4  # times that a run may state a larger maximum
@@ -43,10 +44,23 @@ def pick_of(scene: Scene) -> Pick | None:
                          (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
         pick = _best_of(track, [c for c in among if c.kind == "outer" or (_kind(c) in kinds and counts(c, scene))])
         if pick is not None:
-            return pick
+            return _bounded_beside(pick, counters) or pick
     repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
     last = max(repeated, key=lambda counter: counter.last, default=None)
     return None if last is None else Pick(last, last.maximum)
+
+
+def _bounded_beside(pick: Pick, counters: list[Counter]) -> Pick | None:
+    """`t_env: 342195 / 2050000` beside `Episode: 7604`: what tells how much there is goes before what does not."""
+    if pick.maximum is not None or pick.counter.unit == "epoch" or pick.counter.kind == "own":
+        return None
+    beside = [
+        counter
+        for counter in counters
+        if counter.kind == "moving" and counter.maximum is not None and not counter.resets and not counter.stretched
+        if counter.advances >= max(GOES_ON, pick.counter.advances // 2) and counter.current < counter.maximum
+    ]
+    return Pick(beside[0], beside[0].maximum) if len(beside) == 1 else None
 
 
 def _around(counters: list[Counter]) -> list[Counter]:

@@ -45,6 +45,7 @@ _SO_MANY = lazy(
     rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
 )
 _RUN = lazy(r"^run\s{1,20}(\d{1,15})$")  # LAMMPS
+_NUMBERED_FIGURE = lazy(r"\[(\d{1,9})\]-?\d{1,12}\.\d{1,12}(?=,|\s*$)")  # `[1]5.95,[2]5.71,[3]6.42`: llama.cpp
 _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
     rf"(?i)(?:^|[-:|\]]\s{{1,4}})\s{{0,4}}[a-z]{{3,18}}ing (?:all |the )?({COUNT})"
     rf" ({UNIT_WORD})(?![a-z/])"
@@ -171,6 +172,9 @@ def _whole_line(text: str) -> SeenOnLine | None:
         kind = "bare" if row.bare else "train"
         sight = CounterSight(row.key, row.unit, kind, row.current, None, False, row.rule, eta=row.eta)
         return SeenOnLine((sight,), loss=row.loss)
+    figures = _NUMBERED_FIGURE.findall(text) if text.startswith("[1]") else []
+    if len(figures) >= LISTED:
+        return SeenOnLine((CounterSight("figure", "sample", "train", int(figures[-1]), None, False, "figures"),))
     saved = _SAVED.search(text) if " saved [" in text else None
     if saved:
         return SeenOnLine((CounterSight("saved", "byte", "train", int(saved[1]), int(saved[2]), False, "saved"),))

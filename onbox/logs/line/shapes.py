@@ -222,7 +222,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "leading-bracket",
         ("/",),
-        rf"^\s*[\[(]{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}[\])](?=\s+\S)",
+        rf"^(?:\d{{4}}-\d\d-\d\d[T ][\d:.,]{{8,16}}\s{{1,4}}(?:INFO|DEBUG)?[\s:|-]{{0,4}})?\s*"
+        rf"[\[(]{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}[\])](?=\s+\S)",
         "a counter in brackets before what is done",
         "ninja, docker, yarn, cargo-like tools",
         "[212/640] Building CXX object src/a.o",

@@ -399,6 +399,26 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         5,
         8,
     ),
+    "files in brackets behind a time, and the documents of each": (
+        "".join(
+            f"2026-05-02 20:0{at}:57 INFO [{at}/200] part-{at}.zst kept 2588{at} of 66603 docs (41.2%) in 34.8s\n"
+            for at in range(1, 9)
+        ),
+        8,
+        200,
+    ),
+    "what tells how much there is, beside what does not": (
+        "".join(
+            f"main t_env: {at}0000 / 2050000\nStats | t_env: {at}0031 | Episode: {7 * at}\n" for at in range(1, 15)
+        ),
+        140000,
+        2050000,
+    ),
+    "figures one behind the other": (
+        "calculating over 655 chunks\n" + ",".join(f"[{at}]5.{at}1" for at in range(1, 229)) + ",",
+        228,
+        None,
+    ),
     "a maximum that grows with every line": (lines("Batch 1/#00 loss 45.6 lr 0.002 rank 0", 10, 11, 12, 13), 1, None),
 }
 # (log, whether it has finished)
