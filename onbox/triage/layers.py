@@ -58,8 +58,8 @@ _LAYERS = (
     Layer(
         ("disk_full", "quota_exceeded", "inode_exhausted", "permission_error"),
         lazy(
-            r"no such file|does not exist|not found|unexpected eof|truncat|empty|corrupt|sav(?:e|ing)|writ(?:e|ing)"
-            r"|cache|database|flush|iostream|\bglob\(|\blistdir\(",
+            r"no such file|does not exist|not found|no module named|unexpected eof|truncat|empty|corrupt"
+            r"|sav(?:e|ing)|writ(?:e|ing)|cache|database|flush|iostream|\bglob\(|\blistdir\(",
             re.IGNORECASE,
         ),
     ),
@@ -70,7 +70,7 @@ _LAYERS = (
     Layer(
         ("network_blip", "auth_error"),
         lazy(
-            rf"no such file|does not exist|not found|offline|download|{_NOTHING_THERE}"
+            rf"no such file|does not exist|not found|no module named|offline|download|{_NOTHING_THERE}"
             r"|can't load|cannot load|couldn't find|\bglob\(|\blistdir\(",
             re.IGNORECASE,
         ),

@@ -285,6 +285,10 @@ def _is_quoted(row: RuleRow, text: str) -> bool:
     return before.count('"') % 2 == 1
 
 
+_SHAPES = lazy(r"\bexpected\b.{0,80}\bshape\b.{0,120}\b(?:received|got|has|have)\b.{0,20}\bshape\b", re.IGNORECASE)
+_OF_SAVED = lazy(r"checkpoint|ckpt|load|restor|saved|state.?dict|weights|file", re.IGNORECASE)
+
+
 def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
     """The class of which a sentence speaks, where the row itself says only that something failed."""
     headed = _HEADED.match(said) if named is None and row.id in _OF_RUNTIMES else None
@@ -294,6 +298,11 @@ def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRo
         return _row_of_peers(named[1]) or row
     certain = class_of_certain(named[0]) if named and row.id in _ASKS_THE_NAME else None
     return _row_of_name(certain, row) if certain else _by_sentence(row, said, named)
+
+
+def _is_of_shapes(sentence: str) -> bool:
+    """Whether two shapes do not fit, and nothing was read from a file."""
+    return bool(_SHAPES.search(sentence)) and _OF_SAVED.search(sentence) is None
 
 
 def _by_sentence(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
@@ -307,7 +316,7 @@ def _by_sentence(row: RuleRow, said: str, named: tuple[str, str] | None) -> Rule
     is_setting = row.id in ("bad-setting", "solver-failed")
     is_count = row.id == "launcher"
     is_peer = row.id == "collective"
-    if not (is_vague or is_setting or is_count or is_peer):
+    if not (is_vague or is_setting or is_count or is_peer) or _is_of_shapes(sentence):
         return row
     enough = meaning.SURE if is_vague else meaning.CLEAR
     if row.id == "bad-setting" and speaks_of_code(sentence) and shows_code(sentence):

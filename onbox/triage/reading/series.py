@@ -232,7 +232,7 @@ def _all_zero(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None
     shown = [(number, text, hits) for number, text in lines if (hits := _METRIC.findall(text))]
     if len(shown) < ALL_ZERO_LINES or any(float(value) != 0 for _, _, hits in shown for _, value in hits):
         return None
-    if len({name.lower() for _, _, hits in shown for name, _ in hits}) < 2:
+    if len({name.strip(" _/.-").lower() for _, _, hits in shown for name, _ in hits}) < 2:
         return None
     number, text, _ = shown[-1]
     return Fault(ALL_ZERO, number, text, LOGGED, attempt.progress)

@@ -300,7 +300,9 @@ ARGUMENT_TAKEN = lazy(r"(?:\bline |\w: )\d{1,9}: (?:--?[a-zA-Z]|[\w.]{1,80}=)\S{
 # What a node's daemon does around a job: the job has ended, or has not begun.
 HOUSEKEEPING = lazy(
     r"^\W{0,4}slurmstepd\S{0,80}: error: (?!\*\*\*|.*(?:oom|kill|memory)).*"
-    r"(?:\bcgroup|\brmdir|\bunlock|common_file_write|energy|jobacct|\bx11\b|pidfile)",
+    r"(?:\bcgroup|\brmdir|\bunlock|common_file_write|energy|jobacct|\bx11\b|pidfile)"
+    r"|\b(?:failed|unable|could not|cannot) (?:to )?(?:send|upload|report|submit) (?:\w{1,20} )?"
+    r"(?:usage|telemetry|analytics)\b",  # what a tool wants to tell its makers
     re.IGNORECASE,
 )
 
@@ -326,6 +328,11 @@ _TALLY = lazy(
 
 # The how-manieth of so many things a line is about, whatever is done with it.
 _ITEM = lazy(r"\W{0,2}\d{1,9} ?/ ?\d{1,9}\W{0,2}\s")
+# Many names and their figures: `actor/entropy:0.50 - response/aborted_ratio:0.0 - `
+_FIGURES = lazy(
+    r"^(?:global_?)?(?:step|epoch|iter(?:ation)?|update)\W{1,3}\d{1,12}\W{1,4}"
+    r"(?:[A-Za-z][\w/.@-]{0,60}[:=] ?-?\d[\d.e+-]{0,24}[ ,|;-]{1,4}){4}"
+)
 _GETS = lazy(r"\b(?:download|fetch|load)\w*", re.IGNORECASE)
 
 
@@ -337,6 +344,8 @@ def is_progress(text: str) -> bool:
         return False
     if BAR.search(text):
         return not FETCHING.search(text)
+    if _FIGURES.search(text):
+        return True
     if _ITEM.match(text):
         text = _GETS.sub("", text)
     return not NOT_PROGRESS.search(text) or not NOT_PROGRESS.search(_TALLY.sub("", text))
