@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -79,6 +80,11 @@ def _tell_unread(name: str, reading: LargeLogReading) -> None:
         )
 
 
+def _in_json(loss: float | str | None) -> float | str | None:
+    """JSON has no number for what is none: `"nan"`, `"inf"`, `"-inf"`."""
+    return loss if isinstance(loss, str | None) or isfinite(loss) else str(loss)
+
+
 def progress_as_json(progress: Progress, line: str | None, age_seconds: float | None) -> dict[str, Any]:
     """One object for programs. Null always means: the log does not say (log_age_seconds: it came over a pipe)."""
     return {
@@ -88,7 +94,7 @@ def progress_as_json(progress: Progress, line: str | None, age_seconds: float | 
         "unit": progress.unit,
         "epoch_current": progress.epoch_current,
         "epoch_max": progress.epoch_max,
-        "loss": progress.loss,
+        "loss": _in_json(progress.loss),
         "eta_seconds": progress.eta_seconds,
         "finished": progress.finished,
         "tracker_run": safe_line(progress.tracker_run) if progress.tracker_run else None,

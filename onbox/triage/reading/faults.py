@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     from onbox.triage.reading.tracebacks import Trace
 
 SPEAKS_OF = 3  # lines: so far above may stand what a line goes on from
+ADVICE_LINES = 12  # below an exception
+_ADVICE = lazy(
+    r"(?i)\bthis error\b|\bdeprecat\w+|\binstead\b|https?://"
+    r"|\b(?:please|consider|trying to import|you can|use `|pip install|pip or conda)"
+)
 _OF_THE_JVM = lazy(r"(?:java|javax|kotlin|scala|org|com|io|net)\.(?:\w+\.)*[A-Z]")
 _AT_EXIT = lazy(r"\b(?:at|to|during|on|while) (?:exit\w*|shut(?:ting )?down|teardown)\b", re.IGNORECASE)
 
@@ -133,6 +138,8 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
     faults, reached = attempt.faults, number - SPEAKS_OF
     for at in range(len(faults) - 1, -1, -1):
         is_death = (faults[at].row.fatal and faults[at].trace is None) or _outlived_by_threads(faults[at], text)
+        if _is_advice_on(faults[at], number, text):
+            return
         if faults[at].number < reached or (is_death and not _is_begun_anew(faults[at], text)):
             return
         reached = faults[at].number - 1
@@ -142,6 +149,11 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
 def _outlived_by_threads(fault: Fault, text: str) -> bool:
     """Whether an exception ended the program, and a library's logger warns of what its threads still do."""
     return fault.ended_program and message(text).level == "WARNING"
+
+
+def _is_advice_on(fault: Fault, number: int, text: str) -> bool:
+    """Whether a line is more of what an exception says which nobody caught: what to write instead, where to read on."""
+    return fault.ended_program and 0 < number - fault.number <= ADVICE_LINES and bool(_ADVICE.search(text))
 
 
 def _is_begun_anew(fault: Fault, text: str) -> bool:
