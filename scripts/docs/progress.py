@@ -16,7 +16,8 @@ HEAD = """\
 maximum
 exactly, and `no progress shown` where there is none.
 
-- Only the last run in a log counts: a restart line, or the first line once more after ten minutes (cron), drops the
+- Only the last run in a log counts: a restart line, or the first line once more after ten minutes (cron) or below a
+  headline (`=== run 2 ===`), drops the
   counters before it as soon as the new run shows its own.
 - The primary counter is the outermost one of the whole run. One with an exact maximum wins; an epoch with a maximum
   wins over
