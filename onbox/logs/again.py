@@ -9,14 +9,12 @@ from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.model.lines import is_date, stamp_seconds
-from onbox.logs.model.segments import is_banner, is_pause
+from onbox.logs.model.segments import HEAD_LETTERS, HEAD_LINES, is_banner, is_pause
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FIRST_LINES = 6
-LETTERS = 8  # a shorter line is none that one could know again
 STAMP_WITHIN = 80  # letters of a line
 _RULES = frozenset("=*#-")
 _OF_SEVERAL = lazy(r"\d\s?(?:/|of)\s?\d")  # `=== run 2/5 ===` is the count of one program
@@ -29,7 +27,7 @@ def form(text: str) -> int:
 
 def has_letters(text: str | bytes) -> bool:
     """Whether a line could be known again."""
-    return sum(map(str.isalpha, text if isinstance(text, str) else text.decode("latin-1"))) >= LETTERS
+    return sum(map(str.isalpha, text if isinstance(text, str) else text.decode("latin-1"))) >= HEAD_LETTERS
 
 
 class Again:
@@ -53,7 +51,7 @@ class Again:
 
     def learn(self, text: str) -> None:
         """One of the first lines, before anything is counted."""
-        if len(self.forms) < FIRST_LINES and has_letters(text) and not is_date(text):
+        if len(self.forms) < HEAD_LINES and has_letters(text) and not is_date(text):
             self.forms.append(form(text))
 
     def take(self, text: str, line: int) -> None:
@@ -78,7 +76,7 @@ class Again:
         """
         told = form(text)
         if counting and told == self.forms[0] not in self.forms[1:2]:
-            apart = 0 < max(self.paused, self.headed) >= line - FIRST_LINES
+            apart = 0 < max(self.paused, self.headed) >= line - HEAD_LINES
             self.seen, self.apart = line, apart or over
             return apart and (over or complete)
         if self.seen and self.seen == line - 1 and self.forms[1:2] == [told]:
@@ -89,4 +87,4 @@ class Again:
         """Whether the first line stood here once more since the run had started, and since the last counter was seen,
         but perhaps among the run's settings.
         """
-        return self.seen > max(started, min(last, line - FIRST_LINES))
+        return self.seen > max(started, min(last, line - HEAD_LINES))

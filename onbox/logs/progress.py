@@ -11,7 +11,6 @@ from binascii import crc32
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from onbox.logs.again import FIRST_LINES as FIRST_FORMS
 from onbox.logs.again import has_letters
 from onbox.logs.cut_end import whole_part, without_cut_end
 from onbox.logs.judge.announced import beginning_of
@@ -20,6 +19,7 @@ from onbox.logs.judge.closing import TAIL_BYTES, ClosingLines
 from onbox.logs.line.percents import read_percent
 from onbox.logs.links import Links
 from onbox.logs.model.carriers import Carried
+from onbox.logs.model.segments import HEAD_LINES
 from onbox.logs.track import Track
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -89,7 +89,7 @@ def _known_again(folds: list[bytes]) -> list[bytes]:
     words, but no number besides a time stamp.
     """
     texts = [fold for fold, following in pairwise(folds) if fold != following]
-    return [fold for fold in texts if has_letters(fold) and b"0" not in _STAMP.sub(b"", fold)][:FIRST_FORMS]
+    return [fold for fold in texts if has_letters(fold) and b"0" not in _STAMP.sub(b"", fold)][:HEAD_LINES]
 
 
 class ProgressReader:
@@ -118,9 +118,8 @@ class ProgressReader:
         self._habits: dict[int, tuple[int, list[int]]] = {}  # form -> the two above, where another form came between
         self._skipped = b""  # the alike line before, if it was not read yet: it is, before a line of another form
         self._skipped_place = 0
-        self._verdicts: dict[
-            bytes, bool | None
-        ] = {}  # folded line -> has a trace, None: is a first line; only saves time
+        # Folded line -> has a trace; None: it has none, and is one of the first. Only saves time.
+        self._verdicts: dict[bytes, bool | None] = {}
 
     def state(self) -> dict[str, Any]:
         """Small and JSON-able: with it, `from_state` goes on where this reader is."""
@@ -329,7 +328,9 @@ class ProgressReader:
                 self._text(lines[at])
 
     def _judge(self, folds: list[bytes]) -> None:
-        """Whether each folded line is worth reading: it has a trace, or is one of the first lines. Traces that the new lines have nowhere are not looked for in each."""
+        """Whether each folded line is worth reading: it has a trace, or is one of the first lines. Traces that the
+        new lines have nowhere are not looked for in each.
+        """
         verdicts = self._verdicts
         if self._judged_bytes > _VERDICTS_BYTES:
             verdicts.clear()

@@ -206,7 +206,7 @@ class ClosingLines:
         alike = len(rows) >= LOOPED and len({len(row.split()) for row in rows}) == 1
         return alike and (not rules or rules[-1] - rules[0] < HEAD_LINES)
 
-    @property
+    @cached_property
     def ends_in_table(self) -> bool:
         """Whether a table stands behind the last counter and ends the log: `|task|acc|`, `|----|---|`, and rows."""
         before, after = self._lines[: self._counted], self._lines[self._counted :]

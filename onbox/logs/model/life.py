@@ -30,8 +30,9 @@ COLLEAGUES = 50  # lines of other ranks after the death of one: so many are no l
 
 
 _ANSWER = lazy(r"\"(?:GET|POST|PUT|HEAD|DELETE|PATCH) /\S{0,500} HTTP/[\d.]{1,4}\" [1-4]\d\d\b")
+SHOWS_BAR = r"\d%\||\d\.?\d{0,3}(?:it/s|s/it)\b"
 _OF_AN_EPOCH = lazy(rb"\b[Ee]poch \d{1,9}: {1,4}\d{1,3}%")  # its bar is not that of the run
-_BAR = lazy(rb"\d%\||\d\.?\d{0,3}(?:it/s|s/it)\b")
+_BAR = lazy(SHOWS_BAR.encode())
 
 
 class Step(NamedTuple):

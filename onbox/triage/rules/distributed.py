@@ -184,20 +184,6 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "RuntimeError: DataLoader worker (pid(s) 4411) exited unexpectedly",
     ),
     RuleRow(
-        "crash-signal-abroad",
-        "code_error",
-        DEATH,
-        "abgebrochen|speicherzugriffsfehler|segmentation|abandon|segmento|abortado|segmentazione|annullato|segmentação"
-        "|сегментирования|аварийный останов|中止|세그멘테이션|중지됨|段错误|已放弃",
-        r"^\S.{0,160}: (?:\w{1,10} \d{1,6}|\d{1,6} \w{1,6}) ?: \d{1,9} (?:Abgebrochen|Speicherzugriffsfehler"
-        r"|Erreur de segmentation|Abandon|Violación de segmento|Abortado|Errore di segmentazione|Annullato"
-        r"|Fal(?:ta|ha) de segmentação|Ошибка сегментирования|Аварийный останов"
-        r"|中止|세그멘테이션 오류|중지됨|段错误|已放弃)(?: |$)",
-        "bash in German, French, Italian, Spanish, Portuguese, Russian, Japanese, Korean and Chinese",
-        "run.sh: Zeile 2: 20333 Speicherzugriffsfehler  python train.py",
-        True,
-    ),
-    RuleRow(
         "crash-signal",
         "code_error",
         DEATH,

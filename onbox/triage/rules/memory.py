@@ -266,17 +266,6 @@ HOST: tuple[RuleRow, ...] = (
         True,
     ),
     RuleRow(
-        "bare-killed-abroad",
-        "host_oom",
-        DEATH,
-        "getötet|processus arrêté|ucciso|terminado (killed)|morto|убито|強制終了|죽었음|已杀死",
-        r"^\S.{0,160}: (?:\w{1,10} \d{1,6}|\d{1,6} \w{1,6}) ?: \d{1,9} (?:Getötet|Processus arrêté"
-        r"|Ucciso|Terminado \(killed\)|Morto|Убито|強制終了|죽었음|已杀死)(?: |$)",
-        "bash in German, French, Italian, Spanish, Portuguese, Russian, Japanese, Korean and Chinese",
-        "run.sh: Zeile 2: 20331 Getötet                python train.py",
-        True,
-    ),
-    RuleRow(
         "exit-137",
         "host_oom",
         DEATH,

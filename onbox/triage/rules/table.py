@@ -71,6 +71,7 @@ ROWS: tuple[RuleRow, ...] = (
     *scheduler.PEOPLE,
     *signals.ASKING_SIGNALS,
     *signals.CRASH_SIGNALS,
+    *translated.SHELLS,
     *signals.NOT_FOUND,
     *services.ASKED_FOR,
     *memory.BUS_EXIT,

@@ -115,10 +115,10 @@ def _gave_up_on(fault: Fault, scene: Scene) -> bool:
 def _told_beside(cause: Fault, said: Fault | None, live: list[Fault]) -> Fault | None:
     """What says more than a bare death, or than an exception whose message goes on there."""
     if cause.row.explains <= DEATH and cause.trace is None:
-        if said is not None and said.number > cause.number and said.row.id == "no-such-file":
-            return None  # a script misses what the dead program was to write
-        ruled = next((one for one in live if said and one.number == said.number and one.row.explains > DEATH), said)
-        return ruled if ruled is not None and ruled.row.explains > DEATH else None
+        if said is None or (said.number > cause.number and said.row.id == "no-such-file"):
+            return None  # or a script misses what the dead program was to write
+        told = [*(one for one in live if one.number == said.number), said]  # a rule's word goes before a guess
+        return next((one for one in told if one.row.explains > DEATH), None)
     is_guess = cause.row.id.startswith(SAYS)
     if cause.row.id not in _SAYS_LITTLE and not is_guess:
         return None

@@ -8,6 +8,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.life import SHOWS_BAR
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.reading import signs
@@ -58,7 +59,7 @@ _OF_THE_BEST = lazy(r"^\W{0,4}(?:best|final|overall|winner)\b(?!.{0,40}\bso far\
 _FIGURE = lazy(r"^\W{0,4}[A-Za-z][\w ./()-]{0,40}?[:=\s]\s{0,8}[-+]?\d[\d.,e+-]{0,20}(?: ?\w{1,8}| ?%)?\W{0,2}$")
 _WORDS = lazy(r"\S+")
 _DIGITS = lazy(r"\d+")
-_BAR = lazy(r"\d%\||\d\.?\d{0,3}(?:it/s|s/it)\b")
+_BAR = lazy(SHOWS_BAR)
 _MARK = lazy(r"^([^\w\s]{2,6}|\[[^\]\w]?\d{1,4}/\d{1,4}\])\s?\w")
 _SPACES = lazy(r"\S(?:\S| (?! ))*")
 FORM_LETTERS = 4

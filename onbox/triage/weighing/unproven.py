@@ -113,7 +113,7 @@ def is_long_past(fault: Fault, scene: Scene) -> bool:
 
 
 def _form(text: str) -> str:
-    return _letters(text) if not signs.FAREWELL.search(text) else ""
+    return "".join(filter(str.isalpha, text)) if not signs.FAREWELL.search(text) else ""
 
 
 def _letters(text: str) -> str:

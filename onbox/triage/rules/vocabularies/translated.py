@@ -1,11 +1,13 @@
-"""The texts of the commonest error numbers as the C library tells them in other languages than English. Pure.
+"""The texts of the commonest error numbers and signals as they are told in other languages than English. Pure.
 
-As in the translations of glibc (its `po` files): tools, shells and Python print them in the language of the login.
+As in the translations of glibc and bash (their `po` files): tools, shells and Python print them in the language of the
+login.
 """
 
 from __future__ import annotations
 
-from onbox.triage.rules.rows import BUG, CAUSE, RuleRow
+from onbox.triage.rules.rows import BUG, CAUSE, DEATH, RuleRow
+from onbox.triage.rules.vocabularies.listed import Listed, rows
 
 
 def _row(name: str, failure_class: str, explains: int, texts: tuple[str, ...], example: str) -> RuleRow:
@@ -52,3 +54,29 @@ TRANSLATED: tuple[RuleRow, ...] = (
         "cat: /data/list.txt: そのようなファイルやディレクトリはありません",
     ),
 )  # fmt: skip
+
+SHELLS: tuple[RuleRow, ...] = rows(
+    r"^\S.{0,160}: (?:\w{1,10} \d{1,6}|\d{1,6} \w{1,6}) ?: \d{1,9} {}(?: |$)",
+    "getötet|processus arrêté|ucciso|terminado (killed)|morto|убито|強制終了|죽었음|已杀死"
+    "|abgebrochen|speicherzugriffsfehler|segmentation|abandon|segmento|abortado|segmentazione|annullato|segmentação"
+    "|сегментирования|аварийный останов|中止|세그멘테이션|중지됨|段错误|已放弃",
+    "bash in German, French, Italian, Spanish, Portuguese, Russian, Japanese, Korean and Chinese",
+    Listed(
+        "translated-killed",
+        "host_oom",
+        DEATH,
+        r"Getötet|Processus arrêté|Ucciso|Terminado \(killed\)|Morto|Убито|強制終了|죽었음|已杀死",
+        "run.sh: Zeile 2: 20331 Getötet                python train.py",
+        True,
+    ),
+    Listed(
+        "translated-crash",
+        "code_error",
+        DEATH,
+        r"Abgebrochen|Speicherzugriffsfehler|Erreur de segmentation|Abandon|Violación de segmento|Abortado"
+        r"|Errore di segmentazione|Annullato|Fal(?:ta|ha) de segmentação|Ошибка сегментирования|Аварийный останов"
+        r"|中止|세그멘테이션 오류|중지됨|段错误|已放弃",
+        "run.sh: Zeile 2: 20333 Speicherzugriffsfehler  python train.py",
+        True,
+    ),
+)
