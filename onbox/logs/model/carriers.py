@@ -8,6 +8,7 @@ it tells who wrote the line.
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
@@ -44,6 +45,10 @@ def _as_rank(found: re.Match[bytes]) -> bytes:
     return b"[rank" + found["who"] + b"]: " + found["text"]
 
 
+def _as_named(found: re.Match[bytes]) -> bytes:
+    return _NO_NAME.sub(b".", found["who"]).strip(b".") + b" | " + found["text"]
+
+
 def _from_json(found: re.Match[bytes]) -> bytes:
     try:
         text = json.loads(b'"' + found["text"] + b'"')
@@ -52,6 +57,10 @@ def _from_json(found: re.Match[bytes]) -> bytes:
     return str(text).removesuffix("\n").encode("utf-8", "replace").replace(b"\n", b"\r")
 
 
+_NO_NAME = lazy(rb"[^\w-]{1,40}")
+_PROCESS = lazy(rb"\[\d{1,8}\]$")
+# Who starts jobs and watches over them, in a machine's log.
+_OF_SYSTEM = lazy(rb"[\w.-]{1,64} (?:systemd|kernel|init|sshd|CRON|sudo|dockerd|containerd|kubelet|slurmd)\[\d{1,8}\]")
 _QUOTED = rb'"(?P<text>(?:[^"\\]|\\.)*)"'
 _FIELDS = rb'(?:"[^"\\]{1,80}":\s?(?:"[^"\\]{0,200}"|[\w.-]{1,40}|\{[^{}]{0,1000}\}),\s?){0,12}'
 _SECONDS = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
@@ -63,6 +72,10 @@ _MAYBE_SPACE = rb"(?: (?=(?:  )*\S))?"  # of this launcher, and not of an indent
 
 def _around(what: str, form: bytes, example: str) -> Carrier:
     return Carrier(what, lazy(form), _text, None, example)
+
+
+def _of_several(what: str, form: bytes, example: str) -> Carrier:
+    return Carrier(what, lazy(form), _text, _as_named, example)
 
 
 def _of_json(what: str, form: bytes, example: str) -> Carrier:
@@ -106,12 +119,12 @@ CARRIERS = (
         _SECONDS + rb"(?:\.\d{3})?" + _ZONE + rb" (?P<who>[\w.-]{1,80}/\S{1,200}) " + _TEXT,
         "2026-11-28T10:00:00+00:00 train/default/a1 step 3/9",
     ),
-    _around(
+    _of_several(
         "journald and syslog",
         _MONTH_AND_TIME + rb" (?P<who>[\w.-]{1,64} [\w./@-]{1,64}\[\d{1,8}\]): " + _TEXT,
         "Nov 28 10:00:00 gpu-3 python3[4242]: step 3/9",
     ),
-    _around(
+    _of_several(
         "journalctl -o short-iso",
         _SECONDS + rb"(?:[.,]\d{6})?" + _ZONE + rb" (?P<who>[\w.-]{1,64} [\w./@-]{1,64}\[\d{1,8}\]): " + _TEXT,
         "2026-11-28T10:00:00+0000 gpu-3 python3[4242]: step 3/9",
@@ -121,16 +134,16 @@ CARRIERS = (
         _MONTH_AND_TIME + rb" (?!\S+ (?:kernel|[\w./()-]{1,60}\[\d+\]): )" + _TEXT,
         "Nov 28 10:00:00 step 3/9",
     ),
-    _around("docker compose", rb"(?P<who>[a-z][\w.-]{0,60}\s{1,40})\| ?" + _TEXT, "trainer-1  | step 3/9"),
-    _around(
+    _of_several("docker compose", rb"(?P<who>[a-z][\w.-]{0,60}\s{1,40})\| ?" + _TEXT, "trainer-1  | step 3/9"),
+    _of_several(
         "stern",
         rb"(?P<who>[a-z][a-z0-9-]{0,60}-(?=[a-z]{0,4}\d)[a-z0-9]{5} [a-z][a-z0-9-]{0,40}) " + _TEXT,
         "train-7f9c8-x2klp main step 3/9",
     ),
-    _around(
+    _of_several(
         "kubectl logs --prefix", rb"(?P<who>\[pod/[\w.-]{1,253}/[\w.-]{1,63}\]) " + _TEXT, "[pod/train-0/main] step 3/9"
     ),
-    _around("pm2", rb"(?P<who>\d{1,4}\|[\w.-]{1,40}\s{0,40})\| " + _TEXT, "0|train    | step 3/9"),
+    _of_several("pm2", rb"(?P<who>\d{1,4}\|[\w.-]{1,40}\s{0,40})\| " + _TEXT, "0|train    | step 3/9"),
     _of_ranks("srun --label", rb" {0,5}(?P<who>\d{1,5}):(?: |$)" + _TEXT, "0: step 3/9"),
     _of_ranks(
         "mpirun --tag-output, SageMaker",
@@ -148,7 +161,9 @@ RAY = _around(
 
 
 class Around(NamedTuple):
-    """A carrier of a log. writer: the only one that its first lines tell; None: they tell several, or none."""
+    """A carrier of a log. writer: the only one that its first lines tell, without the number of its process; None: they
+    tell several, or none.
+    """
 
     carrier: Carrier
     writer: bytes | None
@@ -158,9 +173,11 @@ class Around(NamedTuple):
         found = self.carrier.form.fullmatch(line.rstrip(b"\r"))
         if found is None:
             return line
-        if "who" not in self.carrier.form.groupindex or found["who"] == self.writer:
+        if "who" not in self.carrier.form.groupindex or _unit(found) == self.writer:
             return self.carrier.bare(found)
-        return line if self.carrier.several is None else self.carrier.several(found)
+        if self.carrier.several is None or _OF_SYSTEM.fullmatch(found["who"]):
+            return line
+        return self.carrier.several(found)
 
 
 class Carried:
@@ -216,7 +233,20 @@ def _carries(carrier: Carrier, lines: Sequence[bytes]) -> Around | None:
         return None
     if "who" not in carrier.form.groupindex:
         return Around(carrier, None)
+    found = [match for match in found if not _OF_SYSTEM.fullmatch(match["who"])]
+    units = {_unit(match) for match in found}
+    if len(units) == 1 and _one_after_the_other([match["who"] for match in found]):
+        return Around(carrier, units.pop())
     writers = {match["who"] for match in found}
-    if len(writers) == 1:
-        return Around(carrier, writers.pop())
-    return Around(carrier, None) if carrier.several and 2 * len(writers) <= len(found) else None
+    return Around(carrier, None) if carrier.several and writers and 2 * len(writers) <= len(found) else None
+
+
+def _unit(found: re.Match[bytes]) -> bytes:
+    """Who wrote a line, whichever of its processes it was: it may have been started anew."""
+    return _PROCESS.sub(b"", found["who"])
+
+
+def _one_after_the_other(writers: Sequence[bytes]) -> bool:
+    """Whether each has written all its lines before the next one begins."""
+    changes = sum(one != other for one, other in pairwise(writers))
+    return changes == len(set(writers)) - 1

@@ -129,11 +129,12 @@ _PREFIX = lazy(
     | [IWEF]\d{{4}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
     | [A-Z][a-z]{{2}}\s+\d{{1,2}}\s{_CLOCK}\s\S+\s[\w./()-]+(?:\[\d+\])?:\s   # syslog
     | \[\+?\s*\d+\.\d{{3,}}\](?:\s|$)                              # kernel; `[+  473.320]`: since the start
-    | [\w.-]{{1,60}}\s*\|\s(?=\S)                                    # docker compose
+    # docker compose; behind it, the indentation of a traceback
+    | [\w.-]{{1,60}}\s*\|\s(?=\S|(?:[ ]{{2}}){{1,20}}[A-Za-z(\["'{{~^])
     | \[?(?:{_LEVELS})\]?(?::[\w.]+:|\s*[-|:]\s*|\s+)                # a level
     | \[[EWMI]::\w{{1,60}}\]\s                                        # of htslib and bwa: a level and a function
     | \[[VDIWEF]\]\s                                                # TensorRT, absl-like: a level
-    | \[(?:\w+[-_/\s]?)?(?:worker|node|host|pod|main|trainer|ps)[-_\s]?\w*\]\s
+    | \[(?:\w+[-_/\s]?)?(?:worker|node|host|pod|main|trainer|ps|gpu|GPU|cuda)[-_\s]?\w*\]\s
     | [\w./-]{{1,60}}\s-\s(?=(?:{_LEVELS})\b)                        # a logger's name before a level
     | (?:wandb|accelerate|lightning|submitit|transformers)(?::|\s-|\s\|)\s
     )""",
@@ -175,6 +176,9 @@ _SOURCE = lazy(
     r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]{0,60}\bpid=\d{1,9}[^()]{0,60}\)|[\w.-]{1,60}\s*\| )",
     re.IGNORECASE,
 )
+# The name that a program gives itself, perhaps behind a time or a level.
+_TAG = lazy(r"(?:^|[\s\]])\[(?:gpu|cuda|device|worker|process|proc|node)[-_:]? ?\d{1,5}\](?=:?\s)", re.IGNORECASE)
+TAGGED_WITHIN = 80  # letters
 
 
 class LogMessage(NamedTuple):
@@ -211,9 +215,19 @@ def stamp_seconds(text: str) -> float | None:
     return float(utc_seconds(year, 1 + _MONTHS.index(dated[1]), day, hour, minute, second))
 
 
+# The same in other languages (`Do 26. Nov 02:00:01 UTC 2026`), and as `date -Is` and `date '+%F %T'` write it.
+_ANY_DATE = lazy(
+    r"[^\W\d]{1,5}\.?,? {1,2}(?:\d{1,2}\.? {1,2}[^\W\d]{3,10}\.?|[^\W\d]{3,10}\.? {1,2}\d{1,2}\.?,?) {1,2}(?:\d{4},? )?"
+    r"\d\d:\d\d:\d\d(?: [AP]M)?(?: [A-Z]{2,5}| [+-]\d{2,4})?(?: \d{4})?"
+    r"|\d{4}-\d\d-\d\d[T_ ]+\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z| ?UTC| ?[+-]\d\d:?\d\d)?"
+)
+_RULES = "=*#-[]() "
+
+
 def is_date(text: str) -> bool:
-    """Whether a line is what date(1) prints, and nothing else: a script's word on where it stands."""
-    return _DATE.fullmatch(text.strip()) is not None
+    """Whether a line is what date(1) prints, perhaps between rules: a script's word on where it stands."""
+    bare = text.strip(_RULES)
+    return _DATE.fullmatch(bare) is not None or _ANY_DATE.fullmatch(bare) is not None
 
 
 def message(text: str) -> LogMessage:
@@ -225,7 +239,7 @@ def message(text: str) -> LogMessage:
         if not found:
             break
         rest = found.string[found.end() :]
-    source = _SOURCE.match(text)
+    source = _SOURCE.match(text) or (_TAG.search(text[:TAGGED_WITHIN]) if "[" in text else None)
     if rest[:1] == "{":
         return _of_json(rest, source[0] if source else "")
     relayed = _RELAYED.search(text[:160]) if "| std" in text else None

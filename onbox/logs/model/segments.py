@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 HEAD_LINES = 6
 HEAD_LETTERS = 8  # a shorter line is no head that one could know again
+SHORT_LETTERS = 4  # but one of a few letters may be known beside another one
 PAUSE_SECONDS = 600  # between two lines, by their time stamps: the program was not running, or all but stood still
 FIRST_COUNTS = 8  # lines of progress from which it is learned where the counters begin
 _BANNER = lazy(
@@ -83,26 +84,30 @@ class Beginning:
     def __init__(self) -> None:
         self.head: list[bytes] = []
         self.counted: dict[bytes, float] = {}  # what the first lines counted: a loop's line is no head
-        self.again: set[bytes] = set()
+        self.again: dict[bytes, bool] = {}  # those that came once more: whether they count on
         self.first: dict[str, float] = {}
         self.learned = 0
 
     def take_head(self, form: bytes, text: str) -> None:
-        if len(self.head) < HEAD_LINES and form not in self.head and sum(map(_is_letter, form)) >= HEAD_LETTERS:
+        if len(self.head) < HEAD_LINES and form not in self.head and sum(map(_is_letter, form)) >= SHORT_LETTERS:
             self.head.append(form)
             for count in counts_of(message(text).text)[:1]:
                 self.counted[form] = count.value
 
     def comes_again(self, form: bytes, text: str) -> bool:
-        """Whether a shell is asked for something new, the file's first line stands here once more, or a second one of
-        its first lines does.
+        """Whether a shell is asked for something new, systemd has started a service, the file's first line stands here
+        once more, or a second one of its first lines does. A date, a few letters, or what counts, tells nothing alone.
         """
         if form[:2] == b"$ " or (b"$ " in form and _PROMPT.match(form.decode("latin-1"))):
             return True
-        if form not in self.head or self._counts_on(form, text):
+        if b"systemd[]: Started " in form and b".service" in form:
+            return True
+        if form not in self.head:
             return False
-        self.again.add(form)
-        return form == self.head[0] or len(self.again) > 1
+        counts_on = self.again[form] = self._counts_on(form, text)
+        if len(self.again) > 1:
+            return not all(self.again.values())
+        return form == self.head[0] and sum(map(_is_letter, form)) >= HEAD_LETTERS and not counts_on
 
     def _counts_on(self, form: bytes, text: str) -> bool:
         return any(count.value > self.counted.get(form, count.value) for count in counts_of(message(text).text)[:1])

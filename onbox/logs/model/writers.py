@@ -6,19 +6,18 @@ pods and trials do not: the death of one of them ends the run only if nobody els
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
 
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
-
-if TYPE_CHECKING:
-    import re
 
 # (kind, what launchers put before a line)
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("rank", lazy(r"^\[?\s?(?:default|[Rr]ank[\s_:-]?)(\d{1,6})\b")),  # torchrun, DeepSpeed
     ("rank", lazy(r"^\[(\d{1,6}(?:,\d{1,6})?)\]")),  # MPI, pdsh
     ("rank", lazy(r"^(\d{1,5}): ")),  # srun --label
+    ("rank", lazy(r"\[(?:gpu|cuda|device)[-_:]? ?(\d{1,5})\]", re.IGNORECASE)),
+    ("process", lazy(r"\[(?:worker|process|proc|node)[-_:]? ?(\d{1,5})\]", re.IGNORECASE)),
     ("process", lazy(r"\bpid=(\d{1,9})")),  # Ray
     ("host", lazy(r"^([\w.-]{1,60})(?:: |\s*\| )")),  # a launcher over ssh, docker compose
 )

@@ -37,6 +37,7 @@ MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a fo
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
 FLOOD_OF_STEPS = 400  # the same for lines of progress
+A_DATE = b"date"  # the form of every line that is a date and nothing else
 LOOP_FORM = 2  # lines of one form: what comes so often is no beginning
 LOOP_LINES = 4  # alike, before they are a loop
 SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
@@ -147,6 +148,7 @@ class Scanner:
     def _look_for_beginning(self, number: int, line: bytes, form: bytes, look: int) -> None:
         """The run's first lines are learned; after a death, they or a counter that begins again tell of a new run."""
         beginning, is_step = self.beginning, bool(look & PROGRESS)
+        form = A_DATE if look & DATE else form
         if self.deadly:
             paused = not is_step and form in beginning.head and self._paused(number)
             back = (
@@ -156,8 +158,9 @@ class Scanner:
                 and beginning.comes_again(form, readable(line))
             )
             if back:
+                as_before = len(beginning.again) > 1
                 self._begin(SeenLine(number, readable(line)), explicit=True)
-                self.attempt.after_pause = paused
+                self.attempt.after_pause, self.attempt.as_before = paused, as_before
         elif self.attempt.explicit and form in beginning.head:
             self.attempt.as_before = True
         elif number > HEAD:
@@ -166,7 +169,7 @@ class Scanner:
             beginning.take_counts(readable(line))
         elif not (self.attempt.progress or self.attempt.faults or self.faults.traces or b"raceback" in form):
             text = readable(line)
-            if message(text).level not in BAD_LEVELS and not (look & DATE or text.startswith("Filesystem ")):
+            if message(text).level not in BAD_LEVELS and not text.startswith("Filesystem "):
                 beginning.take_head(form, text)
 
     def _note_date(self, number: int, line: bytes) -> None:

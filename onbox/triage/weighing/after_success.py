@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.regex import lazy
 from onbox.triage.reading.record import PROVEN
 from onbox.triage.reading.success import counts_bad, is_of_build
@@ -39,7 +40,14 @@ def was_before_success(fault: Fault, scene: Scene) -> bool:
     success = scene.attempt.success
     if success is None or fault.number >= success.number:
         return False
-    return not (_is_word_of_a_script(success.text) and _ended_its_program(fault, scene))
+    told_by_another = _is_word_of_a_script(success.text) or _is_of_another(success.text, fault)
+    return not (told_by_another and _ended_its_program(fault, scene))
+
+
+def _is_of_another(text: str, fault: Fault) -> bool:
+    """Whether another container or process than the one that a fault is of wrote a line."""
+    told, of = writer_of(message(text).source), writer_of(fault.source)
+    return NOBODY not in (told, of) and told != of
 
 
 def _ended_its_program(fault: Fault, scene: Scene) -> bool:
@@ -48,6 +56,8 @@ def _ended_its_program(fault: Fault, scene: Scene) -> bool:
     refused = fault.row.id == "usage" and fault.trace is None  # who refuses its command line ends at once
     if not (fault.ended_program or refused) or fault.handled:
         return False
+    if fault.source:
+        return attempt.signs_after(fault) == 0
     return attempt.progress == fault.progress_before and attempt.informed - fault.informed_before < INFORMED
 
 
