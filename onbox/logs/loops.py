@@ -132,11 +132,20 @@ def is_told_around(counter: Counter, others: list[Counter]) -> bool:
 
 
 def is_bar_around(bar: Counter, others: list[Counter]) -> bool:
-    """Whether other bars are drawn anew each time that a bar goes on: it is around them, whatever its name says."""
-    if bar.rule != "tqdm" or bar.resets or bar.advances < BARS_AROUND or bar.maximum is None:
+    """Whether other bars are drawn anew each time that a bar goes on: it is around them, whatever its name says. Around
+    what no bar shows is `(3/12) lr=0.01`, too.
+    """
+    if bar.rule not in ("tqdm", "leading-bracket") or bar.resets or bar.maximum is None:
         return False
+    if bar.advances < BARS_AROUND:
+        return False
+    headed = bar.rule == "leading-bracket"
     return any(
-        other.made and other is not bar and bar.first <= other.first and _go_together(bar, other) for other in others
+        (other.made or (headed and other.begun >= BEGUN))
+        and other is not bar
+        and bar.first <= other.first
+        and _go_together(bar, other)
+        for other in others
     )
 
 

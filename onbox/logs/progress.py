@@ -44,7 +44,7 @@ _TRACES = (
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"ep  ", b"it 0", b"terminat", b"cycle", b"sweep", b"draw", b"gen=", b" f= ", b"gera", b"genera", b"processing ", b"img", b"queue", b"converg", b"parada ", "arrêt ".encode(), b"vorzeitig ", b"\"stop", b"\"end", b"state: ", b" /  ", b"itmax", b"maxit",
     b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"batch",
     b"task id=", b"offline", b" utc 0000",
-    b"0> ", b"0,[0]", b"0 -- ", b"frame=", b" copied", b"length: ", b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",
+    b"0> ", b"0,[0]", b"e0 s0", b"s read", b"s parsed", b"s scanned", b"0 -- ", b"frame=", b" copied", b"length: ", b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",
     b"|   ", b"#  ", b"ing 0", b"ed 0", b"patience", b"estimators", b"frame 0", b"image 0", b"document 0", b"record 0", b"chunk 0", b"item 0", b"game 0", b"state\t", b"nstlim", b"exceeded", b"end of ", b" avg, ", *(word.encode() for word in ("完成", "结束", "結束", "完了", "완료", "종료")),
 )  # fmt: skip
 _BEGINNINGS = (b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment")  # of a whole line

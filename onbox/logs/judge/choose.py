@@ -25,6 +25,8 @@ NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving", "own"})
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
 LOADS = ("bar:load", "bar:fetch")
+_AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
+_CONVERGED = lazy(r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b")
 _NOUN = lazy(r"(?<![a-z])[a-z]+$")  # of a counter's key
 PARTS = frozenset({"done-of", "fraction-unit"})  # what is told of each part of a work: `Done 5 out of 5`
 
@@ -216,7 +218,8 @@ def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     counter, inner = pick.counter, pick.inner
     if track.ended_vaguely and pick.maximum is not None and counter.current + 1 < pick.maximum:
         return None
-    if track.ended == counter.last and _counts_in_last_line(track, pick, ending):
+    tells_itself = track.ended == counter.last and not _CONVERGED.search(track.text)
+    if tells_itself and _counts_in_last_line(track, pick, ending):
         return False  # `sim_059 finished in 0.02s  -- 59 done, 37 left`
     if inner is not None and inner.changed > track.ended and inner.advances and is_under_way(inner):
         return False
@@ -247,6 +250,13 @@ def _goes_on_inside(other: Counter, counter: Counter, track: Track) -> bool:
     return inside and counter.last < other.changed == track.line and not counter.measured
 
 
+def _goes_on_beside(other: Counter, counter: Counter, track: Track) -> bool:
+    """`[video 12/12] 2435/3247 frames`: the last line shows another count below its end, of what began again before."""
+    if other is counter or other.last < track.line or not is_under_way(other) or not other.seen > 1:
+        return False
+    return bool(other.resets) or counter.advances <= other.seen
+
+
 def _tells_its_share(track: Track, counter: Counter) -> bool:
     """`4.98G/4.98G` of a bar, and a row of a table with a column of shares."""
     of_row = counter.rule == "table" and counter.last == track.percent_line
@@ -264,6 +274,18 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
         return None
     if counter.rule == "moving" and counter.last == track.line and ending.has_more_inside:
         return None
+    drawn = counter.made and counter.rule != "leading-bracket"
+    if counter.last == track.line and not drawn and _AT_WORK.search(track.text):
+        return False
+    if counter.made and any(
+        other.made and other.rule == counter.rule and other.last > counter.last and is_under_way(other)
+        for other in track.counters.values()
+    ):
+        return False  # one of several that are shown together
+    if any(_goes_on_beside(other, counter, track) for other in track.counters.values()):
+        return False
+    if counter.last == track.line and counter.unit == "epoch" and ending.shows_share and ending.lines_behind == 0:
+        return False  # `Epoch 30/30 [####....]  45%`
     told = counter.measured and ending.lines_behind > 0  # with what it came to, and the log went on
     if counter.unit == "epoch" and _is_heading(counter) and counter.last == track.line and not told:
         return None  # in the last epoch, perhaps

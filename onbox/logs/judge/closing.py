@@ -30,6 +30,8 @@ HEAD_LINES = 4  # of a table, with the rules over and under it
 EARLY_LINES = (2, 12)  # behind the last of such lines, where the end came before its time
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 STOP_TOLD_IN_LAST = 4  # lines: what was best and where it was saved may follow
+COMPLETE = 100  # percent
+_SHARE = lazy(r"[#=>.█-]{3,200}[\])|]\s{1,4}(\d{1,3}(?:\.\d{1,4})?) ?%")
 _SO_MANY = lazy(r"(?<![\d.,/])(\d{1,15})(?![\d.,/]*\d) [a-z]")
 _BREAKS = lazy(rb"[\r\n]+")
 _EARLY_STOP = lazy(
@@ -171,6 +173,12 @@ class ClosingLines:
         """Whether the last line that shows a counter shows another one below its end: `seed 14 (4/4)  t=250/2000`."""
         line = self._lines[self._counted - 1] if self._counted else ""
         return any(int(found[1]) < int(found[2]) for found in _FRACTION.finditer(line))
+
+    @property
+    def shows_share(self) -> bool:
+        """Whether the last line shows a percentage below 100 right behind a drawn bar."""
+        found = _SHARE.search(self._lines[-1]) if self._lines else None
+        return found is not None and float(found[1]) < COMPLETE
 
     @property
     def lines_behind(self) -> int:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NEEDED = 2
 NEVER = -9  # outweighs a display and a measure; not the log's own word of the end, nor the user's own expression
 LOOKS = 3  # at a number that has not moved: it names one of several
+PIECES = 4  # times that `shard 5/16` went on: it may be named as what one of several works on
 OFTEN = 2  # times that a number went back
 STAGES = 3  # more than a server shows while it starts
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
@@ -63,6 +64,8 @@ def is_full(counter: Counter) -> bool:
 def _moved(counter: Counter, _: Scene) -> bool:
     if counter.rule in ("weak", "solver-time"):
         return counter.advances >= LOOKS
+    if counter.rule == "piece":
+        return counter.advances >= PIECES and not counter.resets
     return counter.current > counter.minimum
 
 
@@ -83,7 +86,7 @@ def _is_newest(counter: Counter, scene: Scene) -> bool:
 
 
 def _says_little(counter: Counter, _: Scene) -> bool:
-    return counter.kind in ("bare", "moving", "done") or counter.rule in ("moving", "drawn")
+    return counter.kind in ("bare", "moving", "done") or counter.rule in ("moving", "drawn", "piece")
 
 
 def _is_last_word(counter: Counter, scene: Scene) -> bool:

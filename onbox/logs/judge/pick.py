@@ -19,6 +19,7 @@ AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
 GOES_ON = 8  # times that a fraction after any words went on, until it counts as much as a unit
+NEARLY_ALL = 0.9  # of a counter that is told each tenth time: its end may not have been told
 ROUNDS = ("iter", "round")  # of boosting: `n_estimators=700`, and `[iter 25]`
 LONGER_SECONDS = 10  # of two that are over, the one that was at work for so much longer is the work
 RAISED_MAX = 4  # times that a run may state a larger maximum
@@ -44,23 +45,25 @@ def pick_of(scene: Scene) -> Pick | None:
                          (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
         pick = _best_of(track, [c for c in among if c.kind == "outer" or (_kind(c) in kinds and counts(c, scene))])
         if pick is not None:
-            return _bounded_beside(pick, counters) or pick
+            return _bounded_beside(pick, counters, track) or pick
     repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
     last = max(repeated, key=lambda counter: counter.last, default=None)
     return None if last is None else Pick(last, last.maximum)
 
 
-def _bounded_beside(pick: Pick, counters: list[Counter]) -> Pick | None:
+def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick | None:
     """`t_env: 342195 / 2050000` beside `Episode: 7604`: what tells how much there is goes before what does not."""
-    if pick.maximum is not None or pick.counter.unit == "epoch" or pick.counter.kind == "own":
+    if pick.maximum is not None or pick.counter.kind == "own":
         return None
     beside = [
         counter
         for counter in counters
-        if counter.kind == "moving" and counter.maximum is not None and not counter.resets and not counter.stretched
-        if counter.advances >= max(GOES_ON, pick.counter.advances // 2) and counter.current < counter.maximum
+        if counter.kind == "moving" and not counter.resets and not counter.stretched
+        if counter.advances >= max(GOES_ON, pick.counter.advances // 2)
+        if pick.counter.unit != "epoch" or counter.unit == "timestep"  # whose `ep` may be an episode
+        if (maximum_of(track, counter) or 0) > counter.current
     ]
-    return Pick(beside[0], beside[0].maximum) if len(beside) == 1 else None
+    return Pick(beside[0], maximum_of(track, beside[0])) if len(beside) == 1 else None
 
 
 def _around(counters: list[Counter]) -> list[Counter]:
@@ -130,10 +133,13 @@ def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
     """`iterations=500 split 9/10`: named once above the counter that goes on, and not the first one: which piece of a
     larger work this log is about.
     """
-    if counter.seen > 1 or counter.made or counter.maximum is None or counter.current <= 1:
+    if counter.current > counter.minimum or counter.made or counter.maximum is None or counter.current <= 1:
         return False
     return any(
-        other.first > counter.first and other.advances >= MOVES and not other.resets and other.kind == "train"
+        (other.first > counter.first or counter.seen == 1)
+        and other.advances >= MOVES
+        and not other.resets
+        and other.kind == "train"
         for other in others
     )
 
@@ -238,7 +244,7 @@ def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> 
     if counter.maximum is None and counter.current == maximum_of(track, counter):
         return any(other.first > counter.last and other.advances >= MOVES for other in others)
     if counter.made and any(_trains_behind(other, counter) for other in others):
-        return counter.maximum is not None and counter.current >= counter.maximum
+        return counter.maximum is not None and counter.current >= NEARLY_ALL * counter.maximum
     if counter.unit in LONE_UNITS or counter.maximum is None or counter.current < counter.maximum:
         return False
     return any(other.unit in LONE_UNITS and other.first > counter.last for other in others)

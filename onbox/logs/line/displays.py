@@ -107,6 +107,7 @@ def _bar_sight(display: Display) -> CounterSight | None:
     desc_fraction = _DESC_FRACTION.match(label) or _DESC_EPOCH.match(label)
     own = _label_key(label)
     unit = _bar_unit(match, label)
+    own = f"{own} bytes" if own and _SIZED.search(match[0]) else own
     key = f"bar:{own}" if own else f"bar:{unit}/{exact if exact is not None else most}"
     if shape.id == "loggable" and not own:
         key = "bar:progress"  # its maximum is exact in the first line only
@@ -147,11 +148,12 @@ def _is_of_step(label: str, most: int | None) -> bool:
 
 def _is_stage(display: Display, most: int | None) -> bool:
     """`[3/6] Loading the model`: the parts of a script, which are the progress only where nothing else is shown; unlike
-    `(3/6) piqa: 500/1838 done`.
+    `(3/6) piqa: 500/1838 done` and `[3/6] auc=0.71`.
     """
     shape, match, _ = display
     stage = shape.id == "leading-bracket" and most is not None and most <= STAGES
-    return stage and _FRACTION_INSIDE.search(match.string, match.end()) is None
+    measured = _MEASURE_AFTER.match(match.string, match.end())
+    return stage and not measured and _FRACTION_INSIDE.search(match.string, match.end()) is None
 
 
 def _outer_of(display: Display) -> list[CounterSight]:
@@ -192,6 +194,8 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
         )
     ):
         return False
+    if shape.id in ("bar", "done-of") and match.string.lstrip()[:1] == "|" == match.string.rstrip()[-1:]:
+        return False  # a row of a table: `| train-7b   PENDING   0/8   -   3/11 |`
     if shape.id == "fraction-unit" and label.endswith("="):
         return False  # `beta=1/4 ticks=500`
     if shape.id == "fraction-percent" and _OF_SOMETHING.match(match.string, match.end()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
-from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, EPOCH_OF, INNER, WORD
+from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, EPOCH_AND_STEP, EPOCH_OF, INNER, WORD
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
@@ -65,10 +65,14 @@ _CALLED_SETTINGS = lazy(  # `config: {"steps": 60000, "loss": "mse"}`
     r"(?i)(?<![a-z])(?:config(?:uration)?|cfg|arg(?:ument)?s|flags|h?params|(?:hyper[-_ ]?)?parameters|settings"
     r"|options)[\"']?\s{0,4}[:=]\s{0,4}(?:dict\(|[{(])"
 )
-_PLURALS = frozenset({"epochs", "epoches", "iters", "rounds", "trials", "episodes"})
+_BESIDE_SETTINGS = lazy(r"(?i)(?<![a-z])(?:optimi[sz]er|scheduler|dataset|device)\s?[:=]\s?[a-z]")
+_PLURALS = frozenset({"generations", "epochs", "epoches", "iters", "rounds", "trials", "episodes"})
 _MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
 _GLOBAL = lazy(r"(?i)global[_ ]?$|num_$|total_?$")
+_LOSS_BEHIND = lazy(
+    r"(?i).{0,24}(?<![a-z])(?:loss|acc(?:uracy)?|top-?[15]|prec@[15])(?![a-z])"
+)  # `Test 20/79 Loss 0.81`
 _VALIDATES = lazy("(?i)val|test|eval")
 _ONE_AND_MANY = lazy(
     r"(?i)(?<![a-z_])([a-z]{3,12})[\"']?\s?[:=]\s?\d+(?![\d.]).{1,60}?(?<![a-z_])([a-z]{3,12}s)[\"']?\s?[:=]"
@@ -92,10 +96,9 @@ _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:
     sights: list[CounterSight] = []
     maxima: list[tuple[str, int]] = []
-    before_epoch = BEFORE_EPOCH.search(text) or EPOCH_OF.search(text)
-    if before_epoch:
-        sights = [_numbered_epoch(before_epoch), *_inside_epoch(text, before_epoch, "train")]
-        text = text[before_epoch.end() :]
+    if text.lstrip()[:1] in ("e", "E") and (sights := _epoch_and_step(text)):
+        return sights, maxima
+    sights, text = _led_by_epoch(text)
     ordinal = None if sights else _ordinal(text)
     if ordinal is not None:
         return [ordinal], maxima
@@ -126,6 +129,23 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         if role == "counter" and (in_cell is None or unit != in_cell.unit):
             sights.extend(_word_sights(text, match, unit, before, count))
     return ([*sights, in_cell] if in_cell else sights), maxima
+
+
+def _led_by_epoch(text: str) -> tuple[list[CounterSight], str]:
+    """An epoch whose number stands before its word, with what is inside it; and the rest of the line."""
+    found = BEFORE_EPOCH.search(text) or EPOCH_OF.search(text)
+    if found is None:
+        return [], text
+    return [_numbered_epoch(found), *_inside_epoch(text, found, "train")], text[found.end() :]
+
+
+def _epoch_and_step(text: str) -> list[CounterSight]:
+    """`e3 s1000 | G 1.7`: an epoch, and the step inside it."""
+    found = EPOCH_AND_STEP.match(text)
+    if found is None:
+        return []
+    epoch = CounterSight("epoch", "epoch", "train", int(found["epoch"]), None, False, "labelled")
+    return [epoch, CounterSight("step", "step", "train", int(found["current"]), None, False, "labelled", inner=True)]
 
 
 def _nth_in_chinese(text: str) -> list[CounterSight]:
@@ -245,6 +265,8 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     exact = int(most.value) if most and not most.rounded and float(most.value).is_integer() else None
     mode = match["mode"] or ""
     validates = EVALUATION.search(_OTHER_FIGURE.split(before)[-1]) or _VALIDATES.search(mode)
+    if unit == "test":
+        validates = validates or _LOSS_BEHIND.match(text, match.end())
     prepares = most is not None and unit not in LONE_UNITS and AUXILIARY.search(before)
     kind = (
         "val"
@@ -283,6 +305,8 @@ def _total_beside(text: str, match: re.Match[str]) -> ShownCount | None:
 def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bounded: bool) -> str:
     """`train`; of less sure ones, `bare`, `moving` and `setting`: a counter only if it goes on. `declared`: none."""
     if _CALLED_SETTINGS.search(text, 0, match.start()):
+        return "declared"
+    if match["max"] is None and _BESIDE_SETTINGS.search(text) and "oss" not in text:
         return "declared"
     if match["max"] is None and _is_remark(text, match, before):
         return "bare"

@@ -11,6 +11,7 @@ from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.states import read_states
 from onbox.logs.line.words import (
+    A_PIECE,
     ANY_WORD,
     AUXILIARY,
     EVALUATION,
@@ -52,10 +53,13 @@ _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
 )
 # `integrating to t=50.0 (5000 steps)`, `10 epochs -> 2500 optimizer updates`, `population 80, 900 ticks`
 _IN_A_LIST = lazy(
-    rf"(?i)(?:^|[,;:(>=])\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}} )?"
+    rf"(?i)(?:^|[,;:(>=|])\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}} )?"
     r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
-    r"(?=\s?[,;).]|\s*$)"
+    r"(?=\s?[,;).|]|\s*$)"
 )
+_LISTED_SETTING = lazy(
+    rf"(?i)[a-z\d], (epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
+)  # `backend gloo, epochs 8`
 _ALL_TOLD = lazy(
     rf"(?i)(?<![a-z])(?:total(?:l?ing|s)?|budget)(?: of)? ({COUNT}) (?:[a-z]{{1,12}} )?({UNIT_WORD})(?![a-z])"
 )
@@ -78,9 +82,16 @@ _TO_GO = lazy(  # `60 frames finished, 36 to go`
     rf"(?i)(?<![\w.,/-])({COUNT}) (?:[a-z]{{2,14}} )?(?:done|processed|completed?|finished|handled|written)"
     rf"[,;|]? (?:and )?({COUNT}) (?:[a-z]{{2,14}} )?(?:to go|left|remaining|pending|to do)(?![a-z])"
 )
+_FIELDS_LEFT = lazy(  # `done=97 failed=3 queued=4100`
+    r"(?i)(?<![\w.])(?:done|ok|finished|completed|processed)=(\d{1,12})[,;|]?\s{1,4}(?:fail(?:ed|ures?)|errors?|skipped)=(\d{1,12})"
+    r"[,;|]?\s{1,4}(?:queued?|left|remaining|pending|todo|waiting)=(\d{1,12})(?![\w.])"
+)
+_THING_BESIDE = lazy(rf"(?i)\W{{0,8}}({'|'.join(WEAK_WORDS)}) #?(\d{{1,9}}) [a-z]{{3,12}} \d")
+_CANDIDATE = lazy(r"\[CV \d{1,4}/\d{1,4}; (\d{1,9})/(\d{1,9})\] (?:START|END)\b")
+_TIMESTEP = lazy(r"\s{0,8}t=\s{0,12}(\d{1,12})(?=[\s,;|].*=)")
 _THINGS_DONE = (
     rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})\s{{1,8}}(?:done|processed|completed|finished|handled"
-    r"|generated|simulated|written|converted|seen|consumed)(?![a-z])"
+    r"|generated|simulated|written|converted|seen|consumed|read|parsed|scanned|indexed|inserted|copied|exported)(?![a-z])"
 )
 _COUNT_DONE = lazy(_THINGS_DONE)
 _SO_FAR = lazy(_THINGS_DONE + r"\W{1,3}(?:so far|in total|total|altogether)(?![a-z])")
@@ -98,6 +109,7 @@ _MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}(?:\s?[:=]\s?\d|\s
 _NOT_OF_THE_WORK = lazy(r"[-+] ?$|\s*(?:[│┃║]|\| [a-z]{3,12} $)")
 _LEADS_WITH_LOSS = lazy(r"(?i)([a-z]{3,20})[ #]{1,6}(\d{1,12})(?![\w./%-])(?=.{0,80}loss\W{1,4}\d{1,12}\.\d)")
 _NTH = lazy(r"^\W{0,8}(\d{1,9})(?:st|nd|rd|th) ([A-Za-z]{3,20})\W{0,8}$")
+_RUN_NUMBERED = lazy(r"(?i)\W{0,4}(run) ?\[(\d{1,9})\]:?$")  # of PyTorch's tutorial on style transfer
 _LEADING_THING = lazy(rf"(?i)\W{{0,8}}({'|'.join(WEAK_WORDS)}) #?(\d{{1,9}})(?=$|[,:|]| -| [a-z]{{2,12}}ed\b)")
 _SOLVER_TIME = lazy(r"^(?:[Tt]ime =|(?i:increment)[ =:]{1,3}) ?((?!0s?$)\d{1,9}(?:\.\d{1,18})?)s?$")
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
@@ -154,6 +166,9 @@ def read_line(text: str) -> SeenOnLine:
         sights = _moving(rest) or _with_loss(rest) or _nth(rest) or _thing(rest)
     if not sights and not maxima:
         sights = _solver_time(text)
+    sights = [*sights, *_timestep(text), *_candidate(text)]
+    if sights and not maxima and not any(sight.made or sight.maximum for sight in sights):
+        sights += _thing_beside(rest)
     sights = _leading_index(text, sights) + sights
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
     loss = read_loss(text)
@@ -196,6 +211,7 @@ def _maxima(text: str) -> list[tuple[str, int]]:
         if not every and not count.rounded and count.value > 0 and is_exact(text, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
     maxima += _of_pairs(text)
+    maxima += [told for one in _LISTED_SETTING.finditer(text) for told in _exact_of(one[1], one[2])]
     so_many = _SO_MANY.match(text)  # GROMACS: `20000 steps,     40.0 ps.`
     if so_many and not parse_count(so_many[1]).rounded:
         maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
@@ -307,10 +323,13 @@ def _moving(text: str) -> list[CounterSight]:
     current, most = (int(found[name].replace(",", "")) for name in ("current", "max"))
     if current > most or most < 2 or NO_SHARE.search(label[-LOOK_BACK:]):
         return []
+    rule = "moving"
     if NOT_PROGRESS.search(label[-LOOK_BACK:]) and not (
         _PART_OF_DATA.search(label) and (_IS_DONE.match(text, found.end()) or _WORKS_ON.search(label))
     ):
-        return []
+        if not A_PIECE.search(label):
+            return []
+        rule = "piece"
     if TRIED_AGAIN.match(text, found.end()):
         return []
     if NO_SHARE_AFTER.match(text, found.end()) and not (found.start() == 0 and _MEASURED.match(text, found.end())):
@@ -319,7 +338,7 @@ def _moving(text: str) -> list[CounterSight]:
     if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
         kind = "val"
     words = " ".join(word.lower() for word in ANY_WORD.findall(label)[-2:])
-    return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, "moving")]
+    return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, rule)]
 
 
 def _leading_index(text: str, sights: list[CounterSight]) -> list[CounterSight]:
@@ -353,11 +372,34 @@ def _nth(text: str) -> list[CounterSight]:
 
 def _thing(text: str) -> list[CounterSight]:
     """`Frame 734`, `Sample 12, accuracy: 0.9`: which of the things that it works through; a counter if it goes on."""
-    found = _LEADING_THING.match(message(text).text)
+    found = _LEADING_THING.match(message(text).text) or _RUN_NUMBERED.match(text)
+    if found is None:
+        return []
+    word = found[1].lower()
+    return [CounterSight(f"moving {word}", UNITS.get(word, "iter"), "moving", int(found[2]), None, False, "weak")]
+
+
+def _timestep(text: str) -> list[CounterSight]:
+    """`t=5000 ep=33 loss=0.86`: a counter if it goes on and on."""
+    found = _TIMESTEP.match(text) if text.lstrip()[:2] == "t=" else None
+    return [] if found is None else [CounterSight("moving t", "timestep", "moving", int(found[1]), None, False, "weak")]
+
+
+def _thing_beside(text: str) -> list[CounterSight]:
+    """`frame 14685 episode 260`: what leads the line, beside another counter."""
+    found = _THING_BESIDE.match(message(text).text)
     if found is None:
         return []
     word = found[1].lower()
     return [CounterSight(f"moving {word}", UNITS[word], "moving", int(found[2]), None, False, "weak")]
+
+
+def _candidate(text: str) -> list[CounterSight]:
+    """`[CV 3/4; 5/8] END ...`: which candidate of scikit-learn's search."""
+    found = _CANDIDATE.match(text) if text[:4] == "[CV " else None
+    if found is None:
+        return []
+    return [CounterSight("candidate", "item", "train", int(found[1]), int(found[2]), False, "fraction-unit")]
 
 
 def _solver_time(text: str) -> list[CounterSight]:
@@ -379,6 +421,10 @@ def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:
 
 def _done_count(text: str) -> list[CounterSight]:
     """`Done 196 tasks`: how many, without a maximum; unless it is told how many are left."""
+    fields = _FIELDS_LEFT.search(text) if "=" in text else None
+    if fields:
+        all_told = sum(map(int, fields.groups()))
+        return [CounterSight("done, left", "item", "train", int(fields[1]), all_told, False, "done-count")]
     left = _TO_GO.search(text)
     if left:
         done, more = (parse_count(left[at]) for at in (1, 2))

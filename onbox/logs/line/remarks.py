@@ -102,6 +102,7 @@ ENDED = lazy(
     r"|\d epochs completed in"
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop"
     r"|\bfinal model saved"
+    r"|\btime budget (?:is )?(?:exhausted|used up|spent)\b|^\W*max_iter reached\b|\breached the end of (?:the )?(?:integration|simulation|interval)\b"
     r"|\bstopping, best iteration|\bmax_(?:steps|epochs|iters)\b.{0,9}reached"
     r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s{0,8}[:=]\s{0,8}(?:false|no|0))"
     r"|\bafter \d{1,18} (?:iterations|epochs|steps|rounds)\s*[:.]"

@@ -50,9 +50,10 @@ SHAPES: tuple[Shape, ...] = (
     ),
     _shape(
         "time-since",
-        ("m ", "s (", "%"),
-        rf"\d{{1,6}}m \d{{1,2}}s \(- {{0,2}}(?P<eta>\d{{1,6}}m \d{{1,2}}s)\) \((?P<current>{COUNT}) (?P<percent>\d{{1,3}})%\)",
-        "elapsed and remaining time, then the counter and its share",
+        ("m ", "s (", "%)"),
+        rf"\d{{1,6}}m \d{{1,2}}s (?:\(- {{0,2}}(?P<eta>\d{{1,6}}m \d{{1,2}}s)\) \(|\()"
+        rf"(?P<current>{COUNT}) (?P<percent>\d{{1,3}})%\)",
+        "elapsed and perhaps remaining time, then the counter and its share",
         "loops after a well-known tutorial of PyTorch",
         "0m 47s (- 1m 10s) (30000 40%) 2.0168",
     ),
@@ -222,7 +223,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "leading-bracket",
         ("/",),
-        rf"^(?:\d{{4}}-\d\d-\d\d[T ][\d:.,]{{8,16}}\s{{1,4}}(?:INFO|DEBUG)?[\s:|-]{{0,4}})?\s*"
+        rf"^(?:\d{{4}}[-/]\d\d[-/]\d\d[T ][\d:.,]{{8,16}}\s{{1,4}}(?:INFO|DEBUG)?[\s:|-]{{0,4}})?\s*"
         rf"[\[(]{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}[\])](?=\s+\S)",
         "a counter in brackets before what is done",
         "ninja, docker, yarn, cargo-like tools",
@@ -255,7 +256,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "bare-leading",
         ("/",),
-        rf"^\s*(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?!,?\s{{1,20}}\d{{1,2}}:\d\d)"
+        rf"^\s*(?:\[[A-Za-z][\w.-]{{0,20}}\]\s{{1,8}})?"
+        rf"(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?!,?\s{{1,20}}\d{{1,2}}:\d\d)"
         r"(?=[\s:|,-].*(?:loss|[a-z_]{2}\s?[=:]\s?-?\d{1,18}\.\d))",
         "a counter that begins the line, and a loss or another number with its name",
         "custom loops",
@@ -298,14 +300,15 @@ BEFORE_EPOCH = lazy(
     r"(?<![\w.])(?P<epoch>\d{1,18})(?:/(?P<epochs>\d{1,18}))?(?:epoch(?::| started)|-epoch(?=\s?[(\[:]))"
     r"|\[[eE](?:[:=]\s?|(?=\d{1,5}\] (?:step|it|iter|batch)(?![a-z])))(?P<short>\d{1,18})\]"
 )
-# E001/60 it 22/44
+# E001/60 it 22/44; `e3 s1000 | G 1.7`
+EPOCH_AND_STEP = lazy(r"\s{0,8}[eE](?P<epoch>\d{1,6})[ :,/]{1,3}[sbi](?P<current>\d{1,12})(?=\s?[\s:|,;])")
 EPOCH_OF = lazy(r"(?<!\S)[eE](?:[pP]\.?)?(?P<epoch>\d{1,6})/(?P<epochs>\d{1,6})(?=[\s:,|\]])(?P<short>)")
 COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|nr|number|numero|número|num|idx|index|id(?=\s?[=:])|count|seen|done"
     r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
-    rf"(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
+    rf"(?!\d{{4}}-\d\d-\d\d)(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
     rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:{_OF}|\|(?=\d{{1,9}}[\])])){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it

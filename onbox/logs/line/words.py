@@ -116,6 +116,11 @@ NOT_PROGRESS = lazy(
     r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|use|depth|connected|members?|seats?|ep_len\w*|world|stage|phase))"
     r"\W{0,6}$"
 )
+# Of these, numbers of things that a run may work through: a counter if it goes on and on by the same.
+A_PIECE = lazy(
+    r"(?i)(?<![a-z])(?:shard|layer|partition|split|page|part|volume|phase|stage)s?"
+    r"\W{0,3}$"
+)
 # A share of something, not of the work done: words near before it, or right behind it.
 _SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success\w{0,12}|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
 _PARTS = (

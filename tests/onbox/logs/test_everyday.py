@@ -534,6 +534,114 @@ ENDS |= {
     ),
 }
 
+COUNTS |= {
+    "pieces that are named as a worker's often are": (
+        "".join(f"part {at}/24: merging 900 rows\n  done in 3 s\n" for at in range(1, 9)),
+        8,
+        24,
+    ),
+    "the piece that a worker was given": (
+        "part 3/24 assigned\n" + lines("heartbeat ok (# ms)", 11, 12, 11),
+        None,
+        None,
+    ),
+    "layers behind a level": (
+        "".join(f"[INFO] layer {at}/12\n[INFO]   q_proj   error 0.{at}7\n" for at in range(8)),
+        7,
+        12,
+    ),
+    "a counter behind a tag": (lines("[worker]   #/900 loss=1.3", 100, 200, 300), 300, 900),
+    "a score beside a counter in brackets": (lines("[#/7] auc=0.8 logloss=0.4", 1, 2, 3), 3, 7),
+    "settings around what is tried": (
+        "".join(
+            f"({run}/9) lr=0.0{run} decay=0\n" + lines("    ep # loss 0.5", 2, 4) + "    -> val 0.9\n"
+            for run in range(1, 6)
+        ),
+        5,
+        9,
+    ),
+    "a search for the learning rate, and then epochs": (
+        "finder: 50 batches\n"
+        + lines("  #/50 lr=1e-05 loss=2.3", *range(0, 50, 5))
+        + "Training for 6 epochs\n"
+        + lines("epoch #  train 0.9  valid 0.8", 0, 1, 2),
+        2,
+        6,
+    ),
+    "timesteps beside episodes": (
+        "Training for 90000 timesteps\n"
+        + "".join(f"t={1000 * at} ep={7 * at} eps=0.5 loss=0.4\n" for at in range(1, 61)),
+        60000,
+        90000,
+    ),
+    "frames beside episodes": (
+        "total frames: 8000, target update: 50\n"
+        + "".join(f"frame {97 * at} episode {at} return 9.0 loss 0.2\n" for at in range(1, 61)),
+        5820,
+        8000,
+    ),
+    "an epoch and its step, in letters": (
+        "".join(f"e{epoch} s{step} | G 1.2 D 0.5\n" for epoch in (1, 2) for step in (0, 50, 100)),
+        2,
+        None,
+    ),
+    "which task of an array this is": (
+        "array task 4/30\n" + lines("Epoch #: | loss: 0.5", *range(1, 12)) + "Task 4/30 finished in 9s\n",
+        11,
+        None,
+    ),
+    "candidates of a search": (
+        "".join(f"[CV {fold}/2; {at}/9] END depth=3;, score=0.9\n" for at in (1, 2, 3) for fold in (1, 2)),
+        3,
+        9,
+    ),
+    "done, failed and waiting": (
+        "".join(f"[*] done={90 * at} failed={10 * at} queued={2000 - 100 * at}\n" for at in (1, 2, 3)),
+        270,
+        2000,
+    ),
+    "a date is no batch": ("batch 2026-11-28: starting\n" + lines("batch 2026-11-28: # rows", 90, 70), None, None),
+    "how many there are, told in a list": (
+        "world size 2, backend gloo, epochs 9\n" + lines("epoch # loss 0.5", 0, 1, 2),
+        2,
+        9,
+    ),
+    "iterations among settings": (
+        "Optimizer: Adam | Iterations: 700 | Log every: 50\n"
+        + "".join(f"i=   {at} | loss=1.{at}e+00 | rmse=1.0{at % 7}e+00\n" for at in range(50, 450, 50)),
+        400,
+        700,
+    ),
+    "a row of a queue": ("| fit-b   PENDING   0/8   96    -         3/11    2026-11-28 |\n" * 2, None, None),
+    "time and count of a tutorial": (lines("0m #s (320 80%) 0.0026", 3), 320, None),
+    "lines that were read": (lines("#0000 lines read", 2, 4, 6), 60000, None),
+}
+
+ENDS |= {
+    "a piece that is worked on": (lines("Processing shard #/4 ...", 1, 2, 3, 4), False),
+    "the last epoch's bar": (
+        "".join(f"Epoch {at}/3 [####################] 100%  loss 0.4\n" for at in (1, 2))
+        + "Epoch 3/3 [#########...........]  45%  loss 0.3\n",
+        False,
+    ),
+    "the last file's frames": (
+        "".join(f"[file {at}/3] {frame}/90 frames\n" for at in (1, 2) for frame in (30, 60, 90))
+        + "[file 3/3] 30/90 frames\n",
+        False,
+    ),
+    "a test in the last epoch": (
+        "".join(
+            f"\nEpoch {at}/2\n" + lines("  train #/60 loss 0.8", 1, 30, 60) + "train Loss: 0.8\n  val 1/20 loss 0.9\n"
+            for at in (1, 2)
+        ),
+        False,
+    ),
+    "a method that converged before its limit": (
+        "k=8 max_iter=100\n" + lines("iter #: inertia 90.7, moved 3", *range(1, 9)) + "converged at iter 8\n",
+        True,
+    ),
+}
+
 
 @pytest.mark.parametrize(("log", "current", "most"), COUNTS.values(), ids=COUNTS)
 def test_what_is_counted(log: str, current: int | None, most: int | None) -> None:
