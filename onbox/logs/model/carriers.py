@@ -8,6 +8,7 @@ it tells who wrote the line.
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Sequence
 
 HEAD_LINES = 200  # of a log, from which its carriers are told
@@ -57,12 +57,27 @@ def _from_json(found: re.Match[bytes]) -> bytes:
     return str(text).removesuffix("\n").encode("utf-8", "replace").replace(b"\n", b"\r")
 
 
+def _from_record(found: re.Match[bytes]) -> bytes:
+    text = _from_json(found)
+    level = _LEVEL.search(found[0])
+    return text if level is None or text is found[0] else level[1].upper() + b" " + text
+
+
 _NO_NAME = lazy(rb"[^\w-]{1,40}")
 _PROCESS = lazy(rb"\[\d{1,8}\]$")
 # Who starts jobs and watches over them, in a machine's log.
 _OF_SYSTEM = lazy(rb"[\w.-]{1,64} (?:systemd|kernel|init|sshd|CRON|sudo|dockerd|containerd|kubelet|slurmd)\[\d{1,8}\]")
 _QUOTED = rb'"(?P<text>(?:[^"\\]|\\.)*)"'
 _FIELDS = rb'(?:"[^"\\]{1,80}":\s?(?:"[^"\\]{0,200}"|[\w.-]{1,40}|\{[^{}]{0,1000}\}),\s?){0,12}'
+# A record with nothing but a line of text, when it came, and from where: no figure of its own.
+_PLAIN_FIELD = (
+    rb'"(?:ts|t|time|timestamp|@timestamp|asctime|date|level|lvl|levelname|severity|logger|name|app|service|stream|host'
+    rb'|hostname|pid|thread|module|source|run|run_id|job|task|stage|fields|labels|kubernetes|container)":\s?'
+    rb'(?:"[^"\\]{0,200}"|[\w.:+-]{1,40}|\{[^{}]{0,1000}\})'
+)
+_LEVEL = lazy(
+    rb'"(?:level|lvl|levelname|severity)":\s?"(debug|info|notice|warn(?:ing)?|error|critical|fatal)"', re.IGNORECASE
+)
 _SECONDS = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
 _ZONE = rb"(?:Z|[+-]\d\d:?\d\d)"
 _MONTH_AND_TIME = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
@@ -119,6 +134,16 @@ CARRIERS = (
         _SECONDS + rb"(?:\.\d{3})?" + _ZONE + rb" (?P<who>[\w.-]{1,80}/\S{1,200}) " + _TEXT,
         "2026-11-28T10:00:00+00:00 train/default/a1 step 3/9",
     ),
+    Carrier(
+        "JSON records of lines",
+        lazy(
+            rb"\{(?:" + _PLAIN_FIELD + rb",\s?){0,12}"
+            rb'"(?:msg|message|line|log|text)":\s?' + _QUOTED + rb"(?:,\s?" + _PLAIN_FIELD + rb"){0,12}\}\s*"
+        ),
+        _from_record,
+        None,
+        '{"ts":"2026-11-28T10:00:00","logger":"train","msg":"step 3/9"}',
+    ),
     _of_several(
         "journald and syslog",
         _MONTH_AND_TIME + rb" (?P<who>[\w.-]{1,64} [\w./@-]{1,64}\[\d{1,8}\]): " + _TEXT,
@@ -134,7 +159,7 @@ CARRIERS = (
         _MONTH_AND_TIME + rb" (?!\S+ (?:kernel|[\w./()-]{1,60}\[\d+\]): )" + _TEXT,
         "Nov 28 10:00:00 step 3/9",
     ),
-    _of_several("docker compose", rb"(?P<who>[a-z][\w.-]{0,60}\s{1,40})\| ?" + _TEXT, "trainer-1  | step 3/9"),
+    _around("docker compose", rb"(?P<who>[a-z][\w.-]{0,60}\s{1,40})\| ?" + _TEXT, "trainer-1  | step 3/9"),
     _of_several(
         "stern",
         rb"(?P<who>[a-z][a-z0-9-]{0,60}-(?=[a-z]{0,4}\d)[a-z0-9]{5} [a-z][a-z0-9-]{0,40}) " + _TEXT,

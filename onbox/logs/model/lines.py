@@ -141,7 +141,7 @@ _PREFIX = lazy(
     re.VERBOSE,
 )
 _LEVEL = lazy(
-    rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,-]|$)|^\[?([IWEF])\d{{4}}\s"
+    rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,/-]|$)|^\[?([IWEF])\d{{4}}\s"
     rf"|\[([IWE])[ :.\d]{{0,40}}[\w/.]{{1,80}}\.(?:cpp|cc|hpp):\d"
     r"|^\[([EWI])::\w|\d: ([IWEF]) \S+:\d+\]|\] \[([IWEF])\] |^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING"
     r"|ERROR|CRITICAL)\)"
@@ -170,6 +170,9 @@ _WARNING_WORDS = (
     "警告", "경고", "Предупреждение", "Warnung", "Avertissement", "Attention :", "Advertencia", "Aviso", "Avviso",
     "Attenzione",
 )  # fmt: skip
+_WARNS = lazy(
+    r"/\S{1,300}/(?:site|dist)-packages/\S{1,200}\.py:\d{1,6}: (?!\w*[Ee]rror\b)"
+)  # Python's form, or like it
 # What is told in the fields of such a line.
 _FIELDS = lazy(r"\b(?:msg|message|err|error|reason)=(?:\"((?:[^\"\\]|\\.){0,600})\"?|(\S{1,200}))")
 _SOURCE = lazy(
@@ -254,7 +257,7 @@ def message(text: str) -> LogMessage:
             rest = _of_fields(text, rest) if word in ("ERROR", "CRITICAL", "FATAL") else rest
     if word is None:
         word = next((level for start, level in _NODE_LEVELS if text.startswith(start)), None)
-    if word is None and rest.lstrip("[【").startswith(_WARNING_WORDS):
+    if word is None and (rest.lstrip("[【").startswith(_WARNING_WORDS) or (text[:1] == "/" and _WARNS.match(text))):
         word = "WARNING"
     return LogMessage(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")
 

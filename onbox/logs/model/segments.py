@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 HEAD_LINES = 6
 HEAD_LETTERS = 8  # a shorter line is no head that one could know again
-SHORT_LETTERS = 4  # but one of a few letters may be known beside another one
+SHORT_LETTERS = 4  # but a headline of a few letters may be known beside another line
+A_DATE = b"date"  # the form of every line that is a date and nothing else
+_RULES = frozenset("=*#-")
 PAUSE_SECONDS = 600  # between two lines, by their time stamps: the program was not running, or all but stood still
 FIRST_COUNTS = 8  # lines of progress from which it is learned where the counters begin
 _BANNER = lazy(
@@ -39,7 +41,7 @@ _RESTART = lazy(
     r"|from scratch)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
     r"|epoch|iter\w{0,24}|checkpoint)"
     r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"
-    r"|attempts? left; will restart|\bstarting worker group\b",
+    r"|attempts? left; will restart|\bjob executing on host\b|\bstarting worker group\b",
     re.IGNORECASE,
 )
 _NOT_RESTART = lazy(
@@ -84,12 +86,18 @@ class Beginning:
     def __init__(self) -> None:
         self.head: list[bytes] = []
         self.counted: dict[bytes, float] = {}  # what the first lines counted: a loop's line is no head
+        self.newest = b""
+        self.loops: set[bytes] = set()  # those that came one right after the other: a loop's
         self.again: dict[bytes, bool] = {}  # those that came once more: whether they count on
         self.first: dict[str, float] = {}
         self.learned = 0
 
     def take_head(self, form: bytes, text: str) -> None:
-        if len(self.head) < HEAD_LINES and form not in self.head and sum(map(_is_letter, form)) >= SHORT_LETTERS:
+        if form == self.newest:
+            self.loops.add(form)
+        self.newest = form
+        letters = SHORT_LETTERS if text[:1] in _RULES or form == A_DATE else HEAD_LETTERS
+        if len(self.head) < HEAD_LINES and form not in self.head and sum(map(_is_letter, form)) >= letters:
             self.head.append(form)
             for count in counts_of(message(text).text)[:1]:
                 self.counted[form] = count.value
@@ -102,12 +110,13 @@ class Beginning:
             return True
         if b"systemd[]: Started " in form and b".service" in form:
             return True
-        if form not in self.head:
+        letters = sum(map(_is_letter, form))
+        if form not in self.head or form in self.loops:
             return False
         counts_on = self.again[form] = self._counts_on(form, text)
         if len(self.again) > 1:
             return not all(self.again.values())
-        return form == self.head[0] and sum(map(_is_letter, form)) >= HEAD_LETTERS and not counts_on
+        return form == self.head[0] and letters >= HEAD_LETTERS and not counts_on
 
     def _counts_on(self, form: bytes, text: str) -> bool:
         return any(count.value > self.counted.get(form, count.value) for count in counts_of(message(text).text)[:1])

@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 PREVIOUS_LETTERS = 400
 _INDENTS = " |\u2502>"
 # What a program shows of another one, behind a gutter; so do groups of exceptions, below a headline or a rule.
-_QUOTED = lazy(r"\s{0,12}[|\u2502>] {0,4}Traceback")
+_QUOTED = lazy(r"(?:\s{0,12}[|\u2502>] {0,4}|\s{4,20})Traceback")
 _OF_A_GROUP = lazy(r"Exception Group|^[ |]{0,40}\+[-+]|direct cause|above exception")
+
+
+# What a runner puts before each line of another program, which is no more than that: `Task run 'train-0' - `
+_RELAYED = lazy(r"[^\s(\"][^(\"]{0,80}?(?:: | - | \| |\] )(?=Traceback \(most)")
 
 
 class OpenTraces:
@@ -86,7 +90,9 @@ class OpenTraces:
         return False
 
     def aligned(self, said: LogMessage) -> LogMessage:
-        """A line without the indentation of the traceback that it may belong to: many loggers indent all of it."""
+        """A line without the indentation of the traceback that it may belong to: many loggers indent all of it, and
+        some runners name the program before each line.
+        """
         trace = self.by_source.get(said.source)
         if trace is None or not trace.indent:
             return said
@@ -112,7 +118,8 @@ class OpenTraces:
         trace.neighbour = told and not reports and said.level is None
         trace.cut = not said.text.lstrip(" |│+").startswith(("Traceback", "Stack"))
         trace.cause = root
-        trace.indent = said.text[: len(said.text) - len(said.text.lstrip(_INDENTS))]
+        relayed = _RELAYED.match(said.text)
+        trace.indent = relayed[0] if relayed else said.text[: len(said.text) - len(said.text.lstrip(_INDENTS))]
         self.by_source[said.source] = self.newest[said.source] = trace
 
     def source_of(self, said: LogMessage) -> str:
