@@ -135,6 +135,7 @@ HANDLED = lazy(
     r"|\bis (?:being )?(?:retried|re-?submitted|re-?queued|re-?started|repeated)\b|\bwill (?:re-?)?start\b"
     r"|\bstarts? again\b|\bnot fit\b.{0,20}\bnow\b|\bbatch(?: size)?\b.{0,24}(?:->|=>|\bnow) \d"
     r"|\bas (?:it should|expected|intended|designed)\b|fault injection|on purpose|deliberate"
+    r"|(?<!un)\bacceptable\b|\(expected(?! (?:an?|the|but|to)\b)[^()]{0,20}\)"
     r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
@@ -168,7 +169,7 @@ SET_ASIDE = lazy(
     re.IGNORECASE,
 )
 
-_BAD = r"(?:nan|[-+]?inf(?:inity)?)"
+_BAD = r"(?:[-+]?nan|[-+]?inf(?:inity)?)"
 _LOSS = (
     r"(?:(?:\b|_)(?:(?:train(?:ing)?|total|avg|mean|running|batch|step|lm|reduced|smooth|smoothed|mlm|ctc"
     r"|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon[a-z]{0,12}|q|epoch"
@@ -226,11 +227,27 @@ _COUNT = lazy(
 _COUNTED_LINE = lazy(r"\s{1,20}(\d{1,9})\s{1,4}[A-Za-z/\[*]")
 
 
+# A class and its scores, one of many: `segmentation fault   0.91   0.88`
+_SCORED = lazy(
+    r"\s{0,20}[A-Za-z][A-Za-z _-]{2,40}\s{1,40}(?:0?\.\d{1,6}|1\.0{1,6})(?:\s{1,20}\d[\d.]{0,10}){0,6}\s{0,4}$"
+)
+# Whose words come below, where a model's samples are shown.
+SPEAKER = lazy(
+    r"\W{0,8}(?:user|assistant|system|human|prompt|completion|response|answer|question|instruction|generated(?: text)?"
+    r"|model output|(?:(?:last|sample|some|random|worst|top|few) ){0,2}(?:\d{1,3} )?"
+    r"(?:examples?|predictions?|samples?|generations?|completions?))\W{0,4}$",
+    re.IGNORECASE,
+)
+
+
+REPORT_ENDS = lazy(r"The output \(if any\) follows:")  # LSF: how the job ended stands above what it has printed
+
+
 def is_count(text: str, previous: str) -> bool:
     """Whether a line is one of a table of counts (`'response_status_count/429': 28,`, `  263  Out of memory`), or is
     quoted in a report. previous: the line before; lines that are numbered one after another are no counts.
     """
-    if _COUNT.match(text):
+    if _COUNT.match(text) or _SCORED.match(text):
         return True
     counted, before = _COUNTED_LINE.match(text), _COUNTED_LINE.match(previous)
     return counted is not None and (before is None or int(counted[1]) != int(before[1]) + 1)

@@ -59,6 +59,10 @@ RAY: tuple[RuleRow, ...] = (
     ),
 )
 
+# What a parent prints of its processes: `exit codes: [0, -9]`, `exitcodes={'w0': 0, 'w1': 1}`
+_CODES = r"\b(?:exit|return)[ _-]?(?:codes?|status(?:es)?)\b[ :=]{0,3}[\[({][^\])}]{0,200}?(?<![\w.])"
+_NO_KEY = r"(?![\w.]|'?\"? ?:)"
+
 # The launcher's word on which rank went first: the broken connections of the others follow from it. An abort (-6) is
 # left out, because a collective's own watchdog ends its process so.
 FIRST_RANK: tuple[RuleRow, ...] = (
@@ -66,9 +70,10 @@ FIRST_RANK: tuple[RuleRow, ...] = (
         "first-rank-killed",
         "host_oom",
         PEER + 2,
-        "exitcode|return code|on signal|task",
+        "exitcode|exit code|exit_code|return code|returncode|return_code|on signal|task",
         r"\bfailed \(exitcode: ?(?:-9|137)\)|\bexits with return code = (?:-9|137)\b"
-        r"|process rank \d+ .{0,80}exited on signal 9\b|^srun: error: \S{1,80}: tasks? [\d,-]+: killed$",
+        r"|process rank \d+ .{0,80}exited on signal 9\b|^srun: error: \S{1,80}: tasks? [\d,-]+: killed$"
+        rf"|{_CODES}(?:-9|137){_NO_KEY}",
         "torchrun, DeepSpeed, mpirun, srun",
         "E1121 11:44:39.679000 861 torch/distributed/x/api.py:1002] failed (exitcode: -9) local_rank: 1 (pid: 865)",
         True,
@@ -77,11 +82,12 @@ FIRST_RANK: tuple[RuleRow, ...] = (
         "first-rank-crashed",
         "code_error",
         PEER + 2,
-        "exitcode|return code|on signal|task",
+        "exitcode|exit code|exit_code|return code|returncode|return_code|on signal|task",
         r"\bfailed \(exitcode: ?(?:-11|139|-4|-8|[3-9]|[1-9]\d)\)"
         r"|\bexits with return code = (?:-11|139|-4|-8)\b"
         r"|process rank \d+ .{0,80}exited on signal (?:11|4|8)\b"
-        r"|^srun: error: \S{1,80}: tasks? [\d,-]+: (?:segmentation fault|illegal instruction|floating point exception)",
+        r"|^srun: error: \S{1,80}: tasks? [\d,-]+: (?:segmentation fault|illegal instruction|floating point exception)"
+        rf"|{_CODES}(?:-11|139|-4|-8){_NO_KEY}",
         "torchrun, DeepSpeed, mpirun, srun",
         "E1121 11:44:45.679000 861 torch/distributed/x/api.py:1002] failed (exitcode: -11) local_rank: 1 (pid: 865)",
         True,
@@ -222,7 +228,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         SUMMARY,
         "childfailederror|exited with exit code|returned non-zero|exit|calledprocesserror|mpirun|mpiexec"
         "|primary job|root cause|raytaskerror|failed|process|rc=|rc:|rc |return code|sending|terminating"
-        "|processraised"
+        "|processraised|returncode|return_code|progress looks"
         "|aborted|srun|crashed|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
         "|pending unfinished|errored|destroyed|make|mpi_abort|error executing|in call to",
         r"ChildFailedError|MPI_ABORT was invoked|called MPI_Abort\b"
@@ -240,7 +246,9 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|\bworkers? (?:failed|exited)|(?:job|pipeline|stage|step|task|run|script|training|experiment|pod"
         r"|container)\b.{0,40}\b(?:failed|errored|crashed|aborted)\s{0,8}(?:$|[:;,.(!])"
         r"|exit(?:ing)? (?:due to|because of|on|after) (?:an? )?(?:error|exception|failure)|uncaught exception"
-        r"|^error (?:executing job with overrides: \[|in call to target ')",
+        r"|\bprogram failed with code [1-9]|\bprogress looks :\("
+        r"|^error (?:executing job with overrides: \[|in call to target ')"
+        rf"|{_CODES}-?[1-9]\d{{0,2}}{_NO_KEY}",
         "torchrun, srun, mpirun, Ray, shells, Hydra",
         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
     ),

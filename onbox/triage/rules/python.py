@@ -129,7 +129,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         "|missing argument|unknown flag|unknown command line|flags parsing|got unexpected extra"
         "|the following arguments|could not consume|unknown option|required option|parsing error"
         "|ambiguous option|expected one argument|unknown argument|unexpected argument|invalid option"
-        "|unrecognized option|required argument",
+        "|unrecognized option|required argument|flag provided|flag needs",
         r"^(?!\S{1,200}:\d)\S{1,120}(?: \w{1,40})?: error: (?:argument|unrecognized|the following|invalid|ambiguous"
         r"|expected"
         r"|one of|no |too |cannot|can't|unknown|required)|unrecognized arguments?:|no such option|(?:missing"
@@ -138,9 +138,10 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|got unexpected extra argument"
         r"|no value for the required argument|the following arguments are required|could not consume arg"
         r"|invalid choice:|(?:unknown|unrecognized|invalid|unexpected) (?:option|argument(?!\W{0,3}$|: ['\"/]))"
+        r"|^flag (?:provided but not defined|needs an argument): -"
         r"|expected (?:one"
         r"|at least one|\d{1,20}) arguments?$|must be specified as a flag",
-        "argparse, click, absl, fire, getopt",
+        "argparse, click, absl, fire, getopt, Go's flag",
         "train.py: error: unrecognized arguments: --foo",
     ),
     RuleRow(

@@ -20,7 +20,7 @@ LIMITS: tuple[RuleRow, ...] = (
         REASON,
         "time limit|timed out|status|timeout|timelimit|runlimit|walltime|wall time|time-limit|wallclock"
         "|deadlineexceeded|active deadline|time allotted|timeout|deadline|time out|exceeded limit|h_rt"
-        "|execution time|run time|runtime|wall-clock|run limit|limit of|rc=|rc:|rc =",
+        "|execution time|run time|runtime|wall-clock|run limit|limit of|rc=|rc:|rc =|took longer|budget",
         r"due to time limit|\|TIMEOUT\b|TERM_RUNLIMIT|walltime.{0,60}(?:exceed|limit reached|expired|over)"
         r"|exceed.{0,44}max\w{0,8} (?:allowed )?(?:execution|run) ?time|exceed.{0,34}(?:wall ?time"
         r"|wall-?clock|time limit|run ?time limit|allotted time)|(?:job|step|task|run|allocation)\b.{0,60}"
@@ -37,6 +37,8 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|\b(?:Function|Cell|Job|Run|Execution)Timeout(?:Error|Exception)\b|\bhit its timeout of \d"
         r"|^timeout: sending signal"
         r"|\blimit of \d{1,4}(?::\d\d){1,2}\b.{0,20} (?:reached|exceeded)|\bmax(?:imum)? ?run ?time ?exceeded"
+        r"|\b(?:job|task|run|step|execution|command|script)\b.{0,24}\btook longer than \d"
+        r"|\b(?:wall-?(?:clock|time)?|run-?time)[ -]budget\b.{0,24} (?:exhausted|exceeded|used up|spent|is up)"
         r"|(?<!--run-)time limit.{0,40}(?:exceeded|expired|reached)(?!.{0,60}signaling)|wall-?(?:clock|time) limit",
         "Slurm, LSF, PBS, Kubernetes, timeout(1)",
         "slurmstepd: error: *** JOB 71 ON n3 CANCELLED AT 2024-02-02T12:00:01 DUE TO TIME LIMIT ***",
@@ -104,7 +106,9 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|^make.{0,60}\b(?:interrupt|error 130)$|ctrl ?\+ ?c (?:was )?(?:pressed|received|detected|caught)"
         r"|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt"
         r"|\b(?:interrupt|INT|SIGINT) signal (?:was )?(?:received|caught|detected)"
-        r"|\b(?:received|caught|got) (?:an? |the )?(?:interrupt|INT) signal|\bin [`'].{1,80}': Interrupt$",
+        r"|\b(?:received|caught|got) (?:an? |the )?(?:interrupt|INT) signal"
+        r"|\b(?:received|caught|got) signal\W{1,3}interrupt\b"
+        r"|\bin [`'].{1,80}': Interrupt$",
         "Python, shells, Lightning",
         "KeyboardInterrupt",
     ),

@@ -136,7 +136,7 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "safetensor|deserializing header|metadataincomplete|headertoolarge|invalidheader",
         r"SafetensorError|error while deserializing header|MetadataIncompleteBuffer|HeaderTooLarge"
         r"|(?<!exceptions\.)InvalidHeader(?!Error)"
-        r"|safetensors?.{0,60}(?:corrupt|incomplete|truncated|invalid)",
+        r"|safetensors?\b(?!.{0,60}IncompleteRead).{0,60}(?:corrupt|incomplete|truncated|invalid)",
         "safetensors",
         "safetensors_rust.SafetensorError: Error while deserializing header: MetadataIncompleteBuffer",
     ),
@@ -156,6 +156,15 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         r"|user-provided restore item and on-disk value metadata tree structures do not match",
         "load_state_dict, tf.train.Saver, Orbax",
         "RuntimeError: Error(s) in loading state_dict for GPT:",
+    ),
+    RuleRow(
+        "weights-only",  # the file is whole, and its reader was not asked for all that is in it
+        "code_error",
+        CAUSE,
+        "weights only load failed",
+        r"\bweights only load failed\b",
+        "torch.load",
+        "_pickle.UnpicklingError: Weights only load failed. This file can still be loaded",
     ),
     RuleRow(
         "checkpoint-damaged",

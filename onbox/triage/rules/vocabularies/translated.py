@@ -6,13 +6,16 @@ login.
 
 from __future__ import annotations
 
+from onbox.regex import lazy
 from onbox.triage.rules.rows import BUG, CAUSE, DEATH, RuleRow
 from onbox.triage.rules.vocabularies.listed import Listed, rows
+
+_PLAIN = lazy(r"[(\\?]|.\?")  # what follows the plain beginning of an expression
 
 
 def _row(name: str, failure_class: str, explains: int, texts: tuple[str, ...], example: str) -> RuleRow:
     said = "|".join(texts)
-    need = "|".join(text.partition("(")[0] or text.rpartition(")")[2] for text in texts)
+    need = "|".join(_PLAIN.split(text)[0] or text.rpartition(")")[2] for text in texts)
     return RuleRow(name, failure_class, explains, need, rf"(?:[:\]'\"»] ?|^)(?:{said})(?:\W|$)", "glibc", example)
 
 
@@ -24,7 +27,10 @@ TRANSLATED: tuple[RuleRow, ...] = (
         (
             "auf dem gerät ist kein speicherplatz mehr verfügbar", "aucun espace disponible sur le périphérique",
             "no queda espacio en el dispositivo", "spazio esaurito sul device",
-            "não há espaço disponível no dispositivo",
+            "não há espaço disponível no dispositivo", "sem espaço livre no dispositivo",
+            "kein speicherplatz (?:mehr )?(?:frei|verfügbar)", "espace disque insuffisant", "spazio su disco esaurito",
+            "espacio en disco insuficiente", "недостаточно места на диске", "ディスク容量が不足", "磁盘空间不足",
+            "디스크 공간이 부족\\w*",
             "на устройстве не осталось свободного места", "デバイスに空き領域がありません", "设备上没有空间",
             "장치에 남은 공간이 없음", "brak miejsca na urządzeniu",
         ),
@@ -36,6 +42,7 @@ TRANSLATED: tuple[RuleRow, ...] = (
         CAUSE,
         (
             "keine berechtigung", "permission non accordée", "permiso denegado", "permesso negato", "permissão negada",
+            "permissão recusada",
             "отказано в доступе", "許可がありません", "权限不够", "허가 거부", "brak dostępu",
         ),
         "/bin/bash: ligne 1: ./evaluer.sh: Permission non accordée",
@@ -49,9 +56,37 @@ TRANSLATED: tuple[RuleRow, ...] = (
             "no existe el (?:archivo|fichero) o el directorio", "file o directory non esistente",
             "(?:arquivo|ficheiro) ou (?:diretório|pasta) inexistente", "нет такого файла или каталога",
             "そのようなファイルやディレクトリはありません", "没有那个文件或目录", "그런 파일이나 디렉터리가 없습니다",
-            "nie ma takiego pliku ani katalogu",
+            "nie ma takiego pliku ani katalogu", "datei \\S{1,200} nicht gefunden", "fichier \\S{1,200} introuvable",
+            "archivo \\S{1,200} no encontrado", "файл \\S{1,200} не найден", "ファイルが見つかりません", "文件不存在",
+            "파일을 찾을 수 없습니다",
         ),
         "cat: /data/list.txt: そのようなファイルやディレクトリはありません",
+    ),
+    _row(
+        "translated-no-memory",
+        "host_oom",
+        CAUSE,
+        (
+            "nicht genügend (?:haupt)?speicher(?: verfügbar)?", "kann keinen speicher allozieren",
+            "mémoire insuffisante", "ne peut allouer de la mémoire", "impossible d'allouer de la mémoire",
+            "memoria insufficiente", "memoria insuficiente",
+            "no se pudo asignar (?:la )?memoria", "impossibile allocare (?:la )?memoria",
+            "não foi possível alocar memória", "memória insuficiente", "недостаточно памяти",
+            "не удаётся выделить память", "メモリを確保できません", "メモリ不足", "无法分配内存", "内存不足",
+            "메모리를 할당할 수 없습니다", "메모리 부족",
+        ),
+        "python: impossible d'allouer de la mémoire",
+    ),
+    _row(
+        "translated-no-command",
+        "config_error",
+        BUG,
+        (
+            "kommando nicht gefunden", "befehl nicht gefunden", "commande introuvable", "comando non trovato",
+            "orden no encontrada", "comando não encontrado", "команда не найдена", "コマンドが見つかりません",
+            "未找到命令", "명령어를 찾을 수 없음",
+        ),
+        "run.sh: Zeile 2: pyhton: Kommando nicht gefunden.",
     ),
 )  # fmt: skip
 
