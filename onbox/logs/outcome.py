@@ -65,7 +65,9 @@ _LOST = lazy(
         "forbidden denied dead died crashed broken killed stuck wedged hung ruined spoiled doomed poisoned wrecked "
         "impossible missing insufficient canceled cancelled scrapped withdrawn sorry alas unfortunately"
     )
-    + r")\b",
+    + r")\b"
+    r"|^\W{0,3}(?:abbruch|abgebrochen|interrompue?|arrêt|interrotto|interrumpido|interrompido|прервано|остановлено)\b"
+    r"|(?:训练|运行|任务|程序)(?:已)?中止|中断しました|중단(?:되었|했|됨)",
     re.IGNORECASE,
 )
 _BETWEEN = r"\b(?:\W+\w+){0,5}\W+$"  # a few words at most, up to what is denied

@@ -54,17 +54,20 @@ STOPS = lazy(
     re.IGNORECASE,
 )
 _NOTHING_WRONG = lazy(
-    r"\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|missing|corrupt|lost|problems?)\b"
+    r"\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|missing|corrupt|lost"
+    r"|problems?|panics?|crashes|issues?)\b"
     r"|\berrors?\W{0,3}[:=]\s?(?:-|none|null|nil|n/?a|false|''|\"\"|\[\]|\{\})(?=[\s,;)}\]]|$)"
     r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
     r"|\b(?:waiting|pending|queued|scheduling)\b|\bnodes are available\b"  # it has not begun yet
     r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or a list of figures
     r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
-    r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$"
+    r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$|[a-z]\s{1,40}0?\.\d{1,6}\s{0,4}$"
     r"|(?<!not )\b(?-i:PASS(?:ED)?|OK)\W{0,4}$"
     r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
     re.IGNORECASE,
 )
+_MEANT = lazy(r"(?i)\(expected\b|\bas expected\b")
+_STOPS_EARLY = lazy(r"(?i)^\W{0,4}early[ -]?stopping\b(?!.{0,40}\b(?:error|fail|nan)\w*)")
 _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a text that is only shown
     r"^(?:\S{1,60} ){0,3}(?:note|notice|info|hint|tip|warning|debug)\s?:|[A-Z]\w{0,40}Warning\b|warnings\.warn\("
     r"|[\"'\u201c]\S{1,60}\s.{0,140}[\"'\u201d]\s{0,4}$|\?",
@@ -72,12 +75,16 @@ _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a
 )
 _SAYS_ERROR = lazy(
     r"^E: \S|^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)"
+    r"|^(?:fehler|erreur|errore|erro|ошибка|エラー|오류|错误|錯誤)\s?[:\uff1a]"
     r"|^(?:\S{1,40} ){0,6}error\W{1,3}\d{0,4}\W{0,3}$|^.{0,60}\((?:abort|error|fatal)\) ?:"
     r"|\berrors? occurred\b|\b(?:completed|finished|done|ended) with [1-9]\d{0,8} (?:errors?|failures?)\b"
     r"|^(?!use of uninitialized).* at \S{1,200} line \d{1,9}(?:, <\S{0,20}> (?:line|chunk) \d{1,12})?\.$",  # of Perl
     re.IGNORECASE,
 )
-_ITS_OWN_ERROR = lazy(r"^(?:error|fatal)\b ?: ?\S", re.IGNORECASE)  # without a logger's time or name
+_ITS_OWN_ERROR = lazy(
+    r"^(?:(?:error|fatal)\b ?:|(?:fehler|erreur|errore|erro|ошибка|エラー|오류|错误|錯誤)\s?[:\uff1a]) ?\S",
+    re.IGNORECASE,
+)  # without a logger's time or name
 # `tool: what went wrong`, as Unix tools complain, and `stage failed: why`.
 _OF_A_TOOL = lazy(
     r"^(?=(?:/|\./)?[\w.+/-]{1,120}(?::\d{1,9}){0,2}: |.{0,60}\bfail(?:ed|ure): \S)(?=.*\b"
@@ -107,7 +114,9 @@ _OWN_NAME = lazy(
 )  # an exception of the program's own, without "Error"
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 _CODE = lazy(
-    r"\b(?:exit(?:ed|ing)?(?:[ _]?code)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit|died)\b"
+    r"(?:code de (?:sortie|retour)|código de sal[ií]da|codice di uscita|exit-code|rückgabewert|код (?:выхода|завершения"
+    r"|возврата)|退出码|退出代码|終了コード|종료 코드)\s?[:=]?\s?(?=(\d{1,3})\W{0,3}$)"
+    r"|\b(?:exit(?:ed|ing)?(?:[ _]?code)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit|died)\b"
     r".{0,20}?"
     r"(?<![\d:.,-])(-?\d{1,3})\W{0,3}$",
     re.IGNORECASE,
@@ -281,7 +290,7 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
     if own and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):
         of_file = class_of_file(said.text)
         return _fault(ROWS[of_file] if of_file else BY_ID["error-line"], line, attempt)
-    if said.level not in ("INFO", "DEBUG") and (of_code := _by_code(line, attempt)):
+    if said.level not in ("INFO", "DEBUG") and not _MEANT.search(said.text) and (of_code := _by_code(line, attempt)):
         return of_code
     if harmless or not (_complains(said, line.text) or (is_last and _ends_in_loss(said, line.text))):
         return None
@@ -342,6 +351,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
         or signs.is_of_another(text)
         or signs.is_record(text)
         or TRACKER.match(text)
+        or _STOPS_EARLY.search(said)
         or _NOTHING_WRONG.search(text)
         or (not loud and _REMARK.search(text) and not STOPS.search(text))
     )
@@ -358,7 +368,7 @@ def _complains(said: LogMessage, text: str) -> bool:
 
 def _by_code(line: SeenLine, attempt: LogAttempt) -> Fault | None:
     found = _CODE.search(line.text)
-    code = int(found[1]) if found else 0
+    code = int(found[1] or found[2]) if found else 0
     code = SIGNALLED - code if code < 0 else code
     return _fault(BY_ID[_OF_CODE.get(code, "launcher")], line, attempt) if 0 < code <= HIGHEST_CODE else None
 

@@ -35,8 +35,8 @@ exactly, and `no progress shown` where there is none.
 - Where no counter has a name, rows tell: a number that goes on evenly, in lines of one form, beside a measure that does
   not (`17  -9732.25  +0.0004`).
 - What ends an epoch, a fold or a stage (`Epoch train finished`) is no end of the run.
-- Ranks, shards, attempts, patience counters, accuracies and sizes of memory are not progress; nor are settings of a
-  dumped
+- Ranks, attempts, patience counters, accuracies and sizes of memory are not progress, nor is a shard, layer or part
+  that is only named: one that goes on and on is (`shard 5/16`). Nor are settings of a dumped
   configuration, and downloads after which the log went on.
 - `[progress]` in onbox.toml: `regex` (named groups `current`, `max`) for a form of your own, `max` for the exact
   maximum.

@@ -24,7 +24,8 @@ How it decides, in this order:
    - *It went on* means that a counter rose beyond where it stood, shown by the writer that had the fault: a bar drawn
      once more, a stack's frames or a colleague rank's last step are no life sign. Several runs may share the file; the
      last one counts.
-   - *It finished* is a claim. Who was stopped, could not write its results, or gave up waiting for a rank has not.
+   - *It finished* is a claim. Who was stopped, could not write its results, or gave up waiting for a rank has not, nor
+     has a driver whose last lines say that nothing came of it (`0 of 90 answered`).
    - An error that says only that something failed is explained by the lines around it, from the last sign of life to
      the end: the keyword above "FATAL ERROR, leaving", the last `Caused by:`, the line below a panic.
    - A bare complaint of a tool is over when a logger goes on to tell what the program does next, a server answers, or a

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 KEPT = 600  # newest lines of progress; what has more than that behind it has been survived
 LOOK_BACK = 64
+TURNS = 8  # lines of progress before a death, in which each rank that goes in step has been heard twice
+ALL_PERCENT = 100
 LAST = 3  # lines: launchers have a last word, too
 ENOUGH = 64  # signs: more are not counted
 BUFFER_BYTES = 8192  # of standard output into a file: so much of it comes at exit, behind what standard error says
@@ -31,7 +33,7 @@ COLLEAGUES = 50  # lines of other ranks after the death of one: so many are no l
 
 _ANSWER = lazy(r"\"(?:GET|POST|PUT|HEAD|DELETE|PATCH) /\S{0,500} HTTP/[\d.]{1,4}\" [1-4]\d\d\b")
 SHOWS_BAR = r"\d%\||\d\.?\d{0,3}(?:it/s|s/it)\b"
-_OF_AN_EPOCH = lazy(rb"\b[Ee]poch \d{1,9}: {1,4}\d{1,3}%")  # its bar is not that of the run
+_OF_AN_EPOCH = lazy(rb"\b[Ee]poch \d{1,9}: {1,4}(\d{1,3})%")  # its bar is not that of the run
 _BAR = lazy(SHOWS_BAR.encode())
 
 
@@ -55,6 +57,8 @@ class Steps:
         """Whether the outermost counter of one of the last lines stands at the maximum that it shows, and none that has
         just begun came after it.
         """
+        if self.kept and (of_an_epoch := _OF_AN_EPOCH.search(self.kept[-1][2])) and int(of_an_epoch[1]) < ALL_PERCENT:
+            return False
         newest = [_read(step[2]).counts for step in list(self.kept)[-LAST:] if not _OF_AN_EPOCH.search(step[2])]
         shown = [counts[0] for counts in newest if counts and counts[0].maximum is not None]
         return any(count.at_end for count in shown) and shown[-1].value > 0
@@ -78,10 +82,17 @@ class Steps:
         steps = [Step(*step) for step in self.kept]
         before = [step for step in steps if step.ordinal <= ordinal][-LOOK_BACK:]
         after = [step for step in steps if step.ordinal > ordinal]
+        if writer is NOBODY and uncaught:
+            writer = _silent(before, after)
         total = _rising(before, after, writer, alone=_has_voice(writer, before, after))
         if uncaught and writer.in_step and not any(_writer(step) == writer for step in after):
             return max(0, total - COLLEAGUES)
         return total
+
+    def signs_of(self, source: str, ordinal: int) -> int:
+        """How many lines after the `ordinal`-th one this writer has written."""
+        writer = writer_of(source)
+        return sum(step[0] > ordinal and _read(step[2]).writer == writer for step in self.kept)
 
     def came_from_a_buffer(self, ordinal: int, *, cut: bool) -> bool:
         """Whether all lines after the `ordinal`-th one may have been printed before it, and written out at exit only.
@@ -101,6 +112,14 @@ class Steps:
 def _has_voice(writer: Writer, before: list[Step], after: list[Step]) -> bool:
     """Whether the writer itself tells how far it is, so that the others need not be asked."""
     return writer is not NOBODY and any(_writer(step) == writer for step in [*before, *after])
+
+
+def _silent(before: list[Step], after: list[Step]) -> Writer:
+    """The rank that took its turn with the others until a death, and has said nothing since, while they go on."""
+    took = [_writer(step) for step in before[-TURNS:]]
+    since = {_writer(step) for step in after}
+    gone = {writer for writer in took if writer.in_step and took.count(writer) > 1} - since
+    return gone.pop() if len(gone) == 1 and since <= set(took) and len(after) > 1 else NOBODY
 
 
 def _writer(step: Step) -> Writer:

@@ -16,8 +16,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("rank", lazy(r"^\[?\s?(?:default|[Rr]ank[\s_:-]?)(\d{1,6})\b")),  # torchrun, DeepSpeed
     ("rank", lazy(r"^\[(\d{1,6}(?:,\d{1,6})?)\]")),  # MPI, pdsh
     ("rank", lazy(r"^(\d{1,5}): ")),  # srun --label
-    ("rank", lazy(r"\[(?:gpu|cuda|device)[-_:]? ?(\d{1,5})\]", re.IGNORECASE)),
-    ("process", lazy(r"\[(?:worker|process|proc|node)[-_:]? ?(\d{1,5})\]", re.IGNORECASE)),
+    ("rank", lazy(r"\[(?:gpu|cuda|device|node)[-_:]? ?(\d{1,5})\]", re.IGNORECASE)),
+    ("process", lazy(r"\[(?:worker|process|proc)[-_:]? ?(\d{1,5})\]", re.IGNORECASE)),
     ("process", lazy(r"\bpid=(\d{1,9})")),  # Ray
     ("host", lazy(r"^([\w.-]{1,60})(?:: |\s*\| )")),  # a launcher over ssh, docker compose
 )

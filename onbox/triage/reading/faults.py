@@ -39,8 +39,21 @@ ADVICE_LINES = 12  # below an exception
 _ADVICE = lazy(
     r"(?i)\bthis error\b|\bdeprecat\w+|\binstead\b|https?://"
     r"|\b(?:please|consider|trying to import|you can|use `|pip install|pip or conda)"
+    r"|\bif you (?:are|want|know|need|really)\b|\bsafely ignored\b|\bin most cases\b|\bsee the docs\b"
 )
 _OF_THE_JVM = lazy(r"(?:java|javax|kotlin|scala|org|com|io|net)\.(?:\w+\.)*[A-Z]")
+_MEANT = lazy(r"(?i)\bas expected\b|\(expected\b|\bself-?test\b.{0,60}\bexpected\b")
+# `Command execution on worker 0 failed with exit status 1. Continuing.`: with the other workers
+_LAUNCHER_GOES_ON = lazy(
+    r"(?i)\bexit(?:ed)? (?:with )?(?:code|status) [1-9]\d{0,2}\b|\brc\s?[=:]\s?[1-9]\d{0,2}\b|\bFAILED\b"
+)
+# As in a mail; what was read, and what was said of it; a question and its answer.
+_QUOTES = lazy(
+    r"[<>] [A-Za-z]|\s{0,12}[\w-]{1,20} {1,12}<- \S|\s{1,12}\[[\w-]{1,20}\] \S"
+    r"|\W{0,8}(?:\d{1,9}/\d{1,9}\W{1,3})?(?i:q|a|ref|hyp|src|tgt|question|answer|query|top hit|reference|hypothesis"
+    r"|gold|example|ex)\b\.?(?: ?\([\d.]{1,8}\))?\s?: \S"
+)
+_OF_EARLIER = lazy(r"(?i)\b(?:attempt|try) #?\d{1,3} (?:ended|failed|died|exited|crashed|was)\b")
 _AT_EXIT = lazy(r"\b(?:at|to|during|on|while) (?:exit\w*|shut(?:ting )?down|teardown)\b", re.IGNORECASE)
 
 FAULTS_KEPT = 400
@@ -69,9 +82,19 @@ class Faults:
         self.traces.clear()
 
     def note(
-        self, attempt: LogAttempt, number: int, text: str, said: LogMessage, previous: str, *, is_progress: bool
+        self,
+        attempt: LogAttempt,
+        number: int,
+        text: str,
+        said: LogMessage,
+        previous: str,
+        *,
+        is_progress: bool,
+        spoken: bool,
     ) -> bool:
-        """Add the fault that a line tells of, if it does; whether it is a death. previous: the line before."""
+        """Add the fault that a line tells of, if it does; whether it is a death. previous: the line before. spoken: it
+        may be what a model was asked, or has answered.
+        """
         source = self.traces.source_of(said)
         trace = self.traces.by_source.get(source)
         named = exception_of(said.text, in_trace=trace is not None and bool(trace.frames))
@@ -93,6 +116,10 @@ class Faults:
         if named is None and signs.is_count(text, previous):
             return False
         sure = min(severity(row, said, text, named, trace), _most_of(said, named, trace, previous))
+        if attempt.started is not None and _OF_EARLIER.search(said.text):
+            sure = WEAK
+        if (named is None or trace is None) and said.level is None and (spoken or _QUOTES.match(text)):
+            sure = WEAK
         if _is_warning_in_r(text, previous) and not _adds_to_error(attempt, number):
             sure = WEAK
         fault = Fault(row, number, text, sure, attempt.progress, trace if named else None, handled, said.source)
@@ -138,9 +165,14 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
     faults, reached = attempt.faults, number - SPEAKS_OF
     for at in range(len(faults) - 1, -1, -1):
         is_death = (faults[at].row.fatal and faults[at].trace is None) or _outlived_by_threads(faults[at], text)
-        if _is_advice_on(faults[at], number, text):
+        if _is_advice_on(faults[at], number, text) or (faults[at].ended_program and _LAUNCHER_GOES_ON.search(text)):
             return
-        if faults[at].number < reached or (is_death and not _is_begun_anew(faults[at], text)):
+        if faults[at].number < reached:
+            return
+        if is_death and _MEANT.search(text):
+            del faults[at]
+            return
+        if is_death and not _is_begun_anew(faults[at], text):
             return
         reached = faults[at].number - 1
         faults[at] = faults[at]._replace(handled=True)

@@ -52,6 +52,7 @@ _BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what
 _OF_PROGRAMS = ("ValueError", "TypeError", "KeyError", "AssertionError", "NotImplementedError")  # never a scheduler's
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 _CALLED_FATAL = lazy(r"\W{0,4}(?:fatal|error):? \[", re.IGNORECASE)  # `fatal: [host]: UNREACHABLE! => {"msg": "..."}`
+_OF_MAKE = lazy(r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))")
 _FRAME = lazy(r"\s{2,}at \S")  # of Java, Node or .NET
 TRACKER = lazy(
     r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W|\bgit root error\b", re.IGNORECASE
@@ -109,7 +110,7 @@ _SIGN_WORDS = (
     "|above exception|ifree|iuse|%  /|% /|done|complet|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
     "|again|does not fit|batch size|early stop|objective"
     "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
-    "|passed|built target|trying|retry|skip|fall|recover"
+    "|passed|built target|executing on host|output (if any)|trying|retry|skip|fall|recover"
     "|instead|default|tolerat|took over|took the|took its|aside|left out|anew|one more|next t|another|second t|tries"
     "|stays|keep|go on|goes on|moving on|carrying on|no harm|matter|not needed|enough|normal|fell|using the"
     "|created it|built it|ignor|replaced|reconnect|proceed|from scratch|afresh|will be|warnings.warn("
@@ -231,7 +232,8 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     ):
         return WEAK
     written_down = row.id == "fatal-level" and said.level == "ERROR"
-    if row.fatal and not written_down and not _is_quoted(row, text):
+    of_make = row.id == "launcher" and _OF_MAKE.match(said.text)
+    if of_make or (row.fatal and not written_down and not _is_quoted(row, text)):
         return PROVEN
     if said.level in BAD_LEVELS:
         return LOGGED

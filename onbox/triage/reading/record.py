@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.life import Steps
 from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from onbox.triage.reading.tracebacks import Trace
@@ -17,6 +18,7 @@ WEAK = 1  # a warning, a remark, a text that speaks of a fault
 LOGGED = 2  # an error somebody wrote down, or a bare line of a tool
 PROVEN = 3  # the end of an uncaught traceback, or a line that a scheduler, a kernel or a shell writes about a death
 
+_CONTAINER_ENDED = lazy(r"([a-z][\w.-]{0,60}-\d{1,4}) exited with code [1-9]\d{0,2}$")  # docker compose
 TAIL = 80  # last lines that are kept
 INFORMED = 3  # lines in which a logger of a new run tells what it does: it has come beyond its first lines
 OF_A_PART = 3  # times that the same success is told
@@ -45,6 +47,12 @@ class Fault(NamedTuple):
     informed_before: int = 0
 
     @property
+    def ended_container(self) -> str:
+        """The container that it says has ended with a code, as a line's source names it; "" if it says that of none."""
+        found = _CONTAINER_ENDED.match(self.text) if self.row.id == "launcher" else None
+        return f"{found[1]} | " if found else ""
+
+    @property
     def ended_program(self) -> bool:
         """Whether it is an exception that nobody caught."""
         trace = self.trace
@@ -66,8 +74,9 @@ class LogAttempt:
     ceased to be a number and has not been one since, None if it is one; lost_lines: for how many lines. informed: how
     many lines of loggers told what it does. overflows: the loss scales after its overflows. steps: its newest lines of
     progress. early: its first ones, as (ordinal, number, line). saved: the last word of a save that worked. no_inodes:
-    a table that shows none left. tpu: it said what only a host with TPUs says. open_trace: a traceback that the log
-    ends in.
+    a table that shows none left. report_ends: the number of the line below which the output stands that a batch system
+    reports on above, 0 if it does not. tpu: it said what only a host with TPUs says. open_trace: a traceback that the
+    log ends in.
     """
 
     def __init__(self, started: SeenLine | None, *, explicit: bool) -> None:
@@ -91,6 +100,7 @@ class LogAttempt:
         self.open_trace: Trace | None = None
         self.steps = Steps()
         self.informed = 0
+        self.report_ends = 0
         self.early: list[tuple[int, int, bytes]] = []
         self.saved: SeenLine | None = None
 
@@ -102,7 +112,8 @@ class LogAttempt:
     def say_success(self, line: SeenLine, said: str) -> None:
         """Take a word of success. One that comes again and again is of a part: each fold, each cell."""
         words = "".join(filter(str.isalpha, said))[:SUCCESS_LETTERS]
-        self.said_success[words] += 1
+        beside = self.success is not None and line.number - self.success.number == 1  # one of the rows of one summary
+        self.said_success[words] += not beside
         if self.said_success[words] >= OF_A_PART:
             self.success = None
             return
@@ -112,6 +123,9 @@ class LogAttempt:
         """How many life signs came after a fault."""
         if self.progress <= fault.progress_before:
             return 0
+        ended = fault.ended_container or (fault.source if fault.row.id == "usage" else "")
+        if ended:  # whatever the others do
+            return self.steps.signs_of(ended, fault.progress_before)
         return self.steps.signs_after(fault.progress_before, fault.source, uncaught=fault.severity == PROVEN)
 
     @property

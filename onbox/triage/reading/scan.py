@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.carriers import Carried
 from onbox.logs.model.counts import rises
 from onbox.logs.model.lines import Block, LogMessage, blocks, hosted, is_date, message, pieces, readable, stamp_seconds
-from onbox.logs.model.segments import HEAD_LINES, Beginning, begins_run, is_banner, is_explicit, is_pause
+from onbox.logs.model.segments import A_DATE, HEAD_LINES, Beginning, begins_run, is_banner, is_explicit, is_pause
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from onbox.triage.rules.rows import UserRow
 
 # What is known of a form: look closely, it is progress, its loss is a number, or none, it sums up the run, a logger
-# says what the program does now, it is a date and nothing else.
-CLOSE, PROGRESS, LOSS, LOST, SUMS_UP, INFORMS, DATE = 1, 2, 4, 8, 16, 32, 64
+# says what the program does now, it is a date and nothing else, it names who says what stands below.
+CLOSE, PROGRESS, LOSS, LOST, SUMS_UP, INFORMS, DATE, SPEAKS = 1, 2, 4, 8, 16, 32, 64, 128
 FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
 CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
 FLOOD_OF_STEPS = 400  # the same for lines of progress
-A_DATE = b"date"  # the form of every line that is a date and nothing else
 LOOP_FORM = 2  # lines of one form: what comes so often is no beginning
 LOOP_LINES = 4  # alike, before they are a loop
 SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
 EARLY = 300  # first lines of progress that are kept beside the newest
+SPOKEN_LINES = 8  # of one who speaks in a model's samples; so long may his words be
 HEAD = 200  # lines in which a run's beginning is learned
 USER_LINE_LIMIT = 1000
 _TESTS_FAILED = BY_ID["tests-failed"]
@@ -82,6 +82,7 @@ class Scanner:
         self.beginning = Beginning()
         self.deadly = False  # this attempt has shown a death: whatever looks like a beginning is one
         self.watched_until = HEAD  # the number of the line up to which a run's beginning is looked for
+        self.spoken_until = 0  # the number of the line up to which somebody's words are shown
         self.user_patterns = [(index, re.compile(row.regex)) for index, row in enumerate(user_rows)]
         self.user_hits: dict[int, SeenLine] = {}
 
@@ -107,8 +108,8 @@ class Scanner:
             elif not look & ~INFORMS and len(self.loops) < FORMS_KEPT:
                 self._look_for_loop(form, line)
             self.attempt.informed += look & INFORMS > 0
-            if look & (LOST | DATE):
-                (self._note_loss if look & LOST else self._note_date)(number, line)
+            if look & (LOST | DATE | SPEAKS):
+                self._note_else(number, line, look)
             if look & CLOSE or self.faults.is_open:
                 self._look_closely(number, line, form, look)
             if line:
@@ -171,6 +172,12 @@ class Scanner:
             text = readable(line)
             if message(text).level not in BAD_LEVELS and not text.startswith("Filesystem "):
                 beginning.take_head(form, text)
+
+    def _note_else(self, number: int, line: bytes, look: int) -> None:
+        if look & SPEAKS:
+            self.spoken_until = number + SPOKEN_LINES
+        else:
+            (self._note_loss if look & LOST else self._note_date)(number, line)
 
     def _note_date(self, number: int, line: bytes) -> None:
         if is_pause(stamp_seconds(readable(self.date)), stamp_seconds(readable(line))):
@@ -235,6 +242,8 @@ class Scanner:
         look = CLOSE if holds_a_word(lower) or TESTS_OK.match(said.text) else 0
         if is_date(text):
             look |= DATE
+        elif signs.SPEAKER.fullmatch(text):
+            look |= SPEAKS
         if (said.level in WORK_LEVELS or signs.shows_life(text)) and not signs.FAREWELL.search(said.text):
             look |= INFORMS
         if progress_of(text, said):
@@ -269,6 +278,7 @@ class Scanner:
                 self.skipped.clear()
         text = readable(line)
         if not text.strip():
+            self.spoken_until = 0
             return
         said = self.faults.traces.aligned(hosted(text, readable(self.previous[:200])))
         self.faults.follow_up(self.attempt, number, text, said)
@@ -281,7 +291,8 @@ class Scanner:
         if self._note_signs(number, text, said) or self._is_of_a_test(said.text):
             return
         previous, is_progress = readable(self.previous), bool(look & PROGRESS)
-        if self.faults.note(self.attempt, number, text, said, previous, is_progress=is_progress):
+        spoken = number <= self.spoken_until
+        if self.faults.note(self.attempt, number, text, said, previous, is_progress=is_progress, spoken=spoken):
             self.deadly = True
 
     def _take_trace_line(self, number: int, said: LogMessage, look: int) -> bool:
@@ -311,6 +322,8 @@ class Scanner:
         attempt.no_inodes = self.mounts.take(number, text, said.text) or attempt.no_inodes
         if not attempt.tpu and signs.TPU_HOST.search(text) and not signs.NO_TPU.search(text):
             attempt.tpu = True
+        if signs.REPORT_ENDS.match(text):
+            attempt.report_ends = number
         if signs.SAVED.search(said.text) and said.level not in BAD_LEVELS and not signs.FAILED.search(said.text):
             attempt.saved = SeenLine(number, text)
         if said.level not in (*BAD_LEVELS, "DEBUG") and is_success(said.text):
@@ -338,7 +351,9 @@ class Scanner:
     def _note_loss(self, number: int, line: bytes) -> None:
         attempt = self.attempt
         text = readable(line)
-        if signs.lost_loss(text) and not signs.says_handled(text):
+        # `with NLL inf` is what a search begins with
+        told = any(map(str.isdigit, text)) or any(sign in text for sign in ":=|") or signs.nan_loss(text)
+        if told and signs.lost_loss(text) and not signs.says_handled(text):
             if attempt.lost is None or (not signs.nan_loss(attempt.lost.text) and signs.nan_loss(text)):
                 attempt.lost = SeenLine(number, text)  # an infinite loss may come back, one that is no number will not
             attempt.lost_lines += 1

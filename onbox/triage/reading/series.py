@@ -43,7 +43,7 @@ EARLY_SPIKE = RuleRow("early-spike", "divergence", DIVERGED, "", "(?!)", "a spik
 _METRIC = lazy(
     r"(?<![A-Za-z])((?:train|val|valid|test|eval|mean|avg|top\d|mlm|ctc)?[ _/.-]?(?:loss|acc(?:uracy)?|f1|auc|map|bleu"
     r"|kl|entropy|elbo|reward|return|recall|precision|iou|miou|score|psnr|rouge\w?|em))['\"]?\s?[:=|]?\s{0,3}"
-    r"(-?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)%?(?![\w/;]|\.\d)",
+    r"(-?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|[-+]?nan|[-+]?inf)%?(?![\w/;]|\.\d)",
     re.IGNORECASE,
 )
 _GRADIENT = lazy(
@@ -52,7 +52,7 @@ _GRADIENT = lazy(
 )
 _NAMED = lazy(
     r"(?<![\w/.-])([A-Za-z][\w/.|-]{0,40})['\"]?(?:\s?[=:]\s{0,12}|\s{1,12})"
-    r"([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|nan|[-+]?inf)(?![\w/]|\.\d)",
+    r"([-+]?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|[-+]?nan|[-+]?inf)(?![\w/]|\.\d)",
     re.IGNORECASE,
 )
 # Where a run is and how fast: no figure of what it computes.
@@ -83,11 +83,23 @@ def series_fault(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | Non
     newest = list(attempt.steps.kept)
     lines = [(number, readable(line)) for _, number, line in newest]
     before = [(number, readable(line)) for at, number, line in attempt.early if newest and at < newest[0][0]]
+    told = [*before, *_with_tail(lines, tail)]
+    lost = _all_lost(lines, attempt) or _figures_lost(told, attempt) or _never_any([*before, *lines], attempt)
     lost = (
-        _all_lost(lines, attempt) or _figures_lost([*before, *lines], attempt) or _never_any([*before, *lines], attempt)
+        lost
+        or _only_one_lost(told, attempt)
+        or _blown_up(tail, attempt)
+        or _rows_lost([*before, *lines], tail, attempt)
     )
-    lost = lost or _blown_up(tail, attempt) or _rows_lost([*before, *lines], tail, attempt)
     return lost or _all_zero(lines, attempt) or _gradient([*before, *lines], attempt)
+
+
+def _with_tail(lines: list[tuple[int, str]], tail: tuple[SeenLine, ...]) -> list[tuple[int, str]]:
+    """The lines of progress, and behind them the last lines of the log: without its numbers, a line may not have been
+    known as one of the loop's.
+    """
+    last = lines[-1][0] if lines else 0
+    return [*lines, *((line.number, line.text) for line in tail if line.number > last)]
 
 
 def _all_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
@@ -127,6 +139,23 @@ def _figures_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | 
     return Fault(LOST, number, text, LOGGED, attempt.progress)
 
 
+def _only_one_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
+    """The only figure that each line shows, of training, was a number in the first ones and is none in the newest."""
+    shown = [(number, text, figures) for number, text in lines if len(figures := _measures(text)) == 1]
+    newest = [item for item in shown if item[2].keys() == shown[-1][2].keys()]
+    lost = [all(map(_is_lost, figures.values())) for _, _, figures in newest]
+    if len(newest) <= LOST_STEPS + LOST_NAMES or not all(lost[-LOST_STEPS:]) or any(lost[:LOST_NAMES]):
+        return None
+    number, text, _ = newest[lost.index(True)]
+    return Fault(LOST, number, text, LOGGED, attempt.progress)
+
+
+def _measures(text: str) -> dict[str, str]:
+    """The figures of training that a line shows, by name, without those that only tell where it is and how fast."""
+    told = dict(_NAMED.findall(text)) if not _AT_TIMES.search(text) else {}
+    return {name: value for name, value in told.items() if not _WHERE.fullmatch(name)}
+
+
 def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
     """A table without names: a column that held numbers holds none in the newest rows, and what the others still hold
     only counts on or stands still. Where most of them are lost, what is left may be a rate.
@@ -143,6 +172,8 @@ def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
         return None
     steps_before = [cells for _, text in steps if len(cells := _cells(text)) == len(columns)]
     before = [*steps_before, *(cells for _, cells in rows[:-LOST_STEPS] if len(cells) == len(columns))]
+    if len(before) + LOST_STEPS >= NEVER_LINES and len(lost) >= LOST_NAMES and not _any_finite(before, lost):
+        return Fault(LOST, *rows[0][0], LOGGED, attempt.progress)
     numbers = 1 if most_are else LOST_STEPS
     if not any(sum(isfinite(cells[at]) for cells in before) >= numbers for at in lost):
         return None
@@ -151,6 +182,10 @@ def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
         default=-1,
     )
     return Fault(LOST, *rows[first + 1][0], LOGGED, attempt.progress)
+
+
+def _any_finite(rows: list[list[float]], columns: list[int]) -> bool:
+    return any(isfinite(cells[at]) for cells in rows for at in columns)
 
 
 def _blown_up(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:

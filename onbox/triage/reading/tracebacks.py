@@ -52,7 +52,8 @@ SHUTDOWN = lazy(
 )
 CHECKPOINT_READ = lazy(
     r"torch\.load|load_state_dict|load_checkpoint|load_from_checkpoint|safetensors|resume|ckpt|checkpoint"
-    r"|optim\w{0,16}\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained",
+    r"|optim\w{0,16}\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained"
+    r"|numpy_pickle|joblib\.load",
     re.IGNORECASE,
 )
 # Most calls hand a `config` on: an exception under them is about a setting only where one is being read.
@@ -76,6 +77,9 @@ _GENERATED = lazy(r"<(?!stdin>|frozen |ipython-input|cell |command-|timed )")
 _PROGRAM = ("<module>", "_run_module_as_main")  # the outermost frame of an exception that nobody caught
 
 
+_RUNNER = lazy(
+    r"[\\/](?:spyder_kernels|debugpy|pydevd?|ipykernel|IPython)[\\/]"
+)  # what an editor starts a program with
 # What leads in a traceback whose first frames are left out, or that was raised elsewhere.
 _HANDED_ON = lazy(
     r"^Error executing job with|^Exception in (?:thread|callback)|^Process \S|\"\"\"|RemoteTraceback|Original\b"
@@ -124,6 +128,7 @@ class Trace:
         self.quoted = False  # a program shows what another one had written
         self.neighbour = False  # only the line before tells that a logger wrote it
         self.ends_program = False
+        self.is_of_generated = False  # its program was made or given, and is run by another one
         self.is_shown = False  # it begins in a function of the program's: only who caught it shows no more of it
         self.cause: Trace | None = None  # what this one passes on, where it is chained
         self.shown: deque[str] = deque(maxlen=SHOWN_LINES)
@@ -136,7 +141,9 @@ class Trace:
             return False
         self.frames.append(TracebackFrame(found[1], int(found[2][:9]), found[3] or ""))
         if len(self.frames) == 1:
-            self.ends_program = (found[3] or "").strip() in _PROGRAM and not _GENERATED.match(found[1])
+            self.is_of_generated = bool(_GENERATED.match(found[1]))
+            in_program = (found[3] or "").strip() in _PROGRAM or _RUNNER.search(found[1]) is not None
+            self.ends_program = in_program and not self.is_of_generated
             self.is_shown = not (self.ends_program or self.frames[0].is_library or _HANDED_ON.search(self.before))
             self.caught = self.caught and not (self.neighbour and self.ends_program)
         del self.frames[:-FRAMES_KEPT]

@@ -6,19 +6,21 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
-from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.regex import lazy
+from onbox.triage.reading.match import TRACKER
 from onbox.triage.reading.record import PROVEN
 from onbox.triage.reading.success import counts_bad, is_of_build
 from onbox.triage.reading.tracebacks import SHUTDOWN
-from onbox.triage.rules.rows import ASKED, BUG, VAGUE
-from onbox.triage.weighing.outputs import same_form
+from onbox.triage.rules.rows import ASKED, BUG, DEATH, VAGUE
+from onbox.triage.weighing.outputs import is_echoed, is_of_another, same_form
 from onbox.triage.weighing.scene import INFORMED
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault, LogAttempt, SeenLine
     from onbox.triage.weighing.scene import Scene
 
+TOLD_WITHIN = 2  # lines
+_CODE = lazy(r"(?i)\b(?:exit|rc|status|code)\W{0,3}(?:code )?[1-9]\d{0,2}\b")
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
 SUMMARY_LINES = 12  # of one summary
 MESSAGE_LINES = 4  # that the message of an exception may go on for
@@ -40,14 +42,23 @@ def was_before_success(fault: Fault, scene: Scene) -> bool:
     success = scene.attempt.success
     if success is None or fault.number >= success.number:
         return False
-    told_by_another = _is_word_of_a_script(success.text) or _is_of_another(success.text, fault)
+    if _died_as_its_script_tells(fault, scene) or (not scene.attempt.progress and is_echoed(success, scene.record)):
+        return False
+    told_by_another = _is_word_of_a_script(success.text) or is_of_another(success.text, fault.source)
     return not (told_by_another and _ended_its_program(fault, scene))
 
 
-def _is_of_another(text: str, fault: Fault) -> bool:
-    """Whether another container or process than the one that a fault is of wrote a line."""
-    told, of = writer_of(message(text).source), writer_of(fault.source)
-    return NOBODY not in (told, of) and told != of
+def _died_as_its_script_tells(fault: Fault, scene: Scene) -> bool:
+    """Whether a shell says that a program crashed, its script tells the exit code right behind that, and no work came
+    since: that script has its own end.
+    """
+    if fault.row.explains != DEATH or fault.severity < PROVEN or fault.trace is not None or fault.handled:
+        return False
+    if scene.attempt.progress > fault.progress_before:
+        return False
+    return any(
+        0 < other.number - fault.number <= TOLD_WITHIN and _CODE.search(other.text) for other in scene.attempt.faults
+    )
 
 
 def _ended_its_program(fault: Fault, scene: Scene) -> bool:
@@ -101,7 +112,9 @@ def ends_with_exception(fault: Fault, scene: Scene) -> bool:
         return False
     if trace.ignored or trace.mentions(SHUTDOWN, last=4) or fault.row.explains < VAGUE:
         return False
-    return _was_done(fault, scene) and scene.end - fault.number < MESSAGE_LINES
+    shown = max(one.number for one in scene.attempt.faults if one.trace is not None)  # a worker's is shown below
+    since = [line for line in scene.record.tail if line.number > shown and not TRACKER.match(line.text)]
+    return _was_done(fault, scene) and len(since) < MESSAGE_LINES
 
 
 def _was_done(fault: Fault, scene: Scene) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.model.writers import writer_of
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
 from onbox.triage.reading import signs
@@ -24,6 +25,8 @@ STACK_LINES = 40  # of a crash
 _MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
 _OF_A_LAUNCHER = lazy(r"\b(?:srun|slurmstepd|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|pdsh|rank)\b")
 _OF_A_POOL = lazy(r"^\s+File \".{1,300}\", line \d{1,7} in (?:_process_worker|_bootstrap|_worker_loop|worker)$")
+_LOST_ONE = lazy(r"(?i)\b(?:lost|removed|removing) (?:the )?(?:executor|task|worker)\b|\bExecutorLostFailure\b")
+TOLD_OF_OTHERS = 5  # lines of loggers
 _OF_A_THREAD = lazy(r"^Exception in thread ")
 _STDLIB = lazy(r"[\\/](?:lib[\\/]python[\d.]+|Lib)[\\/](?!(?:site|dist)-packages)|^<frozen ")
 
@@ -89,11 +92,28 @@ def is_of_a_thread_after_the_work(fault: Fault, scene: Scene) -> bool:
     return bool(above) and outcome_of(above[-1]) is Outcome.MADE and not signs.MIDWAY.search(above[-1])
 
 
+def is_of_an_ended_container(fault: Fault, scene: Scene) -> bool:
+    """Whether a container's own refusal of its command line, or what docker compose tells of its end, is the last that
+    is heard of it.
+    """
+    name = fault.ended_container or (fault.source if fault.row.id == "usage" else "")
+    if not name or scene.exited_zero:
+        return False
+    since = (line for line in scene.record.tail if line.number > fault.number)
+    return not any(writer_of(message(line.text).source) == writer_of(name) for line in since)
+
+
 def is_a_peers(fault: Fault, scene: Scene) -> bool:
-    """Whether a coordinator writes down that it has lost somebody, and tells of much more work since."""
-    if scene.dead or fault.trace is not None or fault.severity != LOGGED or message(fault.text).level not in BAD_LEVELS:
+    """Whether a coordinator writes down that it has lost somebody, and tells of much more work since; of one that gives
+    his tasks to others, of some.
+    """
+    gives_on = _LOST_ONE.search(fault.text) is not None
+    level = message(fault.text).level
+    if scene.dead or fault.trace is not None or not (gives_on or (fault.severity == LOGGED and level in BAD_LEVELS)):
         return False
     told = scene.attempt.informed - fault.informed_before
+    if gives_on:
+        return told >= TOLD_OF_OTHERS
     return fault.row.failure_class == "nccl_or_distributed" and told >= TOLD_MUCH
 
 

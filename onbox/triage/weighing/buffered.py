@@ -46,7 +46,14 @@ def was_overtaken(fault: Fault, scene: Scene) -> bool:
             return False
         died = any(other.number > end and 0 < other.row.explains <= DEATH for other in attempt.faults)
         return died and attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
-    if trace is None or not trace.ends_program or fault.severity < PROVEN or fault.handled or attempt.reached_end:
+    if (
+        trace is None
+        or trace.is_of_generated
+        or not trace.ends_program
+        or fault.severity < PROVEN
+        or fault.handled
+        or attempt.reached_end
+    ):
         return False
     if _IMPORTS.match(trace.code[-1] if trace.code else ""):
         return False  # nothing has been printed before its imports

@@ -6,6 +6,7 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
@@ -14,14 +15,15 @@ from onbox.triage.last_words import are_no_words, last_words, reason_before, tol
 from onbox.triage.layers import explained_by
 from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
+from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
-from onbox.triage.reading.series import lost_figures, series_fault
+from onbox.triage.reading.series import ALL_ZERO, lost_figures, series_fault
 from onbox.triage.reading.tracebacks import exception_of
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several
 from onbox.triage.weighing.grounds import counts, is_over
-from onbox.triage.weighing.last_lines import gave_up
+from onbox.triage.weighing.last_lines import gave_up, nothing_came
 from onbox.triage.weighing.scene import SURVIVED_PROVEN, Scene
 from onbox.triage.weighing.shown import to_show
 from onbox.triage.weighing.unproven import was_written_before
@@ -63,10 +65,12 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         attempt = copy(attempt)
         attempt.success = None
     scene = Scene(record, attempt, dead, well, exited_zero)
-    cut = _unfinished(attempt) if is_last else None
+    cut = _unfinished(attempt, record) if is_last else None
     live = [fault for fault in (*attempt.faults, *((cut,) if cut else ())) if counts(fault, scene)]
-    lost = _lost(attempt) or series_fault(attempt, record.tail)
     sure = [fault for fault in live if fault.severity > WEAK and not (fault.handled and not _gave_up_on(fault, scene))]
+    lost = _lost(attempt) or series_fault(attempt, record.tail)
+    if lost is not None and lost.row.id == ALL_ZERO.id and any(fault.ended_program for fault in sure):
+        lost = None  # which says less than what ended the program
     if not sure and is_last and not are_no_words(attempt, record.tail):
         last, said = last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead)
         candidates = [_concrete(last, said), last] if last or said else [last_stack(attempt, record.tail)]
@@ -92,9 +96,19 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         below = lost_figures(record.tail, ranked[0])
     if below is None:
         below = told_around(ranked[0], attempt, record.tail) or headline_of(ranked[0], record.tail)
+    below = below or _of_a_part(ranked[0], attempt)
     cause = _over(below, ranked[0]) if below else to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
+
+
+def _of_a_part(count: Fault, attempt: LogAttempt) -> Fault | None:
+    """What ended the newest part that failed, where the others were worked on and all that is told is a code at the
+    end.
+    """
+    if count.row.explains > SUMMARY or count.severity < PROVEN:
+        return None
+    return next((one for one in reversed(attempt.faults) if one.ended_program and one.handled), None)
 
 
 SAYS = "says-"  # what begins the names of rows that are read from a sentence
@@ -107,7 +121,11 @@ _SAYS_LITTLE = ("exception", "said-error", "error-line", "fatal-level", "torch-w
 def _gave_up_on(fault: Fault, scene: Scene) -> bool:
     """Whether what had been tried again was given up in the last lines."""
     last = scene.record.last_line
-    if last is None or scene.end - fault.number > GAVE_UP_WITHIN or tells_a_way_on(last.text):
+    if last is None or scene.end - fault.number > GAVE_UP_WITHIN:
+        return False
+    if nothing_came(scene):
+        return True
+    if tells_a_way_on(last.text):
         return False
     return gave_up(fault, scene)
 
@@ -203,11 +221,13 @@ def _lost(attempt: LogAttempt) -> Fault | None:
     return None
 
 
-def _unfinished(attempt: LogAttempt) -> Fault | None:
+def _unfinished(attempt: LogAttempt, record: Record) -> Fault | None:
     """The traceback that the log ends in, or whose exception another writer wrote over."""
     trace = attempt.open_trace
     if trace is None or _was_asked_to_end(trace.number, attempt):
         return None
+    if record.lines - trace.latest > SHOWS_WITHIN and closing_outcome(record) is Outcome.MADE:
+        return None  # a program has shown it
     return Fault(UNFINISHED, trace.latest, trace.last_line, PROVEN, trace.progress, trace)
 
 

@@ -34,6 +34,7 @@ from onbox.triage.weighing.anothers import (
     is_of_a_piece,
     is_of_a_thread_after_the_work,
     is_of_a_worker,
+    is_of_an_ended_container,
     was_in_its_librarys_hand,
 )
 from onbox.triage.weighing.buffered import was_overtaken
@@ -44,6 +45,7 @@ from onbox.triage.weighing.last_lines import (
     ends_with_done,
     gave_up,
     is_of_one_step,
+    nothing_came,
 )
 from onbox.triage.weighing.scene import INFORMED, SURVIVED_PROVEN
 from onbox.triage.weighing.shell import a_shell_goes_on
@@ -159,13 +161,25 @@ def _asks_to_end(fault: Fault) -> bool:
     return fault.severity > WEAK and bool(fault.progress_before) and near
 
 
+def _left_nothing(fault: Fault, scene: Scene) -> bool:
+    return fault.severity > WEAK and fault.row.explains > SUMMARY and nothing_came(scene)
+
+
+def _was_taken_up(fault: Fault, scene: Scene) -> bool:
+    return _asks_to_end(fault) and scene.attempt.reached_end and scene.attempt.signs_after(fault) > 0
+
+
 GROUNDS: tuple[Ground, ...] = (
+    Ground(True, "a batch system's report, above the output that it tells of",
+           lambda f, s: f.number < s.attempt.report_ends and f.severity > WEAK),
     Ground(False, "its end was announced: who has done its work ends its helpers",
            lambda f, s: s.attempt.reached_end and is_meant(f, s.record.tail)),
+    Ground(True, "the last lines say that nothing came of the work", _left_nothing),
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
     Ground(False, "Python's own library had it in hand when another exception came", was_in_its_librarys_hand),
     Ground(False, "a file is missing that a dead program was to write", follows_a_death),
     Ground(False, "a launcher has reported the death, and a tool complains behind its report", follows_a_report),
+    Ground(True, "a container has ended with a code, and was not started again", is_of_an_ended_container),
     Ground(False, "words so vague count in the last lines only", is_vague_and_far),
     Ground(False, "a piece that failed, and a driver that sums up all of them", is_a_lost_piece),
     Ground(True, "the last line of all says that the work will not be there", gave_up),
@@ -173,9 +187,12 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "the shell that started what complains shows its next commands, and works on", _a_shell_goes_on),
     Ground(False, "the program prints below what it printed above, or a result as its last line", _went_on),
     Ground(False, "the program's own lines count on from where they stood", counts_on),
+    Ground(False, "its reader had read enough, and the last line of all says that the work is there",
+           lambda f, s: f.row.id == "reader-gone" and closing_outcome(s.record) is Outcome.MADE),
     Ground(False, "what it complains of is fine in a later line", _is_fine_later),
     Ground(False, "a worker of a pool crashed, and the last line of all is a result", is_of_a_worker),
     Ground(False, "a thread died, behind what says that the work is there", is_of_a_thread_after_the_work),
+    Ground(False, "somebody asked it to end, and it was taken up again, up to its end", _was_taken_up),
     Ground(True, "what follows it had waited in a full buffer", was_overtaken),
     Ground(True, "a word of success follows, from one who was stopped or has lost what it made",
            lambda f, s: was_before_success(f, s) and outlives_success(f, s.attempt)),

@@ -13,7 +13,7 @@ from onbox.triage.reading.match import NEARLY_ASKED
 from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.rules.rows import ASKED, CAUSE, SUMMARY
-from onbox.triage.weighing.outputs import names_a_file
+from onbox.triage.weighing.outputs import is_echoed, is_of_another, names_a_file
 from onbox.triage.weighing.scene import SURVIVED_PROVEN
 from onbox.triage.weighing.unproven import is_bare
 from onbox.triage.weighing.went_on import is_complaint
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault
     from onbox.triage.weighing.scene import Scene
 
+# That none of the pieces of a work brought anything. That none passed, is a result.
+_NOTHING_CAME = lazy(
+    r"(?i)(?<![\w.,/-])0 (?:(?:of|out of|/) ?\d{1,9} )?(?:\w{1,20} )?(?:with (?:a|any) \w+|judged|answered|scored"
+    r"|succeeded|successful|completed|evaluated|finished|trained)\b"
+    r"|\bover 0 \w{3,}|\ball \d{1,9} (?:trials|runs|jobs|tasks|models|seeds|folds|requests|prompts|replicas)"
+    r" (?:have )?failed\b|\bno (?:trials?|runs?|models?|jobs?|seeds?) (?:(?:is|are|was|were|has|have) )?(?:been )?"
+    r"(?:completed|finished|succeeded)\b"
+)
+_TOLD_IN_LAST = 6  # lines
 _SAVED_IN_LAST = 12  # lines: a summary may follow
 _NUMBER = lazy(r"\d+")
 _DONE = lazy(
@@ -52,6 +61,11 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
     return saved.number > max(fault.number, scene.end - _SAVED_IN_LAST)
 
 
+def nothing_came(scene: Scene) -> bool:
+    """Whether the last lines say that none of the pieces of the work brought anything, whatever was written then."""
+    return any(_NOTHING_CAME.search(message(line.text).text) for line in scene.record.tail[-_TOLD_IN_LAST:])
+
+
 def gave_up(fault: Fault, scene: Scene) -> bool:
     """Whether the last line of all says that the work will not be there, and nothing else complains behind a fault:
     what had been tried again was in vain.
@@ -71,6 +85,8 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
     if scene.dead or last is None or fault.trace is not None or fault.severity == PROVEN or fault.number >= last.number:
         return False
     if closing_outcome(scene.record) is not Outcome.MADE or _WHOLE_FAILED.search(fault.text):
+        return False
+    if is_of_another(last.text, fault.source) or (not scene.attempt.progress and is_echoed(last, scene.record)):
         return False
     return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
 

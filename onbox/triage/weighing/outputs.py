@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.life import SHOWS_BAR
 from onbox.logs.model.lines import message
+from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import TRACKER
@@ -20,7 +21,7 @@ from onbox.triage.words import LOUD, TROUBLE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onbox.triage.reading.record import SeenLine
+    from onbox.triage.reading.record import Record, SeenLine
 
 # What belongs to a stack beside its frames: code, notes, and what warnings of Python's look like.
 _OF_A_STACK = lazy(
@@ -62,6 +63,7 @@ _DIGITS = lazy(r"\d+")
 _BAR = lazy(SHOWS_BAR)
 _MARK = lazy(r"^([^\w\s]{2,6}|\[[^\]\w]?\d{1,4}/\d{1,4}\])\s?\w")
 _SPACES = lazy(r"\S(?:\S| (?! ))*")
+_ECHO = lazy(r"\+{1,4} echo ")
 FORM_LETTERS = 4
 LEAST_LETTERS = 2
 ALIKE_WORDS = 3
@@ -110,6 +112,20 @@ def complains(text: str) -> bool:
 def tells_of_program(text: str) -> bool:
     """Whether it is the program's line rather than one that a shell or a scheduler shows before it begins."""
     return not _HEADER.search(text)
+
+
+def is_of_another(text: str, source: str) -> bool:
+    """Whether another container or process wrote a line than the one that `source` names; False where one has no
+    name.
+    """
+    told, of = writer_of(message(text).source), writer_of(source)
+    return NOBODY not in (told, of) and told != of
+
+
+def is_echoed(line: SeenLine, record: Record) -> bool:
+    """Whether a shell that shows its commands was told to say a line."""
+    above = next((one.text for one in reversed(record.tail) if one.number < line.number), "")
+    return _ECHO.match(above) is not None and above.rstrip("'").endswith(line.text.strip())
 
 
 def is_bar(text: str) -> bool:

@@ -135,11 +135,11 @@ def is_habit(fault: Fault, scene: Scene) -> bool:
 
 def was_written_before(fault: Fault, scene: Scene) -> bool:
     """Whether the same was written down again and again, and each time the run went on: so does it now."""
-    form = _form(fault.text)
+    form = _letters(fault.text)
     if scene.dead or fault.severity == PROVEN or len(form) < FORM_LETTERS:
         return False
     earlier = [one for one in scene.attempt.faults if one.number < fault.number and one.row is fault.row]
-    alike = [one for one in earlier if _form(one.text) == form]
+    alike = [one for one in earlier if _letters(one.text) == form]
     return len(alike) >= HABIT and all(scene.attempt.signs_after(one) for one in alike)
 
 

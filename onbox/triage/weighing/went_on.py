@@ -19,7 +19,7 @@ from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
 from onbox.triage.reading.outcome import outcome_of
-from onbox.triage.reading.record import WEAK
+from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, DIVERGED
 from onbox.triage.weighing.outputs import (
@@ -119,9 +119,11 @@ def went_on(fault: Fault, scene: Scene) -> bool:
 
 def is_complaint(fault: Fault) -> bool:
     """Whether it is what a program says, rather than the death of a process or of its data."""
-    if fault.trace is not None and fault.trace.quoted:
+    if fault.trace is not None and (fault.trace.quoted or fault.trace.is_of_generated):
         return True
     if (fault.row.explains == DIVERGED and fault.trace is None) or fault.row.failure_class in _OF_RESOURCES:
+        return False
+    if fault.row.failure_class == "preempted" and fault.severity == PROVEN:
         return False
     if abs(fault.row.explains - ASKED) <= NEARLY_ASKED:
         return False
