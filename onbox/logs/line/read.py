@@ -337,7 +337,9 @@ def _moving(text: str) -> list[CounterSight]:
     kind = "aux" if AUXILIARY.search(label) else "moving"
     if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
         kind = "val"
-    words = " ".join(word.lower() for word in ANY_WORD.findall(label)[-2:])
+    named = ANY_WORD.findall(label)
+    closes = label.endswith("(") and text[found.end() :].strip() == ")"  # `Processing category bottle (1/8)`
+    words = " ".join(word.lower() for word in (named[:1] if closes else named[-2:]))
     return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, rule)]
 
 

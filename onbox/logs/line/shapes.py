@@ -309,7 +309,7 @@ COUNTED = lazy(
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
     rf"(?!\d{{4}}-\d\d-\d\d)(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
-    rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:{_OF}|\|(?=\d{{1,9}}[\])])){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
+    rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:\((?=of ))?(?:{_OF}|\|(?=\d{{1,9}}[\])])){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it
 INNER = lazy(

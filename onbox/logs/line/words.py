@@ -61,7 +61,7 @@ MAXIMUM_WORDS = {
     **{f"{many}{word}": unit for many in _SO_MANY for word, unit in _TO_COUNT.items()},
     **{f"{many}{word}max": unit for many in ("", "n") for word, unit in _TO_COUNT.items() if not word.endswith("s")},
 }  # fmt: skip
-for _word in UNITS.keys() & MAXIMUM_WORDS.keys():  # `nstep: 300` is a counter
+for _word in {*(UNITS.keys() & MAXIMUM_WORDS.keys()), "nit"}:  # `nstep: 300` is a counter, `nit: 59` a result
     del MAXIMUM_WORDS[_word]
 # Of these, words that stand before a number in other texts too: `ep 1 of enp0s3`, `round 2 of talks`.
 EVERYDAY = LONE_WORDS - frozenset(
@@ -118,7 +118,7 @@ NOT_PROGRESS = lazy(
 )
 # Of these, numbers of things that a run may work through: a counter if it goes on and on by the same.
 A_PIECE = lazy(
-    r"(?i)(?<![a-z])(?:shard|layer|partition|split|page|part|volume|phase|stage)s?"
+    r"(?i)(?<![a-z&?=])(?:shard|layer|partition|split|page|part|volume|phase|stage)s?"
     r"\W{0,3}$"
 )
 # A share of something, not of the work done: words near before it, or right behind it.
