@@ -27,7 +27,7 @@ from onbox.triage.reading.match import (
 )
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
-from onbox.triage.reading.success import is_success, is_test_case
+from onbox.triage.reading.success import is_success, is_test_case, is_test_report
 from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.demands import MEANT, asks_for_setting
 from onbox.triage.rules.files import class_of_file
@@ -63,6 +63,8 @@ _NOTHING_WRONG = lazy(
     r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
     r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$|[a-z]\s{1,40}0?\.\d{1,6}\s{0,4}$"
     r"|(?<!not )\b(?-i:PASS(?:ED)?|OK)\W{0,4}$"
+    r"|(?:[a-z][\w ]{0,30}: [\d.]{1,12} - ){2}"  # or its shares
+    r"|^\s{0,8}reason: (?:Missing output|Updated input|Input files|Forced|Code has|Params have)"  # of Snakemake
     r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
     re.IGNORECASE,
 )
@@ -87,7 +89,8 @@ _ITS_OWN_ERROR = lazy(
 )  # without a logger's time or name
 # `tool: what went wrong`, as Unix tools complain, and `stage failed: why`.
 _OF_A_TOOL = lazy(
-    r"^(?=(?:/|\./)?[\w.+/-]{1,120}(?::\d{1,9}){0,2}: |.{0,60}\bfail(?:ed|ure): \S)(?=.*\b"
+    r"^(?!(?:finished|done|completed?|summary|results?|total)\b)"
+    r"(?=(?:/|\./)?[\w.+/-]{1,120}(?::\d{1,9}){0,2}: |.{0,60}\bfail(?:ed|ure): \S)(?=.*\b"
     r"(?:cannot|can't|could not|unable"
     r"|fail(?:ed|ure|s)|invalid|unknown|unterminated|unmatched|unexpected|missing|not found"
     r"|denied|refused|no such|bad"
@@ -112,6 +115,15 @@ _INCOMPLETE = lazy(
 _OWN_NAME = lazy(
     r"^((?:[a-z_]\w{0,40}\.){0,6}(?:[A-Z][a-z]{1,30}){2,6}): (\S.*)$"
 )  # an exception of the program's own, without "Error"
+# What the last line of all tells of the end, however far the run came.
+_ENDS_BADLY = lazy(
+    r"(?i)\b(?:exit(?:ed)?|exiting)(?: with)? (?:status|code)\W{1,3}[1-9]\d{0,2}\W{0,3}$"
+    r"|\b(?:finished|done|completed|ended|stopped),? (?:but|with)\b.{0,24}"
+    r"\b(?:errors?|fail(?:ed|ures?))\b(?!\s?[:=]\s?0)"
+    r"|\b(?:result|status|summary|outcome)\s?[:=]\s?(?:failure|failed|errors?)\b"
+    r"|\b[1-9]\d{0,8} of \d{1,9} \w{2,20} (?-i:FAILED)\b"
+    r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
+)
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 _CODE = lazy(
     r"(?:code de (?:sortie|retour)|código de sal[ií]da|codice di uscita|exit-code|rückgabewert|код (?:выхода|завершения"
@@ -147,8 +159,10 @@ _PRINTED = lazy(
 
 def are_no_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
     """Whether the log ends in what says nothing of its own end: a check of a configure script, which is meant to find
-    out, or a traceback that was set aside.
+    out, a traceback that was set aside, or tests that all passed.
     """
+    if attempt.success is not None and is_test_report(message(attempt.success.text).text):
+        return True
     if any(signs.CONFIGURE_CHECK.search(line.text) for line in tail[-CHECK_LINES:]):
         return True
     set_aside = {fault.number for fault in attempt.faults if fault.trace is not None and fault.severity == WEAK}
@@ -159,6 +173,8 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     """The complaint that the log ends with; None if it ends otherwise."""
     began = attempt.started.number if attempt.started else 0
     tail = without_warnings(line for line in tail if line.number > began)
+    if tail and _ENDS_BADLY.search(message(tail[-1].text).text) and not is_harmless("", tail[-1].text, loud=True):
+        return _fault(BY_ID["launcher"], tail[-1], attempt)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail)
     vague: Fault | None = None

@@ -140,10 +140,17 @@ def _figures_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | 
 
 
 def _only_one_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
-    """The only figure that each line shows, of training, was a number in the first ones and is none in the newest."""
-    shown = [(number, text, figures) for number, text in lines if len(figures := _measures(text)) == 1]
+    """The only figure that moves, of those that each line shows of training, was a number in the first lines, and is
+    none in the newest.
+    """
+    shown = [(number, text, figures) for number, text in lines if (figures := _measures(text))]
     newest = [item for item in shown if item[2].keys() == shown[-1][2].keys()]
-    lost = [all(map(_is_lost, figures.values())) for _, _, figures in newest]
+    last = [figures for _, _, figures in newest[-LOST_STEPS:]]
+    names = last[0] if last else {}
+    moving = [name for name in names if _is_lost(last[-1][name]) or len({one[name] for one in last}) > 1]
+    if len(moving) != 1:
+        return None
+    lost = [_is_lost(figures[moving[0]]) for _, _, figures in newest]
     if len(newest) <= LOST_STEPS + LOST_NAMES or not all(lost[-LOST_STEPS:]) or any(lost[:LOST_NAMES]):
         return None
     number, text, _ = newest[lost.index(True)]

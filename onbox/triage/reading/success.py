@@ -110,7 +110,7 @@ _TEST_CASE = lazy(
     r"^(?:not )?ok \d{1,6}\b|^\s{0,20}[\u2713\u2714\u221a] |^\[\s{0,8}(?:RUN|OK|PASSED|SKIPPED)\s{0,8}\] \S"
     r"|^\s{0,20}--- (?:PASS|SKIP): |^=== RUN |^test \S{1,200} \.\.\. (?:ok|ignored)\b"
     r"|^test\w{0,200} \(\S{1,200}\).{0,200} \.\.\. (?:ok|skipped|expected failure)\b"
-    r"|^\S{1,200}::\S{1,200} (?:PASSED|SKIPPED|XFAIL)\b"
+    r"|^\S{1,200}::[^\s\[]{1,160}(?:\[[^\]]{1,160}\])? (?:PASSED|SKIPPED|XFAIL)\b"
     r"|^\S.{1,160}[ .]\.{2,20} ?(?:ok|OK|yes|passed|PASS|PASSED)$"
 )
 _FAILED_CASE = lazy(FAILED_CASE, re.IGNORECASE)

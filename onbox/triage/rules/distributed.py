@@ -198,7 +198,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "|exitcode|return code|exit|*** [|bus error|illegal instruction|terminate called|corruption|assertion"
         "|stack overflow|munmap|access violation|xc",
         r"segmentation fault|\bSIGSEGV\b|\bsegfault\b|fatal python error|double free or corruption"
-        r"|corrupted (?:size|double-linked|top)|stack smashing|free\(\): invalid|malloc\(\): "
+        r"|corrupted (?:size|double-linked|top)|stack smashing|free\(\): (?:invalid|double free)|malloc\(\): "
         r"|malloc_consolidate|munmap_chunk"
         r"|floating point exception(?! trapping)|illegal instruction|\bSIG(?:FPE|ILL)\b|(?:exit(?:ed|s)?(?: ?code)?"
         r"|return code|status)\b[^\d-]{0,20}(?:-11|139|-8|136|-4|132)(?![\d.])"

@@ -10,6 +10,7 @@ from onbox.triage.reading.match import QUIET_LEVELS
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.rules.rows import CAUSE, DEATH
 from onbox.triage.stacks import FRAME
+from onbox.triage.weighing.last_lines import says_done
 from onbox.triage.weighing.scene import INFORMED
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def was_overtaken(fault: Fault, scene: Scene) -> bool:
         return False  # nothing has been printed before its imports
     if any(other.number > fault.number and other.severity == PROVEN for other in attempt.faults if not other.trace):
         return False  # the shell or the scheduler has spoken since
+    last = scene.record.last_line
+    if last is not None and says_done(last.text):
+        return False  # which nobody says who was not there any more
     return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=trace.cut)
 
 

@@ -106,9 +106,9 @@ def _of_a_part(count: Fault, attempt: LogAttempt) -> Fault | None:
     """What ended the newest part that failed, where the others were worked on and all that is told is a code at the
     end.
     """
-    if count.row.explains > SUMMARY or count.severity < PROVEN:
+    if count.row.explains > SUMMARY or count.severity < LOGGED:
         return None
-    return next((one for one in reversed(attempt.faults) if one.ended_program and one.handled), None)
+    return next((one for one in reversed(attempt.faults) if one.ended_program), None)
 
 
 SAYS = "says-"  # what begins the names of rows that are read from a sentence
