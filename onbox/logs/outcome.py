@@ -79,7 +79,10 @@ _DENIED = lazy(
 _NOTHING_BEHIND = lazy(  # `done 0` ends with a code
     r"(?! 0\W*$)\W{1,3}(?:nothing|none|no|0)\b(?!\W{1,3}(?:errors?|failures?|lost|missing))", re.IGNORECASE
 )
-_NOTHING_BEFORE = lazy(r"(?<![\d.,/])0 (?:\w+ ){0,2}(?:were |was |are |is )?$")  # `0 rows written`
+_NOTHING_BEFORE = lazy(  # `0 rows written`, not `fold 0 finished`
+    r"(?:^\s*|[^\w.,/\s]\s?|\b(?:only|just|with|and|but|of|has|had|have|got|are|were|is|was) )"
+    r"0 (?:\w+ ){0,2}(?:were |was |are |is )?$"
+)
 _NOT_YET = lazy(
     rf"\b(?:{_any_of('if when once until before unless while after being')}|instead of"
     rf"|(?:to|will|can|may|must|should) be){_BETWEEN}",

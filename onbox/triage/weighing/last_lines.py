@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 # That none of the pieces of a work brought anything. That none passed, is a result.
 _NOTHING_CAME = lazy(
-    r"(?i)(?<![\w.,/-])0 (?:(?:of|out of|/) ?\d{1,9} )?(?:\w{1,20} )?(?:with (?:a|any) \w+|judged|answered|scored"
+    r"(?i)(?:^|[,;:(|]\s?)0 (?:(?:of|out of|/) ?\d{1,9} )?(?:\w{1,20} )?(?:with (?:a|any) \w+|judged|answered|scored"
     r"|succeeded|successful|completed|evaluated|finished|trained)\b"
-    r"|\bover 0 \w{3,}|\ball \d{1,9} (?:trials|runs|jobs|tasks|models|seeds|folds|requests|prompts|replicas)"
+    r"|\bover 0 (?!h|min|sec|days?\b)\w{3,}"
+    r"|\ball \d{1,9} (?:trials|runs|jobs|tasks|models|seeds|folds|requests|prompts|replicas)"
     r" (?:have )?failed\b|\bno (?:trials?|runs?|models?|jobs?|seeds?) (?:(?:is|are|was|were|has|have) )?(?:been )?"
     r"(?:completed|finished|succeeded)\b"
 )
