@@ -75,7 +75,9 @@ _PLAIN_FIELD = (
     rb'|hostname|pid|thread|module|source|run|run_id|job|task|stage|fields|labels|kubernetes|container)":\s?'
     rb'(?:"[^"\\]{0,200}"|[\w.:+-]{1,40}|\{[^{}]{0,1000}\})'
 )
-_LEVEL = lazy(rb'"(?:level|lvl|levelname|severity)":\s?"(warn(?:ing)?|error|critical|fatal)"', re.IGNORECASE)
+_LEVEL = lazy(
+    rb'"(?:level|lvl|levelname|severity)":\s?"(debug|info|notice|warn(?:ing)?|error|critical|fatal)"', re.IGNORECASE
+)
 _SECONDS = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
 _ZONE = rb"(?:Z|[+-]\d\d:?\d\d)"
 _MONTH_AND_TIME = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
