@@ -9,14 +9,13 @@ from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.model.lines import is_date, stamp_seconds
-from onbox.logs.model.segments import HEAD_LETTERS, HEAD_LINES, is_banner, is_pause
+from onbox.logs.model.segments import HEAD_LETTERS, HEAD_LINES, RULES, is_banner, is_pause
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STAMP_WITHIN = 80  # letters of a line
-_RULES = frozenset("=*#-")
 _OF_SEVERAL = lazy(r"\d\s?(?:/|of)\s?\d")  # `=== run 2/5 ===` is the count of one program
 
 
@@ -56,7 +55,7 @@ class Again:
 
     def take(self, text: str, line: int) -> None:
         """Note what a line tells of the time, and of a new run."""
-        if text[:1] in _RULES and is_banner(text) and not _OF_SEVERAL.search(text):
+        if text[:1] in RULES and is_banner(text) and not _OF_SEVERAL.search(text):
             self.headed = line
         stamp = stamp_seconds(text[:STAMP_WITHIN])
         if is_pause(self.stamp, stamp):

@@ -21,7 +21,7 @@ HEAD_LINES = 6
 HEAD_LETTERS = 8  # a shorter line is no head that one could know again
 SHORT_LETTERS = 4  # but a headline of a few letters may be known beside another line
 A_DATE = b"date"  # the form of every line that is a date and nothing else
-_RULES = frozenset("=*#-")
+RULES = frozenset("=*#-")
 _DATED = lazy(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 PAUSE_SECONDS = 600  # between two lines, by their time stamps: the program was not running, or all but stood still
 FIRST_COUNTS = 8  # lines of progress from which it is learned where the counters begin
@@ -97,7 +97,7 @@ class Beginning:
         if form == self.newest:
             self.loops.add(form)
         self.newest = form
-        letters = SHORT_LETTERS if text[:1] in _RULES or form == A_DATE else HEAD_LETTERS
+        letters = SHORT_LETTERS if text[:1] in RULES or form == A_DATE else HEAD_LETTERS
         if len(self.head) < HEAD_LINES and form not in self.head and sum(map(_is_letter, form)) >= letters:
             self.head.append(form)
             for count in counts_of(message(text).text)[:1]:
@@ -117,7 +117,7 @@ class Beginning:
         counts_on = self.again[form] = self._counts_on(form, text)
         if len(self.again) > 1:
             return not all(self.again.values())
-        known = letters >= HEAD_LETTERS or (text[:1] in _RULES and _DATED.search(text) is not None)
+        known = letters >= HEAD_LETTERS or (text[:1] in RULES and _DATED.search(text) is not None)
         return form == self.head[0] and known and not counts_on
 
     def _counts_on(self, form: bytes, text: str) -> bool:

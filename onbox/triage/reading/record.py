@@ -47,8 +47,12 @@ class Fault(NamedTuple):
     informed_before: int = 0
 
     @property
-    def ended_container(self) -> str:
-        """The container that it says has ended with a code, as a line's source names it; "" if it says that of none."""
+    def ended_writer(self) -> str:
+        """Who has surely ended, as a line's source names him: a container of which docker compose tells a code, or who
+        refused his command line; "" if it says that of none.
+        """
+        if self.row.id == "usage":
+            return self.source
         found = _CONTAINER_ENDED.match(self.text) if self.row.id == "launcher" else None
         return f"{found[1]} | " if found else ""
 
@@ -123,9 +127,8 @@ class LogAttempt:
         """How many life signs came after a fault."""
         if self.progress <= fault.progress_before:
             return 0
-        ended = fault.ended_container or (fault.source if fault.row.id == "usage" else "")
-        if ended:  # whatever the others do
-            return self.steps.signs_of(ended, fault.progress_before)
+        if fault.ended_writer:  # whatever the others do
+            return self.steps.signs_of(fault.ended_writer, fault.progress_before)
         return self.steps.signs_after(fault.progress_before, fault.source, uncaught=fault.severity == PROVEN)
 
     @property

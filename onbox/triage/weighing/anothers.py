@@ -96,11 +96,10 @@ def is_of_an_ended_container(fault: Fault, scene: Scene) -> bool:
     """Whether a container's own refusal of its command line, or what docker compose tells of its end, is the last that
     is heard of it.
     """
-    name = fault.ended_container or (fault.source if fault.row.id == "usage" else "")
-    if not name or scene.exited_zero:
+    if not fault.ended_writer or scene.exited_zero:
         return False
     since = (line for line in scene.record.tail if line.number > fault.number)
-    return not any(writer_of(message(line.text).source) == writer_of(name) for line in since)
+    return not any(writer_of(message(line.text).source) == writer_of(fault.ended_writer) for line in since)
 
 
 def is_a_peers(fault: Fault, scene: Scene) -> bool:
