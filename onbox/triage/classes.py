@@ -124,6 +124,8 @@ CLASSES: tuple[FailureClass, ...] = (
 )
 
 # What to do where the rule knows more than its class.
+IN_DOUBT = "exit-0-beside-a-fault"  # the rule of an end with 0 whose log tells of a failure
+
 RULE_REMEDIES = {
     "stalled": "It stood still until it was ended: the end of its log and its stacks (beside the log, where py-spy is "
     "installed) say where. See that it cannot hang there again, then resume.",
@@ -139,7 +141,7 @@ RULE_REMEDIES = {
     "bare-killed": "Killed without a traceback is most often the cgroup's OOM killer: look at oom_kill in "
     "memory.events. Size the workers by memory.max, not by the number of CPUs; then resume.",
     "nothing-written": "The log is empty: see whether the program runs, and where its output goes.",
-    "exit-0-beside-a-fault": "It ended with exit code 0, yet its log tells of a failure: see whether the code was lost "
+    IN_DOUBT: "It ended with exit code 0, yet its log tells of a failure: see whether the code was lost "
     "on the way (`|| true`, a pipe without `set -o pipefail`), and look at its results before they are used.",
     "start-values": "Nothing was sampled: the model gives no number where it begins. Look for NaN in the data, for "
     "values outside the support of a likelihood or prior, and set other start values; then start anew.",

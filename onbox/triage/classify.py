@@ -15,7 +15,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.regex import lazy
 from onbox.triage.case_remedies import remedy_of
-from onbox.triage.classes import may_repeat
+from onbox.triage.classes import IN_DOUBT, may_repeat
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
@@ -41,7 +41,6 @@ NO_ROOM_BYTES = 1 << 16  # free: less than a buffer's worth of log
 NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
 NOTHING = Evidence()
 NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
-IN_DOUBT = "exit-0-beside-a-fault"
 ENDED_WELL = "ended-well"
 _GPU = lazy(r"gpu|cuda|hip|bfc", re.IGNORECASE)
 _SMALL = (

@@ -172,6 +172,28 @@ def test_a_sign_in_the_log_refuses_an_exit_code_of_zero(box: Box, line: str, set
     assert line.partition("echo ")[2].partition(";")[0].rpartition(" ")[2] in failed["reason"]
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("python3 -c 'raise ValueError(1)' || true", "code_error, line 3: ValueError: 1"),
+        ("echo all parts written; echo results incomplete", "line 2: results incomplete"),
+        ("for i in 1 2 3; do echo step $i/3 elbo=nan; done", "divergence, line 1: step 1/3 elbo=nan"),
+    ],
+)
+def test_a_log_that_tells_of_a_failure_beside_exit_code_0_is_told_beside_done(box: Box, line: str, told: str) -> None:
+    assert box.onbox("chain", f"train={line}").returncode == 0
+    (says,) = box.marker("train_DONE")["warnings"]
+    assert says.startswith("it ended with 0, yet its log tells of a failure: ") and says.endswith(told), says
+    assert box.status()["warnings"] == [f"train: {says}"]
+
+
+@pytest.mark.parametrize("line", ["echo 0 errors, 0 failed", "echo step 1/1 loss nan"])
+def test_words_of_trouble_and_a_loss_that_is_ignored_are_no_warning(box: Box, line: str) -> None:
+    (box.project / "onbox.toml").write_text(f"[stages.train]\ncmd = '{line}'\nfinite_loss = false\n")
+    assert box.onbox("chain").returncode == 0
+    assert "warnings" not in box.marker("train_DONE")
+
+
 def test_an_attempt_that_trains_nothing_does_not_wash_a_lost_loss(box: Box) -> None:
     line = 'if [ "$ONBOX_RESUME" = 1 ]; then echo nothing left to train; else echo step 1/1 loss nan; fi'
     config = f"[stages.train]\ncmd = {json.dumps(line)}\nfinite_loss = 'refuse'\n"

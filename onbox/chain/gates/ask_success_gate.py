@@ -38,12 +38,13 @@ COARSE_SECONDS = 0.1  # a file's times follow a coarser clock than the journal's
 
 class GateAnswer(NamedTuple):
     """looks: what was found of each artifact. findings: what does not hold; empty means success. warnings: what is to
-    be told beside it.
+    be told beside it. loss: the last one, if it is not finite.
     """
 
     looks: tuple[ArtifactLook, ...]
     findings: tuple[GateFinding, ...]
     warnings: tuple[str, ...]
+    loss: str = ""
 
 
 def ask_gate(
@@ -72,7 +73,7 @@ def ask_gate(
         loss=loss,
         earlier_seconds=known.spent_seconds,
     )
-    return GateAnswer(looks, findings, warnings_of(stage, loss))
+    return GateAnswer(looks, findings, warnings_of(stage, loss), loss)
 
 
 def picture_of_added(stage: Stage, folder: str, known: StageHistory) -> dict[str, Any]:

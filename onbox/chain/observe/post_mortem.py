@@ -1,4 +1,5 @@
-"""Why an attempt failed: its log, its end and its box, weighed by triage in a child of the runner.
+"""Why an attempt failed, or what speaks against its success: its log, its end and its box, weighed by triage in a child
+of the runner.
 
 A child, because a failed attempt's log may be huge, a user's own regular expression may never end, and the runner stays
 small. If the child does not answer, the class is what the end alone proves.
@@ -21,7 +22,7 @@ from onbox.system.child_query import ChildQuery, Silence
 from onbox.system.files import open_plain, read_tail
 from onbox.system.self_exec import bare_child_words
 from onbox.system.time_limit import TooLong, time_limit
-from onbox.triage.classes import REMEDIES
+from onbox.triage.classes import IN_DOUBT, REMEDIES
 from onbox.triage.evidence import NO_PROOF_RULES, Evidence, EvidenceEnd, classify_end
 from onbox.triage.rules.rows import UserRow
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from onbox.triage.verdict import Diagnosis
 
 PATIENCE_SECONDS = 60.0
+DOUBT_PATIENCE_SECONDS = 20.0  # the next stage waits for it
 USER_ROWS_SECONDS = 15.0  # with rows of the user's own; then the log is read without them
 HEAD_BYTES = 8 << 20  # of a longer log its beginning (which run is this?) and its end are read
 TAIL_BYTES = 64 << 20
@@ -70,26 +72,36 @@ def examine(
     end = EvidenceEnd(ended.exit_code, ended.signal, ended.cause, tuple(gates), oom_kills)
     if ended.cause == "not_started":
         return _from_end(end, "")._replace(confidence="high")  # a log there may be is of an earlier attempt
-    request = {
-        "log": log,
-        "folder": folder,
-        "rows": list(rows),
-        "evidence": {
-            "exit_code": ended.exit_code,
-            "signal": ended.signal,
-            "cause": ended.cause,
-            "gates": list(gates),
-            "oom_kill_delta": oom_kills,
-            "process_alive": False,
-        },
+    evidence = {
+        "exit_code": ended.exit_code,
+        "signal": ended.signal,
+        "cause": ended.cause,
+        "gates": list(gates),
+        "oom_kill_delta": oom_kills,
+        "process_alive": False,
     }
+    found = _ask({"log": log, "folder": folder, "rows": list(rows), "evidence": evidence}, PATIENCE_SECONDS)
+    return _from_end(end, found) if isinstance(found, str) else found
+
+
+def examine_success(log: str, folder: str) -> Cause | str | None:
+    """What the log of an attempt that ended with 0 tells of a failure; None: nothing. A text: why nobody could look."""
+    evidence = {"exit_code": 0, "gates": [], "process_alive": False}
+    found = _ask({"log": log, "folder": folder, "rows": [], "evidence": evidence}, DOUBT_PATIENCE_SECONDS)
+    if isinstance(found, str) or found.trouble:
+        return found if isinstance(found, str) else found.trouble
+    return None if found.failure_class == "success_healthy" else found
+
+
+def _ask(request: Mapping[str, Any], patience_seconds: float) -> Cause | str:
+    """The child's answer; a text: why there is none."""
     asker = ChildQuery(bare_child_words("onbox.chain.observe.post_mortem", "serve()"), name="triage")
     try:
         asker.ask(json.dumps(request).encode("ascii"))
-        answer = asker.answer(PATIENCE_SECONDS)
-        return _from_end(end, answer.why) if isinstance(answer, Silence) else _cause_from(json.loads(answer))
+        answer = asker.answer(patience_seconds)
+        return answer.why if isinstance(answer, Silence) else _cause_from(json.loads(answer))
     except (ValueError, KeyError, TypeError) as error:
-        return _from_end(end, f"triage answered with junk: {error}")
+        return f"triage answered with junk: {error}"
     finally:
         asker.close()
 
@@ -129,7 +141,7 @@ def answer(request: Mapping[str, Any]) -> Cause:
         reading = _Reading(request["log"])
         verdict = classify(reading.blocks(), Evidence(**fields))
         reading.trouble = reading.trouble or f"[[triage]] left out: it took over {USER_ROWS_SECONDS:.0f} s on this log"
-    verdict = _without_farewell(verdict, request["log"])
+    verdict = _with_the_doubt(_without_farewell(verdict, request["log"]))
     number = verdict.line_number
     return Cause(
         failure_class=verdict.failure_class,
@@ -144,6 +156,14 @@ def answer(request: Mapping[str, Any]) -> Cause:
         traceback=verdict.traceback,
         trouble=reading.trouble,
     )
+
+
+def _with_the_doubt(verdict: Diagnosis) -> Diagnosis:
+    """Of an end with 0 that the log speaks against: what it tells of."""
+    if verdict.rule != IN_DOUBT:
+        return verdict
+    told = verdict.secondary[0]
+    return verdict._replace(failure_class=told.failure_class, line=told.line, line_number=told.line_number)
 
 
 def _without_farewell(verdict: Diagnosis, log: str) -> Diagnosis:

@@ -10,6 +10,7 @@ from onbox.chain.artifacts.on_disk import StopAsked, picture
 from onbox.chain.command.command_files import SCRIPTS
 from onbox.chain.command.environment import attempt_assignment
 from onbox.chain.gates.ask_success_gate import GateAnswer, ask_gate, ended_from_record, picture_of_added
+from onbox.chain.gates.doubt import doubt
 from onbox.chain.gates.success_gate import Ended, GateFinding, haste_warning, judge, signal_of
 from onbox.chain.observe.detect_watch import DetectedAttempt
 from onbox.chain.observe.resume_pairs import ResumePairs
@@ -321,7 +322,7 @@ class StageRun:
             return StageLeaves.STOPPED  # its slot tells how it ended: whoever resumes judges it
         if verdict.findings:
             return self._fail(number, ended, (*verdict.findings, *self._changed_scripts()))
-        verdict = self._with_haste(self._with_changed_scripts(verdict), ended)
+        verdict = self._with_doubt(self._with_haste(self._with_changed_scripts(verdict), ended), log, ended)
         self.warnings = verdict.warnings
         self._success = ended, verdict
         return StageLeaves.DONE
@@ -337,6 +338,10 @@ class StageRun:
         spent = self.history.facts.spent_seconds(self.stage.name)
         took = None if spent is None or ended.duration_seconds is None else spent + ended.duration_seconds
         told = haste_warning("it", took, self.stage.expected_seconds)
+        return verdict._replace(warnings=(*verdict.warnings, *told))
+
+    def _with_doubt(self, verdict: GateAnswer, log: str, ended: Ended) -> GateAnswer:
+        told = doubt(self.stage, log, self.folder, ended, loss_is_told=bool(verdict.loss))
         return verdict._replace(warnings=(*verdict.warnings, *told))
 
     def _conclude_tracker(self, ended: Ended) -> None:

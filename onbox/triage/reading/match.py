@@ -235,6 +235,8 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     of_make = row.id == "launcher" and _OF_MAKE.match(said.text)
     if of_make or (row.fatal and not written_down and not _is_quoted(row, text)):
         return PROVEN
+    if said.level is None and signs.UNCAUGHT.match(text):
+        return PROVEN
     if said.level in BAD_LEVELS:
         return LOGGED
     if trace is not None and trace.frames and row.explains >= BUG:

@@ -104,6 +104,10 @@ _GOES_ON = (
     r"|\bdefaults? (?:stays?|apply|applies|(?:are|is) \w{2,8})\b|\bwith (?:the )?defaults\b|\btolerated\b"
 )
 # A helper that has died is there again, or another one instead.
+UNCAUGHT = lazy(  # only a runtime writes so, and of what nobody caught: Ruby, PHP, Lua
+    r"\S{1,200}:\d{1,7}:in .{1,400} \((?:[A-Z]\w{0,40}::){0,4}[A-Z]\w{1,60}\)$"
+    r"|(?:PHP )?Fatal error: {1,4}Uncaught |lua(?:jit|\d(?:\.\d)?)?: \S{1,200}:\d{1,7}: "
+)
 BEGUN_ANEW = lazy(
     r"\b(?:start\w*|bring\w*|brought) (?:it|them)\b.{0,12}\b(?:anew|again|back)\b|\btook (?:over|its place)\b"
     r"|\b(?:re-?(?:start|spawn|launch)(?:ed|ing)) (?:it|them|the (?:worker|helper|server|loader))\b"

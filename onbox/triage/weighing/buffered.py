@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
+from onbox.triage.reading import signs
 from onbox.triage.reading.match import QUIET_LEVELS
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.rules.rows import CAUSE, DEATH
@@ -31,16 +32,16 @@ def _is_told_between(fault: Fault, scene: Scene) -> bool:
 def was_overtaken(fault: Fault, scene: Scene) -> bool:
     """Whether what follows a program's last exception is only what had waited in the buffer of its standard output."""
     attempt, trace = scene.attempt, fault.trace
-    if scene.exited_zero or _is_told_between(fault, scene):
+    if scene.exited_zero:
+        return False
+    if trace is None and signs.UNCAUGHT.match(fault.text):
+        return _waited_behind(fault, scene)  # a runtime's logger may wait as well
+    if _is_told_between(fault, scene):
         return False
     if attempt.informed - fault.informed_before >= INFORMED:
         return False  # no logger waits
     if trace is None and fault.row.id in _ENDS_PROGRAM and attempt.progress > fault.progress_before:
-        return (
-            attempt.success is None
-            and _stands_right_before(fault, scene)
-            and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
-        )
+        return _stands_right_before(fault, scene) and _waited_behind(fault, scene)
     if trace is None and fault.row.explains >= CAUSE and fault.severity > WEAK and not fault.handled:
         end = attempt.last_progress.number if attempt.last_progress else 0
         if end < fault.number:
@@ -64,6 +65,12 @@ def was_overtaken(fault: Fault, scene: Scene) -> bool:
     if last is not None and says_done(last.text):
         return False  # which nobody says who was not there any more
     return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=trace.cut)
+
+
+def _waited_behind(fault: Fault, scene: Scene) -> bool:
+    """Whether the steps behind a death begin where none had been told before, and nobody says that they were all."""
+    attempt = scene.attempt
+    return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
 
 
 def _stands_right_before(fault: Fault, scene: Scene) -> bool:
