@@ -233,9 +233,8 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return WEAK
     written_down = row.id == "fatal-level" and said.level == "ERROR"
     of_make = row.id == "launcher" and _OF_MAKE.match(said.text)
-    if of_make or (row.fatal and not written_down and not _is_quoted(row, text)):
-        return PROVEN
-    if said.level is None and signs.UNCAUGHT.match(text):
+    of_a_runtime = said.level is None and signs.UNCAUGHT.match(text)
+    if of_make or of_a_runtime or (row.fatal and not written_down and not _is_quoted(row, text)):
         return PROVEN
     if said.level in BAD_LEVELS:
         return LOGGED

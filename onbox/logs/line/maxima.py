@@ -1,0 +1,135 @@
+"""The exact maxima that a line tells in words: of a sentence, a configuration, a command that is shown. Pure."""
+
+from __future__ import annotations
+
+from onbox.logs.line.numbers import COUNT, is_exact, parse_count
+from onbox.logs.line.words import EVALUATION, LOOK_BACK, OF_EARLIER, UNIT_WORD, UNITS
+from onbox.regex import lazy
+
+_FOR_MAX = lazy(
+    rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
+    rf"|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
+    rf"(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
+    r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
+)
+_EVERY = lazy(
+    r"(?i)(?<![a-z])(?:time|taken|took|every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
+)  # `an evaluation is run every 500 iterations`
+_SO_MANY = lazy(
+    rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
+)
+_RUN = lazy(r"^run\s{1,20}(\d{1,15})$")  # LAMMPS
+_ANNOUNCED = lazy(  # `Indexing 12,500 documents`
+    rf"(?i)(?:^|[-:|\]]\s{{1,4}})\s{{0,4}}[a-z]{{3,18}}ing (?:all |the )?({COUNT})"
+    rf" ({UNIT_WORD})(?![a-z/])"
+)
+# `integrating to t=50.0 (5000 steps)`, `10 epochs -> 2500 optimizer updates`, `population 80, 900 ticks`
+_IN_A_LIST = lazy(
+    rf"(?i)(?:^|[,;:(>=|])\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}} )?"
+    r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
+    r"(?=\s?[,;).|]|\s*$)"
+)
+_LISTED_SETTING = lazy(
+    rf"(?i)[a-z\d], (epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
+)  # `backend gloo, epochs 8`
+_ALL_TOLD = lazy(
+    rf"(?i)(?<![a-z])(?:total(?:l?ing|s)?|budget)(?: of)? ({COUNT}) (?:[a-z]{{1,12}} )?({UNIT_WORD})(?![a-z])"
+)
+_LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
+_NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(?=[)\],])")  # `('n_gen', 40)`
+_PLAN = lazy(r"^1\.\.(\d{1,9})(?: #.*)?$")  # of the Test Anything Protocol
+_PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
+_SET_TO = lazy(
+    rf"(?i)(?:max(?:imum)?|total|num(?:ber of)?)[_ ](?:train(?:ing)?[_ ])?({UNIT_WORD})\W{{0,3}}\s"
+    rf"(?:(?:was|is|has been|will be) )?(?:set|limited|equal) to ({COUNT})(?![\w.]*\d)"
+    rf"|(?<![a-z])param(?:eter)?\s{{1,4}}((?:epoch|step|iter|iteration|update)s): ({COUNT})$"
+    rf"|(?<![\w.,/-])({COUNT}) ({UNIT_WORD}) (?:requested|scheduled|planned|in total|to (?:do|go|run|process))(?![a-z])"
+    rf"|(?<![\w.,/-])({COUNT}) (?:max(?:imum)?|total) ({UNIT_WORD})(?![a-z])(?!\s?[:=/])"
+)  # `max_steps was set to 5000`, `Config param steps: 5000`, `1000000 generations requested`
+_LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
+_DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
+_AND_WORD = lazy(r"\d (?:max|total)| (?:requested|scheduled|planned|in total)(?![a-z])")
+_OPTION = lazy(  # of a command that is shown: `+ python train.py --epochs 80 --bs 16`
+    r"(?i)\s--(?:(?:num|n|max|total)[-_])?(?:train(?:ing)?[-_])?(epochs|iterations|iters|episodes)"
+    rf" ({COUNT})(?![\w.:/-])"
+)
+_SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
+_UNTIL = lazy(
+    rf"(?i)(?<![a-z])(?:up to|until|till|through|stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
+    rf"(epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)\s{{1,4}}({COUNT})(?![\w.]*\d)"
+)
+
+
+def read_maxima(text: str) -> list[tuple[str, int]]:
+    """The exact maxima that a line tells in words, by unit."""
+    maxima = _set_to(text)
+    for found in _FOR_MAX.finditer(text):
+        count = parse_count(found[1])
+        every = _EVERY.search(text, max(0, found.start() - LOOK_BACK), found.end())
+        if not every and not count.rounded and count.value > 0 and is_exact(text, *found.span(1)):
+            maxima.append((UNITS[found[2].lower()], int(count.value)))
+    maxima += _of_pairs(text)
+    maxima += [told for one in _LISTED_SETTING.finditer(text) for told in _exact_of(one[1], one[2])]
+    so_many = _SO_MANY.match(text)  # GROMACS: `20000 steps,     40.0 ps.`
+    if so_many and not parse_count(so_many[1]).rounded:
+        maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
+    length = _LENGTH.match(text)
+    if length:
+        maxima.append(("byte", int(length[1])))
+    declared = _DECLARED.match(text)
+    if declared:
+        maxima.append(("step", int(declared[1])))
+    command = _RUN.match(text)
+    if command:
+        maxima.append(("step", int(command[1])))
+    plan = _PLAN.match(text)
+    if plan:
+        maxima.append(("test", int(plan[1])))
+    passes = _PASSES.search(text) if " passes over" in text else None
+    if passes:
+        maxima.append(("epoch", int(passes[1])))
+    return maxima
+
+
+def _of_pairs(text: str) -> list[tuple[str, int]]:
+    """The maxima that stand beside their words in some settled phrase."""
+    found = [
+        (one[1], one[2]) for pattern in (_UNTIL, _LAST_ONE, _NAMED_SETTING, _OPTION) for one in pattern.finditer(text)
+    ]
+    found += [(one[2], one[1]) for one in _ALL_TOLD.finditer(text)]
+    return [told for word, number in found for told in _exact_of(word, number)]
+
+
+def read_announced(text: str) -> list[tuple[str, int]]:
+    """How many things a line says that the work begun here is about."""
+    if EVALUATION.search(text):
+        return []
+    found = _ANNOUNCED.search(text) if "ing " in text else None
+    if found is None:
+        found = _IN_A_LIST.search(text)
+        near = text[max(0, found.start() - LOOK_BACK) : found.end()] if found else ""
+        found = None if _EVERY.search(near) or OF_EARLIER.search(near) else found
+    return [] if found is None else _exact_of(found[2], found[1])
+
+
+def _exact_of(word: str, number: str) -> list[tuple[str, int]]:
+    count = parse_count(number)
+    whole = not count.rounded and float(count.value).is_integer() and count.value > 1
+    return [(UNITS[word.lower()], int(count.value))] if whole else []
+
+
+def _set_to(text: str) -> list[tuple[str, int]]:
+    """The maximum that a sentence or a line of a configuration sets."""
+    found = _SET_TO.search(text) if " to " in text or "param" in text or _AND_WORD.search(text) else None
+    if found is None:
+        return []
+    number, word = next((number, word) for number, word in _SET_GROUPS if found[number])
+    count = parse_count(found[number])
+    if (
+        count.rounded
+        or count.value < 1
+        or not float(count.value).is_integer()
+        or not is_exact(text, *found.span(number))
+    ):
+        return []
+    return [(UNITS[found[word].lower()], int(count.value))]

@@ -1,0 +1,180 @@
+"""A number after any words, which is a counter only if later lines go on from it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.line.displays import METRICS
+from onbox.logs.line.numbers import parse_count
+from onbox.logs.line.sights import CounterSight
+from onbox.logs.line.words import (
+    A_PIECE,
+    ANY_WORD,
+    AUXILIARY,
+    EVALUATION,
+    LOOK_BACK,
+    NO_SHARE,
+    NO_SHARE_AFTER,
+    NOT_PROGRESS,
+    UNITS,
+    WEAK_WORDS,
+)
+from onbox.logs.loops import TRIED_AGAIN
+from onbox.logs.model.lines import message
+from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    import re
+
+_WHOLE = r"(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(?!\d)"
+_ANY_FRACTION = lazy(
+    rf"(?<![\w.,/:-])[A-Z]?(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,12}}\[?(?P<max>{_WHOLE})"
+    r"(?![\w/%-]|\.(?!\.)|:\S|,\d|\s?[kKMGT]i?B)"  # but `Quantizing layer 3/32...`
+)
+_INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{3,20}) #?(\d{1,6})/(\d{1,6}): ")
+_FIELDS_OF = lazy(r"(?<![\w.])[a-z_]{1,12}=(?P<current>\d{1,12}),?\s{1,4}(?:of|total|max)=(?P<max>\d{1,12})(?![\w.])")
+# `20/1319  accuracy: 55%`, `29/50 acc 0.29`
+_MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}(?:\s?[:=]\s?\d|\s\d{1,9}\.\d)")
+# of a difference that a test shows; of a table with a frame
+_NOT_OF_THE_WORK = lazy(r"[-+] ?$|\s*(?:[│┃║]|\| [a-z]{3,12} $)")
+_PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
+_WORKS_ON = lazy(r"(?i)(?:^|[-:|\]]\s{1,4})\s{0,4}[a-z]{3,14}ing [a-z]{3,12} ?#?$")  # `Processing volume 12 of 233`
+_IS_DONE = lazy(
+    r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
+    r"|tokeni[sz]ed|uploaded"
+    r"|downloaded|indexed|merged|saved)\b"
+)
+
+
+def read_moving(text: str) -> list[CounterSight]:
+    """A count of a count after any words, such as `Simulation rep 37 of 200`: a counter if it goes on as one."""
+    found = _ANY_FRACTION.search(text) or _FIELDS_OF.search(text)
+    if not found:
+        return []
+    label = METRICS.sub(" ", text[: found.start()])
+    if _NOT_OF_THE_WORK.match(label):
+        return []
+    current, most = (int(found[name].replace(",", "")) for name in ("current", "max"))
+    if current > most or most < 2 or NO_SHARE.search(label[-LOOK_BACK:]):
+        return []
+    rule = "moving"
+    if NOT_PROGRESS.search(label[-LOOK_BACK:]) and not (
+        _PART_OF_DATA.search(label) and (_IS_DONE.match(text, found.end()) or _WORKS_ON.search(label))
+    ):
+        if not A_PIECE.search(label):
+            return []
+        rule = "piece"
+    if TRIED_AGAIN.match(text, found.end()):
+        return []
+    if NO_SHARE_AFTER.match(text, found.end()) and not (found.start() == 0 and _MEASURED.match(text, found.end())):
+        return []
+    kind = "aux" if AUXILIARY.search(label) else "moving"
+    if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
+        kind = "val"
+    named = ANY_WORD.findall(label)
+    closes = label.endswith("(") and text[found.end() :].strip() == ")"  # `Processing category bottle (1/8)`
+    words = " ".join(word.lower() for word in (named[:1] if closes else named[-2:]))
+    return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, rule)]
+
+
+def read_leading_index(text: str, sights: list[CounterSight]) -> list[CounterSight]:
+    """`model 4/5: batch 60/96`: which of several things a line tells another counter of."""
+    found = _INDEX_FIRST.match(text) if any(sight.maximum is not None for sight in sights) else None
+    if found is None:
+        return []
+    word, most = found[1].lower(), int(found[3])
+    if NOT_PROGRESS.search(word) or any(sight.unit == UNITS.get(word) for sight in sights):
+        return []
+    return [CounterSight(f"moving {word}/{most}", "step", "moving", int(found[2]), most, False, "moving")]
+
+
+class _Form(NamedTuple):
+    """A number that leads a line, behind a logger's prefix; `word` says what is counted, if the form has that group.
+    key: of the counter, by its word. unit: None: that of its word. holds: what the line must hold, "" for nothing.
+    of_the_work: neither a word of something else nor a line of an evaluation.
+    """
+
+    pattern: re.Pattern[str]
+    key: str
+    unit: str | None
+    example: str
+    holds: str = ""
+    rule: str = "weak"
+    of_the_work: bool = False
+
+
+_THINGS = "|".join(WEAK_WORDS)
+# The first that a line has, where it shows no other counter.
+_LEADING = (
+    _Form(
+        lazy(r"(?i)(?P<word>[a-z]{3,20})[ #]{1,6}(?P<current>\d{1,12})(?![\w./%-])(?=.{0,80}loss\W{1,4}\d{1,12}\.\d)"),
+        "moving {}",
+        "step",
+        "Snapshot 4000 saved, average loss: 90.7",
+        holds="loss",
+        of_the_work=True,
+    ),
+    _Form(
+        lazy(r"\W{0,8}(?P<current>\d{1,9})(?:st|nd|rd|th) (?P<word>[A-Za-z]{3,20})\W{0,8}$"),
+        "moving nth {}",
+        "step",
+        "382th run",
+        of_the_work=True,
+    ),
+    _Form(
+        lazy(rf"(?i)\W{{0,8}}(?P<word>{_THINGS}) #?(?P<current>\d{{1,9}})(?=$|[,:|]| -| [a-z]{{2,12}}ed\b)"),
+        "moving {}",
+        None,
+        "Sample 12, accuracy: 0.9",
+    ),
+    _Form(lazy(r"(?i)\W{0,4}(?P<word>run) ?\[(?P<current>\d{1,9})\]:?$"), "moving {}", None, "run [250]:"),
+    _Form(
+        lazy(r"(?:[Tt]ime =|(?i:increment)[ =:]{1,3}) ?(?P<current>(?!0s?$)\d{1,9}(?:\.\d{1,18})?)s?$"),
+        "moving time",
+        "step",
+        "Time = 341",
+        rule="solver-time",
+    ),
+)
+_TIMESTEP = _Form(
+    lazy(r"\s{0,8}t=\s{0,12}(?P<current>\d{1,12})(?=[\s,;|].*=)"),
+    "moving t",
+    "timestep",
+    "t=5000 ep=33 loss=0.86",
+    holds="t=",
+)
+_BESIDE = _Form(
+    lazy(rf"(?i)\W{{0,8}}(?P<word>{_THINGS}) #?(?P<current>\d{{1,9}}) [a-z]{{3,12}} \d"),
+    "moving {}",
+    None,
+    "frame 14685 episode 260",
+)
+
+
+def read_leading(text: str) -> list[CounterSight]:
+    """The number that leads a line which shows no other counter."""
+    said = message(text).text
+    return next(filter(None, (_read(form, said) for form in _LEADING)), [])
+
+
+def read_timestep(text: str) -> list[CounterSight]:
+    """`t=5000 ep=33 loss=0.86`: the timestep, beside whatever else is counted."""
+    return _read(_TIMESTEP, text)
+
+
+def read_beside(text: str) -> list[CounterSight]:
+    """`frame 14685 episode 260`: what leads the line, beside another counter."""
+    return _read(_BESIDE, message(text).text)
+
+
+def _read(form: _Form, said: str) -> list[CounterSight]:
+    found = form.pattern.match(said) if form.holds in said else None
+    if found is None:
+        return []
+    word = (found.groupdict().get("word") or "").lower()
+    if form.of_the_work and (NOT_PROGRESS.search(word) or EVALUATION.search(said)):
+        return []
+    unit = form.unit or UNITS.get(word, "iter")
+    current = parse_count(found["current"]).value
+    return [CounterSight(form.key.format(word), unit, "moving", current, None, False, form.rule)]
