@@ -9,7 +9,7 @@ from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.model.lines import is_date, stamp_seconds
-from onbox.logs.model.segments import HEAD_LETTERS, HEAD_LINES, RULES, is_banner, is_pause
+from onbox.logs.model.segments import HEAD_LETTERS, HEAD_LINES, RULES, THING_NUMBERED, is_banner, is_pause
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ class Again:
         since. complete: a counter stands at its end. The first two lines, one behind the other, tell it alone; the
         first one only if it was over or complete, and after a pause or a headline.
         """
+        thing = THING_NUMBERED.match(text)
+        if thing is not None and int(thing[1]) > 1:
+            return False
         told = form(text)
         if counting and told == self.forms[0] not in self.forms[1:2]:
             apart = 0 < max(self.paused, self.headed) >= line - HEAD_LINES

@@ -38,7 +38,8 @@ _MADE = lazy(
         "consistent identical collected gathered processed rendered compiled ingested computed calculated simulated "
         "sampled labeled labelled annotated translated summarized drawn plotted printed reported recorded counted "
         "approved frozen filled covered tokenized embedded encoded decoded downloaded "
-        "clustered ranked sorted deduplicated split shuffled mirrored"
+        "clustered ranked sorted deduplicated split shuffled mirrored fetched extracted imported inserted "
+        "scanned crawled scraped measured benchmarked"
     )
     + r")\b"
     r"|\b(?:geschrieben|gespeichert|fertig|abgeschlossen|erledigt|erstellt|écrite?s?|enregistrée?s?|terminée?s?|sauvegardée?s?"

@@ -37,9 +37,16 @@ if TYPE_CHECKING:
     from onbox.triage.rules.rows import RuleRow
 
 BEFORE, AFTER = 12, 25  # lines
+ANNOUNCED = 2  # lines before
 WARNED = 4  # lines before: so near, a warning that a rule knows is the reason
 EMPTY_ROWS = (*VAGUE_ROWS, "other-languages", "launcher", "aborted", "crash-signal")
 _FOLLOW = ("user_interrupt", "preempted", "time_limit", "nccl_or_distributed")  # what launchers sum up with
+_TAKES_UP = lazy(
+    r"\b(?:resum(?:e|ing)|restor(?:e|ing)|continuing"
+    r"|(?:loading|reading) (?:the )?(?:last |saved )?(?:checkpoint|snapshot|state)"
+    r"|(?:checkpoint|snapshot|state) file)\b",
+    re.IGNORECASE,
+)
 _ROOT = lazy(r"^\s*Caused by:? ", re.IGNORECASE)  # Java: the last one of a chain is what happened first
 
 
@@ -49,6 +56,12 @@ class _Told(NamedTuple):
     line: SeenLine
     row: RuleRow
     weight: tuple[int, int]
+
+
+def reads_state(cause: Fault, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether the program said right before that it takes up what it had saved: what it cannot read then is no data."""
+    near = (line.text for line in tail if 0 < cause.number - line.number <= ANNOUNCED)
+    return any(_TAKES_UP.search(text) and not SMALL_TOOL.match(text) for text in near)
 
 
 def told_around(cause: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:

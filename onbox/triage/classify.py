@@ -14,6 +14,7 @@ from onbox.model.units import format_duration
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.regex import lazy
+from onbox.triage.around import reads_state
 from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import IN_DOUBT, may_repeat
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
@@ -155,6 +156,8 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
         at = SeenLine(cause.number, cause.text)
         return without_room._replace(rule="no-room-to-write", at=at, fault=cause)
     failure_class = _finer_class(cause, decision.attempt, evidence)
+    if failure_class == "data_error" and cause.trace is None and reads_state(cause, record.tail):
+        failure_class = "checkpoint_corrupt"
     goes_on = decision.lost and not _is_dead(evidence) and decision.attempt.success is None
     state = "dead"
     if goes_on:

@@ -65,6 +65,7 @@ _NOTHING_WRONG = lazy(
     r"|(?<!not )\b(?-i:PASS(?:ED)?|OK)\W{0,4}$"
     r"|(?:[a-z][\w ]{0,30}: [\d.]{1,12} - ){2}"  # or its shares
     r"|^\s{0,8}reason: (?:Missing output|Updated input|Input files|Forced|Code has|Params have)"  # of Snakemake
+    r"|^(?:reads|records|rows|samples|sequences|bases|pairs|variants|sites|items|files)\b[^:]{0,60}: [\d,.]{1,20}$"
     r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
     re.IGNORECASE,
 )
@@ -128,7 +129,8 @@ _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 _CODE = lazy(
     r"(?:code de (?:sortie|retour)|código de sal[ií]da|codice di uscita|exit-code|rückgabewert|код (?:выхода|завершения"
     r"|возврата)|退出码|退出代码|終了コード|종료 코드)\s?[:=]?\s?(?=(\d{1,3})\W{0,3}$)"
-    r"|\b(?:exit(?:ed|ing)?(?:[ _]?code)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit|died)\b"
+    r"|(?<![\w-])(?:exit(?:ed|ing)?(?:[ _]?code)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit"
+    r"|died)\b"
     r".{0,20}?"
     r"(?<![\d:.,-])(-?\d{1,3})\W{0,3}$",
     re.IGNORECASE,
@@ -207,10 +209,16 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
     points = bool(_POINTS_ELSEWHERE.search(death.text))
     if not points and (death.row.explains > DEATH or death.trace is not None):
         return None
+    was_killed = death.row.failure_class == "host_oom"  # whatever it asked its reader to choose
     near = [line for line in reversed(tail) if line.number < death.number or points]
     for line in [line for line in near if line.number != death.number][:LOOKED_AT]:
         said = message(line.text)
-        if line.number == death.number - 1 and said.level not in REMARK_LEVELS and asks_for_setting(said.text):
+        if (
+            not was_killed
+            and line.number == death.number - 1
+            and said.level not in REMARK_LEVELS
+            and asks_for_setting(said.text)
+        ):
             return _fault(MEANT, line, attempt)
         if progress_of(line.text, said):
             return None

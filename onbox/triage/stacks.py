@@ -28,7 +28,7 @@ FRAME = lazy(
     r"|upvalue|local|field)|^\s+while (?:executing|compiling)|^\s+invoked from within|^\s+\((?:file|procedure) \""
     r"|^Raised (?:at|by) |^Called from |^CallStack \(from|^\s+\(\w[\w ]{0,40}[\d.]{1,12}\) \S{1,200}:\d+:"
     r"|^Stacktrace:|^Stack trace:|^Backtrace\b|^goroutine \d+ \[|^#\d{1,4} {1,8}\S|^error: called from"
-    r"|^\s+\S{1,200}\.exs?:\d+:"
+    r"|^\s+\S{1,200}\.exs?:\d+:|^\s+@\s+0x[0-9a-f]{4,20} "
 )
 
 

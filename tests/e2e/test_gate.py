@@ -183,7 +183,8 @@ def test_a_sign_in_the_log_refuses_an_exit_code_of_zero(box: Box, line: str, set
 def test_a_log_that_tells_of_a_failure_beside_exit_code_0_is_told_beside_done(box: Box, line: str, told: str) -> None:
     assert box.onbox("chain", f"train={line}").returncode == 0
     (says,) = box.marker("train_DONE")["warnings"]
-    assert says.startswith("it ended with 0, yet its log tells of a failure: ") and says.endswith(told), says
+    assert says.startswith("it ended with 0, yet its log tells of a failure: ")
+    assert says.endswith(told)
     assert box.status()["warnings"] == [f"train: {says}"]
 
 

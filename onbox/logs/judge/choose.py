@@ -293,6 +293,8 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
         return False
     if any(_works_behind(other, counter, track) for other in track.counters.values()):
         return None  # an evaluation, perhaps, and nobody said that it is the last
+    if counter.made and inner is not None and counter.last > inner.last:
+        return True  # which is drawn no more
     return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
 
 

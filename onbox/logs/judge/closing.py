@@ -37,6 +37,7 @@ _BREAKS = lazy(rb"[\r\n]+")
 _EARLY_STOP = lazy(
     r"(?i)(?:^|[:\]|,(-]\s*|\btriggered\s|\bdue to\s)early[ -]?stop(?:ping|ped)?\b(?: (?:triggered|activated|reached))?"
     r"(?:,? (?:at|after|in|on) (?:(?:epoch|step|iteration|round|iter|update)s? ?#?\d{1,9}|\d{1,9} \w{3,12}))?\W*$"
+    r"|\bauto-?stopp(?:ed|ing)\b"
 )
 _OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`
     r"(?i)\b(?:early[ _-]?stop(?:ping)?|patience)\b\D{0,24}(?<!\d)(\d{1,6})\s?(?:/|of|out of)\s?\1(?!\d)"

@@ -56,6 +56,8 @@ _CLOSING = lazy(
     r"|\b(?:tiempo|tempo|temps) total\w*\b|\bgesamt(?:zeit|dauer)\b|总(?:共)?(?:耗时|用时)|\bqueue (?:is )?empty\b"
     r"|\((?:finished|completed?|done|success\w*)\)\W*$|^\W*(?-i:CONVERGENCE): (?-i:[A-Z])|^=+ [\w ]{1,40} summary =+$"
     r"|^(?:s )?(?:un)?satisfiable$|^c exit [12]0$"  # of a SAT solver
+    r"|^\W*[a-z]{2,12} done: \d|^\W*(?:pass|scan|check) completed\b|^progress=end$"
+    r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
 )
 _OF_A_PREPARATION = (

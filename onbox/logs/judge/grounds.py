@@ -139,8 +139,10 @@ def _was_full_at_once(counter: Counter, scene: Scene) -> bool:
 
 def _is_one_of_one(counter: Counter, scene: Scene) -> bool:
     """`FLOPs: 1.82 G (batch 1/1)`: told once, and it tells nothing."""
-    once = counter.maximum == 1 and counter.seen == 1 and not counter.made
-    return once and len(scene.track.counters) == 1
+    others = [other for other in scene.track.counters.values() if other is not counter]
+    alike = any(other.maximum == 1 and other.seen == 1 for other in others)
+    once = counter.maximum == 1 and counter.seen == 1 and (alike or not counter.made)
+    return once and not any(other.advances for other in others)
 
 
 def _was_prepared(counter: Counter, scene: Scene) -> bool:
@@ -198,7 +200,7 @@ def _jumps(counter: Counter, _: Scene) -> bool:
 
 def _is_result(counter: Counter, scene: Scene) -> bool:
     """`NVDA  75%  3/4`, a row of a table of results: others like it stay below their ends too, one after the other."""
-    if counter.rule not in _SHARES or counter.advances >= LOOKS:
+    if counter.rule not in _SHARES or counter.advances >= LOOKS or "progress" in counter.key:
         return False
     shares = [other for other in scene.track.counters.values() if other.rule in _SHARES and other is not counter]
     return sum(not is_full(other) and other.advances < LOOKS for other in shares) >= LOOKS

@@ -32,6 +32,7 @@ _ANY_FRACTION = lazy(
     rf"(?<![\w.,/:-])[A-Z]?(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,12}}\[?(?P<max>{_WHOLE})"
     r"(?![\w/%-]|\.(?!\.)|:\S|,\d|\s?[kKMGT]i?B)"  # but `Quantizing layer 3/32...`
 )
+_CLOCK = lazy(r"\s\d\d:\d\d:\d\d(?![\d:])")
 _INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{3,20}) #?(\d{1,6})/(\d{1,6}): ")
 _FIELDS_OF = lazy(r"(?<![\w.])[a-z_]{1,12}=(?P<current>\d{1,12}),?\s{1,4}(?:of|total|max)=(?P<max>\d{1,12})(?![\w.])")
 # `20/1319  accuracy: 55%`, `29/50 acc 0.29`
@@ -50,7 +51,7 @@ _IS_DONE = lazy(
 def read_moving(text: str) -> list[CounterSight]:
     """A count of a count after any words, such as `Simulation rep 37 of 200`: a counter if it goes on as one."""
     found = _ANY_FRACTION.search(text) or _FIELDS_OF.search(text)
-    if not found:
+    if not found or _CLOCK.match(text, found.end()):  # `11/28 22:42:23`
         return []
     label = METRICS.sub(" ", text[: found.start()])
     if _NOT_OF_THE_WORK.match(label):
@@ -104,6 +105,7 @@ class _Form(NamedTuple):
     of_the_work: bool = False
 
 
+_MODULE = lazy(r"(?:\w{1,40}\.){1,6}\w{1,40}: {1,4}(?=[A-Z])")  # `trackpy.linking.link_iter:  Frame 27: ...`
 _THINGS = "|".join(WEAK_WORDS)
 # The first that a line has, where it shows no other counter.
 _LEADING = (
@@ -137,6 +139,16 @@ _LEADING = (
         rule="solver-time",
     ),
 )
+_BEHIND_A_WORD = _Form(
+    lazy(
+        r"(?i)(?:.{0,60}?(?<![a-z]))(?:at|after) (?P<current>\d{1,12})"
+        r" (?P<word>steps|iterations|updates|epochs|episodes|rounds)(?![a-z])"
+    ),
+    "moving at {}",
+    None,
+    "Saving checkpoint at 5000 steps",
+    holds="s",
+)
 _TIMESTEP = _Form(
     lazy(r"\s{0,8}t=\s{0,12}(?P<current>\d{1,12})(?=[\s,;|].*=)"),
     "moving t",
@@ -154,8 +166,8 @@ _BESIDE = _Form(
 
 def read_leading(text: str) -> list[CounterSight]:
     """The number that leads a line which shows no other counter."""
-    said = message(text).text
-    return next(filter(None, (_read(form, said) for form in _LEADING)), [])
+    said = _MODULE.sub("", message(text).text)
+    return next(filter(None, (_read(form, said) for form in (*_LEADING, _BEHIND_A_WORD))), [])
 
 
 def read_timestep(text: str) -> list[CounterSight]:

@@ -41,6 +41,9 @@ _FIELDS_LEFT = lazy(  # `done=97 failed=3 queued=4100`
     r"[,;|]?\s{1,4}(?:queued?|left|remaining|pending|todo|waiting)=(\d{1,12})(?![\w.])"
 )
 _CANDIDATE = lazy(r"\[CV \d{1,4}/\d{1,4}; (\d{1,9})/(\d{1,9})\] (?:START|END)\b")
+_TOLD_AS_TOTAL = lazy(
+    r"(?i)(?<![a-z])(epochs|steps|iterations|updates) (?:trained|done|completed|run): (\d{1,12})(?![\w./%])"
+)
 _THINGS_DONE = (
     rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})\s{{1,8}}(?:done|processed|completed|finished|handled"
     r"|generated|simulated|written|converted|seen|consumed|read|parsed|scanned|indexed|inserted|copied|exported)(?![a-z])"
@@ -50,6 +53,7 @@ _SO_FAR = lazy(_THINGS_DONE + r"\W{1,3}(?:so far|in total|total|altogether)(?![a
 _NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms errors warnings failures".split())
 _SAVED = lazy(r" saved \[(\d{1,18})/(\d{1,18})\]$")  # wget
 _COPIED = lazy(r"^(\d{1,18}) bytes .{0,60}copied, ")  # dd
+_CLOSING_COUNT = lazy(r"[\s.,;]\((\d{1,9})/(\d{1,9})\)$")
 _NUMBERED = lazy(r"\s*[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]")  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
 _ARITHMETIC = lazy(r"[+*]\s?\(?\d{1,9}/\d|\d/\d{1,9}\)?\s?[+*]\s?\(?\d|\d/\d{1,9}\)?\s=\s\d{1,9}(?![\d.]*\s?%)")
 
@@ -67,7 +71,7 @@ def read_line(text: str) -> SeenOnLine:
     labelled, maxima = read_labelled(rest)
     labelled = _without_lists(labelled)
     maxima += read_maxima(rest)
-    sights = _together(bars, labelled)
+    sights = _together(bars, _with_closing_count(labelled, rest))
     if not sights:
         sights = _done_count(rest)
     if sights and all(sight.rule == "done-of" for sight in sights):
@@ -132,6 +136,17 @@ def _without_lists(sights: list[CounterSight]) -> list[CounterSight]:
     return [sight for sight in sights if sight.key not in listed]
 
 
+def _with_closing_count(sights: list[CounterSight], text: str) -> list[CounterSight]:
+    """`Epoch 9 done in 131.1s ... (9/30)`: of how many, at the end of the line."""
+    found = _CLOSING_COUNT.search(text) if sights and text.endswith(")") else None
+    if found is None:
+        return sights
+    current, most = int(found[1]), int(found[2])
+    return [
+        one._replace(maximum=most) if one.maximum is None and one.current == current <= most else one for one in sights
+    ]
+
+
 def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[CounterSight]:
     """Counters of one line know whether an epoch stands beside them."""
     epoch = next((sight for sight in labelled if sight.unit == "epoch"), None)
@@ -172,6 +187,10 @@ def _done_count(text: str) -> list[CounterSight]:
         done, more = (parse_count(left[at]) for at in (1, 2))
         most = None if done.rounded or more.rounded else int(done.value + more.value)
         return [CounterSight("done, left", "item", "train", done.value, most, done.rounded, "done-count")]
+    total = _TOLD_AS_TOTAL.search(text)
+    if total:
+        unit = UNITS[total[1].lower()]
+        return [CounterSight(f"done {unit}", unit, "done", int(total[2]), None, False, "done-count")]
     found = _SO_FAR.search(text) or _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
     if not found:
         return []

@@ -50,8 +50,8 @@ SHAPES: tuple[Shape, ...] = (
     ),
     _shape(
         "time-since",
-        ("m ", "s (", "%)"),
-        rf"\d{{1,6}}m \d{{1,2}}s (?:\(- {{0,2}}(?P<eta>\d{{1,6}}m \d{{1,2}}s)\) \(|\()"
+        ("m ", "(", "%)"),
+        rf"\d{{1,6}}m \d{{1,2}}s\)? (?:\(- {{0,2}}(?P<eta>\d{{1,6}}m \d{{1,2}}s)\) \(|\()"
         rf"(?P<current>{COUNT}) (?P<percent>\d{{1,3}})%\)",
         "elapsed and perhaps remaining time, then the counter and its share",
         "loops after a well-known tutorial of PyTorch",

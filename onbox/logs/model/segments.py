@@ -56,6 +56,7 @@ _NUMBERED = lazy(
     re.IGNORECASE,
 )
 _PROMPT = lazy(r"^(?:\([\w.-]{1,40}\)\s?)?(?:[\w.-]{1,40}@[\w.-]{1,60}[:\s][^$#]{0,80})?\$ [a-zA-Z./]")
+THING_NUMBERED = lazy(r"\W{0,3}[A-Za-z]{2,20}[ #]?\[?(\d{1,6})[\]):.]{1,2}\s")  # `guard 7: no fault`
 _EXPLICIT = lazy(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
 
 
@@ -100,8 +101,9 @@ class Beginning:
         letters = SHORT_LETTERS if text[:1] in RULES or form == A_DATE else HEAD_LETTERS
         if len(self.head) < HEAD_LINES and form not in self.head and sum(map(_is_letter, form)) >= letters:
             self.head.append(form)
-            for count in counts_of(message(text).text)[:1]:
-                self.counted[form] = count.value
+            number = _counted(text)
+            if number is not None:
+                self.counted[form] = number
 
     def comes_again(self, form: bytes, text: str) -> bool:
         """Whether a shell is asked for something new, systemd has started a service, the file's first line stands here
@@ -121,7 +123,8 @@ class Beginning:
         return form == self.head[0] and known and not counts_on
 
     def _counts_on(self, form: bytes, text: str) -> bool:
-        return any(count.value > self.counted.get(form, count.value) for count in counts_of(message(text).text)[:1])
+        number = _counted(text)
+        return number is not None and number > self.counted.get(form, number)
 
     def take_counts(self, text: str) -> None:
         if self.learned < FIRST_COUNTS:
@@ -136,6 +139,14 @@ class Beginning:
         if outer is None or outer.unit not in stood or outer.unit not in self.first:
             return False
         return outer.value < stood[outer.unit] and outer.value <= self.first[outer.unit]
+
+
+def _counted(text: str) -> float | None:
+    """The number that a line counts with: of a counter, or of the thing that it begins with."""
+    said = message(text).text
+    counts = counts_of(said)
+    thing = None if counts else THING_NUMBERED.match(said)
+    return counts[0].value if counts else None if thing is None else float(thing[1])
 
 
 def _is_letter(byte: int) -> bool:

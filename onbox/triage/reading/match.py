@@ -112,7 +112,8 @@ _SIGN_WORDS = (
     "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
     "|passed|built target|executing on host|output (if any)|trying|retry|skip|fall|recover"
     "|instead|default|tolerat|took over|took the|took its|aside|left out|anew|one more|next t|another|second t|tries"
-    "|stays|keep|go on|goes on|moving on|carrying on|no harm|matter|not needed|enough|normal|fell|using the"
+    "|stays|keep|go on|goes on|moving on|carrying on|no harm|matter|optional|going on"
+    "|max_failures|not needed|enough|normal|fell|using the"
     "|created it|built it|ignor|replaced|reconnect|proceed|from scratch|afresh|will be|warnings.warn("
     "|saved|wrote|written|writing |uploaded|stored|tests passed"
 )
@@ -233,7 +234,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return WEAK
     written_down = row.id == "fatal-level" and said.level == "ERROR"
     of_make = row.id == "launcher" and _OF_MAKE.match(said.text)
-    of_a_runtime = said.level is None and signs.UNCAUGHT.match(text)
+    of_a_runtime = signs.UNCAUGHT.match(text)
     if of_make or of_a_runtime or (row.fatal and not written_down and not _is_quoted(row, text)):
         return PROVEN
     if said.level in BAD_LEVELS:

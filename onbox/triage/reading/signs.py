@@ -104,9 +104,10 @@ _GOES_ON = (
     r"|\bdefaults? (?:stays?|apply|applies|(?:are|is) \w{2,8})\b|\bwith (?:the )?defaults\b|\btolerated\b"
 )
 # A helper that has died is there again, or another one instead.
-UNCAUGHT = lazy(  # only a runtime writes so, and of what nobody caught: Ruby, PHP, Lua
+UNCAUGHT = lazy(  # only a runtime writes so, and of what nobody caught
     r"\S{1,200}:\d{1,7}:in .{1,400} \((?:[A-Z]\w{0,40}::){0,4}[A-Z]\w{1,60}\)$"
     r"|(?:PHP )?Fatal error: {1,4}Uncaught |lua(?:jit|\d(?:\.\d)?)?: \S{1,200}:\d{1,7}: "
+    r"|Exception in thread \"main\" |fatal error: out of memory$|panic: |thread 'main' panicked at "  # JVM, Go, Rust
 )
 BEGUN_ANEW = lazy(
     r"\b(?:start\w*|bring\w*|brought) (?:it|them)\b.{0,12}\b(?:anew|again|back)\b|\btook (?:over|its place)\b"
@@ -132,7 +133,8 @@ HANDLED = lazy(
     r"\b(?:error|exception) caught\b|survived|\bhandled\b"
     r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
     r"|retries remaining"
-    r"|entering retry loop|retry \d+|bypass(?:ed|ing)|login node|if you do not have"
+    r"|entering retry loop|\bfailure \d{1,4} of max_failures=\d"
+    r"|retry \d+|bypass(?:ed|ing)|login node|if you do not have"
     r"|\boptional(?:ly)?\b(?= (?:dependenc\w+|package|module|feature|plugin|import|extra)|\W*$|\))|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
     r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
@@ -153,6 +155,7 @@ EXHAUSTED = lazy(
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
     r"|(?:attempt|try|retry) (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b"
     # what was to come behind it: no piece of the same work
+    r"|\bno \S{1,60}, \w{1,20} skipped\b"
     r"|\bexit(?:ed|s)? (?:with )?(?:code |status |rc=?)?[1-9]\d{0,2}\W{1,3}skipp(?:ing|ed) (?!(?:it|this|that|the)\b)",
     re.IGNORECASE,
 )
@@ -201,7 +204,7 @@ DF_ROW = lazy(
     r"^(\S{1,200})\s{1,80}[\d.]{1,20}[KMGTP]?i?\s{1,40}[\d.]{1,20}[KMGTP]?i?\s{1,40}([\d.]{1,20})[KMGTP]?i?\s{1,40}"
     r"(\d{1,3})%\s{1,20}(/\S{0,200})"
 )
-INODES_FULL = lazy(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b", re.IGNORECASE)
+INODES_FULL = lazy(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b|\bIUse%\s?[=:]\s?100\b", re.IGNORECASE)
 INODE_HEADER = lazy(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s{1,8}(?:\S{1,80}\s{1,8})?-\w{0,4}i|\bdf\b.{0,20}--inodes")
 # Inside a server, what is preempted or cancelled is a request; and what is told of an earlier boot or run is over.
 _NOT_THE_RUN = lazy(
@@ -323,7 +326,8 @@ HOUSEKEEPING = lazy(
     r"^\W{0,4}slurmstepd\S{0,80}: error: (?!\*\*\*|.*(?:oom|kill|memory)).*"
     r"(?:\bcgroup|\brmdir|\bunlock|common_file_write|energy|jobacct|\bx11\b|pidfile)"
     r"|\b(?:failed|unable|could not|cannot) (?:to )?(?:send|upload|report|submit) (?:\w{1,20} )?"
-    r"(?:usage|telemetry|analytics)\b",  # what a tool wants to tell its makers
+    r"(?:usage|telemetry|analytics)\b"  # what a tool wants to tell its makers
+    r"|^\*{3} Check failure stack trace|^\s{1,8}@\s{1,8}0x[0-9a-f]{4,20}\s",  # of glog
     re.IGNORECASE,
 )
 

@@ -45,7 +45,8 @@ _WAYS = {
     ),
     "an outcome": (
         r"^\W*(?:(?:final|overall|job|build|run|flow|pipeline|workflow|sweep|exit|end|training) ){0,3}"
-        rf"(?:status|state|result|outcome)\W{{1,4}}{_WELL}\W*$|^\W*finished: success\W*$|\bstate[ :=]+COMPLETED\b"
+        rf"(?:status|state|result|outcome)\W{{1,4}}{_WELL}(?:\W*$|, )"
+        r"|^\W*finished: success\W*$|\bstate[ :=]+COMPLETED\b"
         r"|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b"
         r"|(?<!\b(?:child|other) process )\bexit(?:ed)?\b.{0,12}(?:code|status)\D{0,3}0\b(?!(?:, ?0){0,64}, ?-?[1-9])"
         r"|^\W*(?:success|passed|all good|export success)\W*$"
@@ -83,6 +84,7 @@ _WAYS = {
         r"|^[\d: ./()-]{0,40}(?:[\d.]+ [KM]B/s\) - )?\S{1,200} saved \[(?P<bytes>\d{1,20})/(?P=bytes)\]"
     ),
 }
+READY = lazy(r"\bready to accept connections\b", re.IGNORECASE)  # of a server
 SUCCESS = lazy("|".join(_WAYS.values()), re.IGNORECASE)
 _OF_BUILD = lazy(_WAYS[_BUILT], re.IGNORECASE)
 # How many of them: well, badly, not yet.

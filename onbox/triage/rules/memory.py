@@ -60,10 +60,10 @@ TPU: tuple[RuleRow, ...] = (
         "tpu-hbm",
         "tpu_hbm_oom",
         CAUSE,
-        "hbm",
+        "hbm|bottom of memory",
         r"^(?=.*(?:exceed|exhaust|ran out|out of memory|oom\b|does not fit|not enough|requirement"
         r"|largest program|that was not possible)).*(?<![a-z])hbm\d{0,2}\b"
-        r"|hbm.{0,40}(?:exceeded|exhausted)",
+        r"|hbm.{0,40}(?:exceeded|exhausted)|to (?:reserve|allocate) [\d.]{1,12}\w? at the bottom of memory",
         "XLA:TPU compiler and runtime",
         "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 21.3G of 15.7G hbm.",
     ),
@@ -235,7 +235,8 @@ HOST: tuple[RuleRow, ...] = (
         r"|\bENOMEM\b|errno 12\b|(?:malloc|mmap|realloc|calloc)\b(?!\)).{0,30}failed|(?:memory allocation"
         r"|malloc) (?:of|failed)"
         r"|java\.lang\.OutOfMemoryError|not enough memory|insufficient (?:host |system )?memory"
-        r"|failed to allocate (?:host|pinned|[\d.]+ bytes)|^(?:\S+: )?out of memory\.?$|polars.{0,60}out of memory",
+        r"|failed to allocate (?:host|pinned|[\d.]+ bytes)|^(?:\S+: |fatal error: )?out of memory\.?$"
+        r"|polars.{0,60}out of memory",
         "Python, NumPy, glibc, C++",
         "MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,)",
     ),

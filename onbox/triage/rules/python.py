@@ -367,7 +367,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         "code_error",
         VAGUE,
         "error",
-        r"^error: (?!.{0,10}(?:rate|bar))\S",
+        r"^error: (?!.{0,10}(?:rate|bar))\S|^encountered an error(?: while .{1,60})?:?\s{0,4}$",
         "programs that print their own error",
         "Error: the third stage gave nothing",
     ),

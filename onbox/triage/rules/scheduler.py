@@ -86,6 +86,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|ended) by (?:the )?(?:user|owner|admin|operator|request|hand|scancel|bkill|qdel)"
         r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w{0,24} )?(?:abort"
         r"|stop|cancel|interrupt|terminat)\w{0,24}|user requested"
+        r"|^aborted by (?!(?:signal|the|an?|error|scheduler|slurm|kernel|system)\b)\w"  # of Jenkins, with the name
         r"|\bcontext canceled\W{0,3}$|##\[error\]the operation was cancell?ed"
         r"|(?:on|by|at|upon) user(?:'s)? request|run (?:was )?(?:cancell?ed|stopped) (?:from|via)",
         "Slurm, LSF, web consoles",

@@ -192,6 +192,7 @@ THEMES: tuple[Theme, ...] = (
         r"|(?:unknown|unexpected|invalid|stray) (?:token|character|symbol) .{1,40} in (?:\w+ )?file"
         r"|n(?:um)? samples\s?=\s?0|contains only (?:one|a single) class|(?:dataset|data set|dataframe) is empty"
         r"|features (?:are|is) .{0,20}(?:constant|ignored)|(?:csv|quoted) field"
+        r"|(?:pdb\w*|xml|sdf|mol2|fast[aq]|gff|gtf|vcf|sam|bed) (?:file )?pars(?:e|ing) error"
         r"|(?:extra|missing) data (?:after|for) .{0,30}column",
     ),
     Theme(
@@ -219,7 +220,9 @@ THEMES: tuple[Theme, ...] = (
         r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in"
         r"|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
         r"|no rule to make target|is not expected here|invalid choice|a bad value"
-        r"|could not find or load main class|no such (?:module|plugin|\w+ (?:named|called))",
+        r"|could not find or load main class"
+        r"|(?:cannot|could not) find (?:the )?(?:requested|script|settings?|config\w*|include|module) file"
+        r"|no such (?:module|plugin|\w+ (?:named|called))",
     ),
     Theme(
         "cuda_env",
@@ -263,6 +266,7 @@ THEMES: tuple[Theme, ...] = (
         r"|(?:could not|failed to) (?:\w+ ){1,3}connection|cannot connect"
         r"|did not (?:join|arrive|answer|report)|only \d+ of \d+|silent|vanish\w*",
         1,
+        r"not all (?:\w+ )?(?:machines|workers|ranks|hosts|peers)\b.{0,40}\b(?:connected|joined|reached|answered)",
     ),
     Theme(
         "preempted",

@@ -9,9 +9,11 @@ from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.reading.match import TRACKER
 from onbox.triage.reading.record import PROVEN
-from onbox.triage.reading.success import counts_bad, is_of_build
+from onbox.triage.reading.signs import UNCAUGHT
+from onbox.triage.reading.success import READY, counts_bad, is_of_build
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, DEATH, VAGUE
+from onbox.triage.stacks import FRAME
 from onbox.triage.weighing.outputs import is_echoed, is_of_another, same_form
 from onbox.triage.weighing.scene import INFORMED
 
@@ -34,7 +36,7 @@ _OF_A_SCRIPT = lazy(
 
 def is_one_of_several(success: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
     """Whether it sums up one of several (`gpu1 : ok=2 failed=0`), and a line like it counts what has failed."""
-    near = (line.text for line in tail if abs(line.number - success.number) <= SUMMARY_LINES)
+    near = (line.text for line in tail if 0 < abs(line.number - success.number) <= SUMMARY_LINES)
     return any(counts_bad(message(text).text) > 0 and same_form(text, success.text) for text in near)
 
 
@@ -91,6 +93,8 @@ def came_after_the_work(fault: Fault, scene: Scene) -> bool:
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
     if attempt.success is None or is_of_build(message(attempt.success.text).text):
         return False
+    if READY.search(attempt.success.text) and scene.end - fault.number < TOLD_WITHIN:
+        return False  # one service of several waits for its work; the last line of all is no noise then
     if _ANNOUNCES.search(attempt.success.text) and not attempt.signs_after(fault):
         return False
     return attempt.signs_after(fault) <= 1 and not went_on
@@ -108,12 +112,22 @@ def ends_with_exception(fault: Fault, scene: Scene) -> bool:
     Python takes itself down, and who only misses a colleague, has done its work.
     """
     trace = fault.trace
-    if trace is None or scene.well or not is_uncaught(fault) or not trace.ends_program:
+    if trace is None:
+        return is_uncaught(fault) and _ended_with_its_stack(fault, scene)
+    if scene.well or not is_uncaught(fault) or not trace.ends_program:
         return False
     if trace.ignored or trace.mentions(SHUTDOWN, last=4) or fault.row.explains < VAGUE:
         return False
     shown = max(one.number for one in scene.attempt.faults if one.trace is not None)  # a worker's is shown below
     since = [line for line in scene.record.tail if line.number > shown and not TRACKER.match(line.text)]
+    return _was_done(fault, scene) and len(since) < MESSAGE_LINES
+
+
+def _ended_with_its_stack(fault: Fault, scene: Scene) -> bool:
+    """Whether a runtime other than Python's shows what nobody caught, and nothing but the stack of it stands below."""
+    if scene.well or not UNCAUGHT.match(fault.text):
+        return False
+    since = [line for line in scene.record.tail if line.number > fault.number and not FRAME.search(line.text)]
     return _was_done(fault, scene) and len(since) < MESSAGE_LINES
 
 

@@ -56,7 +56,7 @@ def follows_a_death(fault: Fault, scene: Scene) -> bool:
         other.severity == PROVEN
         and SUMMARY < other.row.explains <= DEATH
         and 0 < fault.number - other.number <= _MISSED_BY
-        and scene.attempt.signs_after(other) == 0
+        and scene.attempt.signs_after(other) <= 1  # the headline of the next part
         for other in scene.attempt.faults
     )
 

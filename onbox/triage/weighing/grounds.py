@@ -47,6 +47,7 @@ from onbox.triage.weighing.last_lines import (
     is_of_one_step,
     nothing_came,
 )
+from onbox.triage.weighing.numbered_rows import is_numbered_row
 from onbox.triage.weighing.scene import INFORMED, SURVIVED_PROVEN
 from onbox.triage.weighing.shell import a_shell_goes_on
 from onbox.triage.weighing.unproven import (
@@ -175,6 +176,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "its end was announced: who has done its work ends its helpers",
            lambda f, s: s.attempt.reached_end and is_meant(f, s.record.tail)),
     Ground(True, "the last lines say that nothing came of the work", _left_nothing),
+    Ground(False, "a row of many that the program numbers, and it told more behind them", is_numbered_row),
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
     Ground(False, "Python's own library had it in hand when another exception came", was_in_its_librarys_hand),
     Ground(False, "a file is missing that a dead program was to write", follows_a_death),

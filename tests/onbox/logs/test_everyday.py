@@ -420,6 +420,47 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         None,
     ),
     "a maximum that grows with every line": (lines("Batch 1/#00 loss 45.6 lr 0.002 rank 0", 10, 11, 12, 13), 1, None),
+    "of how many, at the end of the line": (
+        lines("Epoch # done in 131.1s. loss=2.13. ETA: 0h 45m (#/30)", *range(1, 10)),
+        9,
+        30,
+    ),
+    "checkpoints behind a date without a year": (
+        '{"max_steps": 120000, "save_every": 5000}\n'
+        + lines("11/28 22:42:23 Saving checkpoint at # steps -> ckpt.pt", *range(5000, 80000, 5000)),
+        75000,
+        120000,
+    ),
+    "a column that is called ep": (
+        "max epochs  : 30\n\n ep |   lr     | train loss | val acc |  time\n----+------+------+-----+----\n"
+        + "".join(f" {n:2d} | 3.00e-03 |     0.6909 |  56.00% |  0.1s\n" for n in range(1, 13)),
+        12,
+        30,
+    ),
+    "epochs that were trained, of one that is drawn over": (
+        "".join(f"\r Training neural network. Epochs trained: {n}" for n in range(1, 8)),
+        7,
+        None,
+    ),
+    "things behind the name of a module": (
+        lines("trackpy.linking.link_iter:  Frame #: 40 trajectories present.", *range(12, 38)),
+        37,
+        None,
+    ),
+    "elapsed time in brackets, a counter and its share": (
+        "".join(f"(0m {n}s) ({20 * n} {7 * n}%) 0.{90 - n}  'hat is the q'\n" for n in range(1, 12)),
+        220,
+        None,
+    ),
+    "a field called progress beside other fractions": (
+        "".join(
+            f"Recovered........: 3/12 (25.00%) Digests (total)\nProgress.........: {n * 9000}/90000 ({10 * n}.00%)\n"
+            f"Rejected.........: 0/{n * 9000} (0.00%)\nRestore.Point....: {n * 9000}/90000 ({10 * n}.00%)\n\n"
+            for n in range(1, 5)
+        ),
+        36000,
+        90000,
+    ),
 }
 # (log, whether it has finished)
 ENDS: dict[str, tuple[str, object]] = {
@@ -638,6 +679,23 @@ ENDS |= {
     ),
     "a method that converged before its limit": (
         "k=8 max_iter=100\n" + lines("iter #: inertia 90.7, moved 3", *range(1, 9)) + "converged at iter 8\n",
+        True,
+    ),
+    "a bar of epochs that is full above an inner one which was not drawn to its end": (
+        "\r".join(
+            (
+                "",
+                "Training:  93%|#########3| 14/15 [00:02<00:00,  5.1ep/s]\n",
+                "  ep 14:  53%|#####3    | 32/60 [00:00<00:00, 316it/s]",
+                "Training: 100%|##########| 15/15 [00:02<00:00,  5.0ep/s]\n",
+            )
+        ),
+        True,
+    ),
+    "ffmpeg's own word of the end": (
+        "".join(
+            f"frame={n * 40}\nfps=41.2\nspeed=  19x\nprogress={'end' if n == 6 else 'continue'}\n" for n in range(1, 7)
+        ),
         True,
     ),
 }

@@ -16,7 +16,7 @@ _PLAIN = lazy(r"[(\\?]|.\?")  # what follows the plain beginning of an expressio
 def _row(name: str, failure_class: str, explains: int, texts: tuple[str, ...], example: str) -> RuleRow:
     said = "|".join(texts)
     need = "|".join(_PLAIN.split(text)[0] or text.rpartition(")")[2] for text in texts)
-    return RuleRow(name, failure_class, explains, need, rf"(?:[:\]'\"»] ?|^)(?:{said})(?:\W|$)", "glibc", example)
+    return RuleRow(name, failure_class, explains, need, rf"(?:[:\]'\"».] ?|^)(?:{said})(?:\W|$)", "glibc", example)
 
 
 TRANSLATED: tuple[RuleRow, ...] = (
@@ -87,6 +87,21 @@ TRANSLATED: tuple[RuleRow, ...] = (
             "未找到命令", "명령어를 찾을 수 없음",
         ),
         "run.sh: Zeile 2: pyhton: Kommando nicht gefunden.",
+    ),
+    _row(
+        "translated-damaged",
+        "data_error",
+        CAUSE,
+        (
+            "datei ist beschädigt", "datei \\S{1,200} ist beschädigt", "prüfsumme stimmt nicht", "prüfsummenfehler",
+            "fichier corrompu", "fichier endommagé", "le fichier \\S{1,200} est corrompu",
+            "somme de contrôle incorrecte", "archivo dañado", "archivo corrupto",
+            "el archivo \\S{1,200} está dañado", "suma de comprobación incorrecta",
+            "file danneggiato", "file corrotto", "arquivo corrompido", "arquivo danificado", "файл повреждён",
+            "файл поврежден", "контрольная сумма не совпадает", "ファイルが破損して", "ファイルが壊れて", "文件已损坏",
+            "文件损坏", "校验和不匹配", "파일이 손상",
+        ),
+        "kette 2: Prüfsumme stimmt nicht",
     ),
 )  # fmt: skip
 
