@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 BEFORE, AFTER = 12, 25  # lines
 ANNOUNCED = 2  # lines before
 WARNED = 4  # lines before: so near, a warning that a rule knows is the reason
-EMPTY_ROWS = (*VAGUE_ROWS, "other-languages", "launcher", "aborted", "crash-signal")
+EMPTY_ROWS = (*VAGUE_ROWS, "other-languages", "launcher", "says-it-failed", "aborted", "crash-signal")
 _FOLLOW = ("user_interrupt", "preempted", "time_limit", "nccl_or_distributed")  # what launchers sum up with
 _TAKES_UP = lazy(
     r"\b(?:resum(?:e|ing)|restor(?:e|ing)|continuing"

@@ -141,6 +141,8 @@ RULE_REMEDIES = {
     "bare-killed": "Killed without a traceback is most often the cgroup's OOM killer: look at oom_kill in "
     "memory.events. Size the workers by memory.max, not by the number of CPUs; then resume.",
     "nothing-written": "The log is empty: see whether the program runs, and where its output goes.",
+    "says-it-failed": "The program says itself that it has not brought what it was for: look in its log for the part "
+    "that failed and why, then run that part again.",
     IN_DOUBT: "It ended with exit code 0, yet its log tells of a failure: see whether the code was lost "
     "on the way (`|| true`, a pipe without `set -o pipefail`), and look at its results before they are used.",
     "start-values": "Nothing was sampled: the model gives no number where it begins. Look for NaN in the data, for "

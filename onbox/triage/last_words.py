@@ -125,6 +125,7 @@ _ENDS_BADLY = lazy(
     r"|\b[1-9]\d{0,8} of \d{1,9} \w{2,20} (?-i:FAILED)\b"
     r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
 )
+SAYS_IT_FAILED = BY_ID["launcher"]._replace(id="says-it-failed")
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 _CODE = lazy(
     r"(?:code de (?:sortie|retour)|código de sal[ií]da|codice di uscita|exit-code|rückgabewert|код (?:выхода|завершения"
@@ -176,7 +177,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     began = attempt.started.number if attempt.started else 0
     tail = without_warnings(line for line in tail if line.number > began)
     if tail and _ENDS_BADLY.search(message(tail[-1].text).text) and not is_harmless("", tail[-1].text, loud=True):
-        return _fault(BY_ID["launcher"], tail[-1], attempt)
+        return _fault(SAYS_IT_FAILED, tail[-1], attempt)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail)
     vague: Fault | None = None

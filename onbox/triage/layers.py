@@ -80,7 +80,7 @@ _LAYERS = (
 
 # Of an error that says only that something failed, whatever trouble was told so shortly before is the reason.
 _RIGHT_BEFORE = 12  # lines
-_SAYS_NOTHING = ("exception", "said-error", "error-line", "fatal-level", "launcher", "aborted")
+_SAYS_NOTHING = ("exception", "said-error", "error-line", "fatal-level", "launcher", "says-it-failed", "aborted")
 
 
 # Who was killed for memory was restarted, and killed again.

@@ -37,7 +37,16 @@ LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
 _RAISED_AGAIN = lazy(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d|\braised:\s*$|\(\d+ sub-exceptions?\)\s*$")
-_MAY_BE_NUMBERS = (*OWN_WORDS, "crash-signal", "aborted", "fortran", "launcher", "other-languages", "solver-failed")
+_MAY_BE_NUMBERS = (
+    *OWN_WORDS,
+    "crash-signal",
+    "aborted",
+    "fortran",
+    "launcher",
+    "other-languages",
+    "solver-failed",
+    "says-it-failed",
+)
 UNFINISHED = RuleRow("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 
