@@ -69,7 +69,6 @@ _NOTHING_WRONG = lazy(
     r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
     re.IGNORECASE,
 )
-_MEANT = lazy(r"(?i)\(expected\b|\bas expected\b")
 _STOPS_EARLY = lazy(r"(?i)^\W{0,4}early[ -]?stopping\b(?!.{0,40}\b(?:error|fail|nan)\w*)")
 _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a text that is only shown
     r"^(?:\S{1,60} ){0,3}(?:note|notice|info|hint|tip|warning|debug)\s?:|[A-Z]\w{0,40}Warning\b|warnings\.warn\("
@@ -315,7 +314,11 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
     if own and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):
         of_file = class_of_file(said.text)
         return _fault(ROWS[of_file] if of_file else BY_ID["error-line"], line, attempt)
-    if said.level not in ("INFO", "DEBUG") and not _MEANT.search(said.text) and (of_code := _by_code(line, attempt)):
+    if (
+        said.level not in ("INFO", "DEBUG")
+        and not signs.MEANT.search(said.text)
+        and (of_code := _by_code(line, attempt))
+    ):
         return of_code
     if harmless or not (_complains(said, line.text) or (is_last and _ends_in_loss(said, line.text))):
         return None

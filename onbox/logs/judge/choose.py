@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
 from onbox.logs.judge.announced import announced
-from onbox.logs.judge.grounds import LINES_SINCE, Scene
+from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.nesting import is_open, is_under_way
 from onbox.logs.judge.pick import AGAIN, MOVES, Pick, is_of_many, maximum_of, pick_of
 from onbox.logs.line.words import LONE_UNITS
@@ -24,7 +24,6 @@ MOST_PERCENT = 90  # of a display that tells nothing else: its next look would b
 NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving", "own"})
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
-LOADS = ("bar:load", "bar:fetch")
 _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
 _CONVERGED = lazy(r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b")
 _NOUN = lazy(r"(?<![a-z])[a-z]+$")  # of a counter's key

@@ -21,6 +21,7 @@ NEEDED = 2
 NEVER = -9  # outweighs a display and a measure; not the log's own word of the end, nor the user's own expression
 LOOKS = 3  # at a number that has not moved: it names one of several
 PIECES = 4  # times that `shard 5/16` went on: it may be named as what one of several works on
+LOADS = ("bar:load", "bar:fetch")
 OFTEN = 2  # times that a number went back
 STAGES = 3  # more than a server shows while it starts
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
@@ -166,9 +167,15 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
 
 
 def _is_all_there_is(scene: Scene) -> bool:
-    """Whether a job does nothing but prepare: several bars of such work, and no other."""
-    bars = [counter for counter in scene.track.counters.values() if counter.made]
-    return len(bars) >= STAGES and all(counter.kind == "aux" and counter.advances for counter in bars)
+    """Whether a job does nothing but prepare: several bars of such work and no other, or one and no other number."""
+    counters = list(scene.track.counters.values())
+    bars = [counter for counter in counters if counter.made]
+    alone = len(counters) == 1 and not counters[0].rounded and not counters[0].key.startswith(LOADS)
+    return (
+        (alone or len(bars) >= STAGES)
+        and bool(bars)
+        and all(counter.kind == "aux" and counter.advances for counter in bars)
+    )
 
 
 def _was_named_once(counter: Counter, scene: Scene) -> bool:

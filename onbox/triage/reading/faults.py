@@ -42,7 +42,6 @@ _ADVICE = lazy(
     r"|\bif you (?:are|want|know|need|really)\b|\bsafely ignored\b|\bin most cases\b|\bsee the docs\b"
 )
 _OF_THE_JVM = lazy(r"(?:java|javax|kotlin|scala|org|com|io|net)\.(?:\w+\.)*[A-Z]")
-_MEANT = lazy(r"(?i)\bas expected\b|\(expected\b|\(optional\)|\bself-?test\b.{0,60}\bexpected\b")
 # `Command execution on worker 0 failed with exit status 1. Continuing.`: with the other workers
 _LAUNCHER_GOES_ON = lazy(
     r"(?i)\bexit(?:ed)? (?:with )?(?:code|status) [1-9]\d{0,2}\b|\brc\s?[=:]\s?[1-9]\d{0,2}\b|\bFAILED\b"
@@ -169,7 +168,7 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
             return
         if faults[at].number < reached:
             return
-        if is_death and _MEANT.search(text):
+        if is_death and signs.MEANT.search(text):
             del faults[at]
             return
         if is_death and not _is_begun_anew(faults[at], text):

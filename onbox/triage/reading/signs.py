@@ -146,6 +146,8 @@ HANDLED = lazy(
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
 )
+# Of a death: somebody meant it, or could do without who died.
+MEANT = lazy(r"(?i)\bas expected\b|\(expected\b|\(optional\)|\bself-?test\b.{0,60}\bexpected\b")
 EXHAUSTED = lazy(
     r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts|tries)|failed after|abort|exiting"
     r"|stopping|quitting|bailing|too many (?:\w+ )?(?:failures|errors|retries|attempts|restarts|dead|crashes)"
@@ -155,7 +157,7 @@ EXHAUSTED = lazy(
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
     r"|(?:attempt|try|retry) (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b"
     # what was to come behind it: no piece of the same work
-    r"|\bno \S{1,60}, \w{1,20} skipped\b"
+    r"|\bno \S{1,60}, \w{1,20} skipped\b|\bis not finite\b"
     r"|\bexit(?:ed|s)? (?:with )?(?:code |status |rc=?)?[1-9]\d{0,2}\W{1,3}skipp(?:ing|ed) (?!(?:it|this|that|the)\b)",
     re.IGNORECASE,
 )

@@ -20,7 +20,7 @@ NUMBERS: tuple[RuleRow, ...] = (
         r"|(?:nan|inf|non-?finite)(?:/inf| or inf)? (?:\w{1,40} )?(?:loss|grad\w{0,24})\b.{0,40}(?:detected|encountered"
         r"|found|abort|stop|exit|terminat)|returned nan values|(?:minimum|min) loss scale reached"
         r"|loss scale already at minimum|FloatingPointError|loss (?:has )?(?:diverged|exploded)"
-        r"|invalid loss, terminating"
+        r"|invalid loss, terminating|\bmetric \S{1,60} = -?(?:nan|inf) is not finite\b"
         r"|(?:training|model|run|optimi[sz]ation) (?:has |is |had )?(?:diverged|diverging"
         r"|numerically unstable)|probability tensor contains either|contains invalid numeric entries"
         r"|invalid value \(?nan\)? encountered|found invalid values:|non-?finite (?:loss|grad\w{0,24}|norm"

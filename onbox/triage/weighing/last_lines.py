@@ -9,10 +9,10 @@ from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
 from onbox.triage.reading import signs
-from onbox.triage.reading.match import NEARLY_ASKED
+from onbox.triage.reading.match import NEARLY_ASKED, TRACKER
 from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, WEAK
-from onbox.triage.rules.rows import ASKED, CAUSE, SUMMARY
+from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, SUMMARY
 from onbox.triage.weighing.outputs import is_echoed, is_of_another, names_a_file
 from onbox.triage.weighing.scene import SURVIVED_PROVEN
 from onbox.triage.weighing.unproven import is_bare
@@ -31,6 +31,15 @@ _NOTHING_CAME = lazy(
     r" (?:have )?failed\b|\bno (?:trials?|runs?|models?|jobs?|seeds?) (?:(?:is|are|was|were|has|have) )?(?:been )?"
     r"(?:completed|finished|succeeded)\b"
 )
+_NAMES_RESULT = lazy(r"\d|\w\.[A-Za-z][A-Za-z0-9]{1,8}\b|\b(?i:ok|success\w*|passed)\b")
+# A script, a queue or the system, which end whatever became of the work.
+_OF_WHO_STARTED = lazy(
+    r"(?i)^\W*(?:(?:job|script|run|batch|slurm) )?(?:finished|ended|done|complete\w*) (?:at|on)\b|\d\d:\d\d:\d\d"
+    r"|\bqueue (?:is )?empty\b"
+)
+_EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
+_OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
+_MESSAGE_LINES = 6  # that the message of an exception may go on for
 _TOLD_IN_LAST = 6  # lines
 _SAVED_IN_LAST = 12  # lines: a summary may follow
 _NUMBER = lazy(r"\d+")
@@ -89,7 +98,39 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
         return False
     if is_of_another(last.text, fault.source) or (not scene.attempt.progress and is_echoed(last, scene.record)):
         return False
+    if not _names_result(last.text) and _tells_of_its_code(fault, scene):
+        return False
     return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
+
+
+def _tells_of_its_code(fault: Fault, scene: Scene) -> bool:
+    """Whether who started it tells right behind it that it exited with a code of failure."""
+    return any(
+        0 < other.number - fault.number <= _MESSAGE_LINES and _EXITED.search(other.text)
+        for other in scene.attempt.faults
+    )
+
+
+def ends_with_the_work(fault: Fault, scene: Scene) -> bool:
+    """Whether the log's very last line tells what came of the work: with a number, a file or its success, and not only
+    that something ended. A program that nobody saw work since it died of its own exception has not written it.
+    """
+    last = scene.record.last_line
+    if scene.dead or last is None or fault.number >= last.number or fault.row.explains == DIVERGED:
+        return False
+    if closing_outcome(scene.record) is not Outcome.MADE or not _names_result(last.text):
+        return False
+    if is_of_another(last.text, fault.source) or (not scene.attempt.progress and is_echoed(last, scene.record)):
+        return False
+    near = scene.end - fault.number < _MESSAGE_LINES and not scene.attempt.signs_after(fault)
+    return not (near and fault.ended_program and not fault.handled)
+
+
+def _names_result(text: str) -> bool:
+    said = message(text).text
+    if _OF_WHO_STARTED.search(said) or _OF_SYSTEM.search(text) or TRACKER.match(text):
+        return False
+    return _NAMES_RESULT.search(said) is not None
 
 
 def is_of_one_step(fault: Fault, scene: Scene) -> bool:

@@ -58,6 +58,7 @@ TRANSLATED: tuple[RuleRow, ...] = (
             "そのようなファイルやディレクトリはありません", "没有那个文件或目录", "그런 파일이나 디렉터리가 없습니다",
             "nie ma takiego pliku ani katalogu", "datei \\S{1,200} nicht gefunden", "fichier \\S{1,200} introuvable",
             "archivo \\S{1,200} no encontrado", "файл \\S{1,200} не найден", "ファイルが見つかりません", "文件不存在",
+            "配置文件不存在", "找不到配置文件",
             "파일을 찾을 수 없습니다",
         ),
         "cat: /data/list.txt: そのようなファイルやディレクトリはありません",
