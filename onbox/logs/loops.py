@@ -140,11 +140,12 @@ def is_bar_around(bar: Counter, others: list[Counter]) -> bool:
     if bar.advances < BARS_AROUND:
         return False
     headed = bar.rule == "leading-bracket"
+    others = [other for other in others if other is not bar]
+    if headed and all(other.kind in ("moving", "done") for other in others):  # what little a script tells of each stage
+        behind = bar.current == bar.maximum and all(other.last < bar.last for other in others)
+        return bool(others) and (behind or all(bar.first < other.first for other in others))
     return any(
-        (other.made or (headed and other.begun >= BEGUN))
-        and other is not bar
-        and bar.first <= other.first
-        and _go_together(bar, other)
+        (other.made or (headed and other.begun >= BEGUN)) and bar.first <= other.first and _go_together(bar, other)
         for other in others
     )
 

@@ -149,6 +149,13 @@ _BEHIND_A_WORD = _Form(
     "Saving checkpoint at 5000 steps",
     holds="s",
 )
+_SHORT = _Form(
+    lazy(r"[a-z]{1,3}[:=]\s?(?P<current>\d{1,12})(?=[\s,;|].{0,80}loss)"),
+    "moving short",
+    "step",
+    "s:3120 tok:0.818B loss:3.0887",
+    holds="loss",
+)
 _TIMESTEP = _Form(
     lazy(r"\s{0,8}t=\s{0,12}(?P<current>\d{1,12})(?=[\s,;|].*=)"),
     "moving t",
@@ -167,7 +174,7 @@ _BESIDE = _Form(
 def read_leading(text: str) -> list[CounterSight]:
     """The number that leads a line which shows no other counter."""
     said = _MODULE.sub("", message(text).text)
-    return next(filter(None, (_read(form, said) for form in (*_LEADING, _BEHIND_A_WORD))), [])
+    return next(filter(None, (_read(form, said) for form in (*_LEADING, _SHORT, _BEHIND_A_WORD))), [])
 
 
 def read_timestep(text: str) -> list[CounterSight]:

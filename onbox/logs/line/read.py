@@ -76,8 +76,8 @@ def read_line(text: str) -> SeenOnLine:
         sights = _done_count(rest)
     if sights and all(sight.rule == "done-of" for sight in sights):
         sights = sights + read_moving(rest)
-    if not sights and not maxima:
-        sights = read_moving(rest) or read_leading(rest)
+    if not maxima and all(sight.rule == "weak" for sight in sights):
+        sights = read_moving(rest) or sights or read_leading(rest)
     sights = [*sights, *read_timestep(text), *_candidate(text)]
     if sights and not maxima and not any(sight.made or sight.maximum for sight in sights):
         sights += read_beside(rest)

@@ -27,7 +27,7 @@ _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
 _NUMBER = lazy(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
 _NAME = lazy(r"^\s*[A-Za-z]\w{1,20}:\s+(?=\d)")  # `BFGS:    3 20:33:35  1.907`, of ASE
 _INDEX = lazy(r"(?<=\w)\[\d{1,3}\](?=\s|$)")  # `c_com[3]`
-_OF = lazy(r"^[\s|│┃]*(\d{1,9})/(\d{1,9})(?=\s)(?!.*%\|)")  # the first cell, `47/100`, of a row without a bar
+_OF = lazy(r"^[\s|│┃]*(\d{1,9})/(\d{1,9})(?=[\s│|])(?!.*%\|)")  # the first cell, `47/100`, of a row without a bar
 
 
 class TableHead(NamedTuple):

@@ -461,6 +461,38 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         36000,
         90000,
     ),
+    "stages of a script, with what it tells of one": (
+        "[1/7] load ...\n[2/7] dedup ...\n[3/7] sign ...\n[4/7] hash ...\n[5/7] bands ...\n"
+        + lines("      band #/25: 11,069 candidate pairs", *range(1, 12)),
+        5,
+        7,
+    ),
+    "tasks that are told behind their examples": (
+        "".join(
+            lines(f"  {task}: #/{most} examples, running acc 0.61", *range(500, most, 500))
+            + f"[{at}/3] {task}     acc 0.44 ({most} examples)\n"
+            for at, (task, most) in enumerate((("boolq", 3270), ("piqa", 1838), ("arc", 2376)), 1)
+        ),
+        3,
+        3,
+    ),
+    "shards in brackets before what is in them": (
+        "".join(f"[shard {n:03d}/128] 409,72{n % 7} docs -> 205,{n % 9}59,636 tokens\n" for n in range(1, 40)),
+        39,
+        128,
+    ),
+    "steps of one letter beside a loss": (
+        "target_tokens=2500000000 total_steps=9537\n"
+        + lines("s:# tok:0.003B loss:10.88 lr:2.00e-05", *range(10, 900, 10)),
+        890,
+        9537,
+    ),
+    "a framed table whose first cells tell of how many": (
+        "╭──────┬────────────┬─────────╮\n│ ep   │ train loss │ val F1  │\n├──────┼────────────┼─────────┤\n"
+        + "".join(f"│ {n:2d}/40│     0.6828 │  0.7358 │\n" for n in range(1, 18)),
+        17,
+        40,
+    ),
 }
 # (log, whether it has finished)
 ENDS: dict[str, tuple[str, object]] = {
