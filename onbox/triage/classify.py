@@ -28,6 +28,7 @@ from onbox.triage.verdict import Diagnosis, FurtherFault
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import Decision, decide
 from onbox.triage.weighing.silence import line_of_the_work
+from onbox.triage.words import TINY_TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -84,7 +85,7 @@ def classify(
     settled = _settle(record, decision, evidence)
     if settled.rule == ENDED_WELL:
         by_itself = decide(record, dead=False, well=False, exited_zero=False)
-        if by_itself.cause is not None:
+        if by_itself.cause is not None and not TINY_TOOL.match(by_itself.cause.text):
             return _dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
     return _dress(settled, decision, None)
 

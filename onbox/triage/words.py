@@ -40,3 +40,5 @@ SMALL_TOOL = lazy(
     r"(?:/usr)?(?:/bin/)?(?:ls|cp|mv|rm|mkdir|rmdir|cat|grep|sed|ln|chmod|chown|stat|du|df|find|which|head|tail|wc|sort"
     r"|diff): \S"
 )
+# Whose complaint no script minds: it looks for something, or clears what may not be there.
+TINY_TOOL = lazy(r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S")

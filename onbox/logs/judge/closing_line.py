@@ -57,6 +57,7 @@ _CLOSING = lazy(
     r"|\((?:finished|completed?|done|success\w*)\)\W*$|^\W*(?-i:CONVERGENCE): (?-i:[A-Z])|^=+ [\w ]{1,40} summary =+$"
     r"|^(?:s )?(?:un)?satisfiable$|^c exit [12]0$"  # of a SAT solver
     r"|^\W*[a-z]{2,12} done: \d|^\W*(?:pass|scan|check) completed\b|^progress=end$"
+    r"|\breached (?:the )?required accuracy\b|^(?-i:[A-Za-z]\w{2,20} Done\.)$"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
 )
@@ -86,7 +87,7 @@ _PREPARED = lazy(
 _NO_LETTERS = lazy(r"[\W\d_]+")
 # A logger's name before its level, where `message` leaves it.
 _NAMED_LEVEL = lazy(r"^[\w.$-]{1,60}\s{1,80}\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?)\s{0,8}\]?[\s:|-]{1,20}")
-_DONE = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed)\s?[.!](?:\s|$)")  # `Done! Best: 85/100 wins`
+_DONE = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed)\s?[.!](?:[\s\d]|$)")  # `Done! Best: 85/100 wins`
 
 
 def closes(line: str) -> bool:

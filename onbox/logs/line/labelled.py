@@ -85,7 +85,8 @@ _OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
 _CHINESE_UNITS = {"步": "step", "次": "iter", "代": "generation"}  # of all others: epoch
 _NTH_IN_CHINESE = lazy(
-    "第 ?(?P<current>\\d{1,9})(?: ?/ ?(?P<most>\\d{1,9}))? ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)"
+    "第 ?(?P<current>\\d{1,9})"
+    "(?: ?/ ?(?P<most>\\d{1,9})|轮 ?/ ?共 ?(?P<all>\\d{1,9}))? ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)"
 )
 _OTHER_FIGURE = lazy(r"[:=] {0,4}\d[\d.,]*\s")  # `inference: 10000 fps total: 8000 epoch: 1/500`
 _DATE = lazy(r"\d{4}/\d\d/\d\d")
@@ -154,7 +155,8 @@ def _nth_in_chinese(text: str) -> list[CounterSight]:
     if found is None:
         return []
     unit = _CHINESE_UNITS.get(found["word"][0], "epoch")
-    most = int(found["most"]) if found["most"] else None
+    told = found["most"] or found["all"]
+    most = int(told) if told else None
     return [CounterSight(f"nth {unit}", unit, "train", int(found["current"]), most, False, "labelled-alone")]
 
 

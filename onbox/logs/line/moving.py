@@ -33,7 +33,7 @@ _ANY_FRACTION = lazy(
     r"(?![\w/%-]|\.(?!\.)|:\S|,\d|\s?[kKMGT]i?B)"  # but `Quantizing layer 3/32...`
 )
 _CLOCK = lazy(r"\s\d\d:\d\d:\d\d(?![\d:])")
-_INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{3,20}) #?(\d{1,6})/(\d{1,6}): ")
+_INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{1,20}) #?(\d{1,6})/(\d{1,6}): ")
 _FIELDS_OF = lazy(r"(?<![\w.])[a-z_]{1,12}=(?P<current>\d{1,12}),?\s{1,4}(?:of|total|max)=(?P<max>\d{1,12})(?![\w.])")
 # `20/1319  accuracy: 55%`, `29/50 acc 0.29`
 _MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}(?:\s?[:=]\s?\d|\s\d{1,9}\.\d)")
@@ -118,6 +118,13 @@ _LEADING = (
         of_the_work=True,
     ),
     _Form(
+        lazy(r"\s{0,8}(?P<word>[A-Za-z]{3,12})\s{1,12}(?P<current>\d{1,12})\s{2,12}[A-Z]\w{1,20} {0,4}= {0,12}-?\d"),
+        "moving {}",
+        "step",
+        "DAY    146  TMEAN =  287.2880  PREC =   2.9952",
+        of_the_work=True,
+    ),
+    _Form(
         lazy(r"\W{0,8}(?P<current>\d{1,9})(?:st|nd|rd|th) (?P<word>[A-Za-z]{3,20})\W{0,8}$"),
         "moving nth {}",
         "step",
@@ -125,7 +132,10 @@ _LEADING = (
         of_the_work=True,
     ),
     _Form(
-        lazy(rf"(?i)\W{{0,8}}(?P<word>{_THINGS}) #?(?P<current>\d{{1,9}})(?=$|[,:|]| -| [a-z]{{2,12}}ed\b)"),
+        lazy(
+            rf"(?i)\W{{0,8}}(?P<word>{_THINGS}) #?(?P<current>\d{{1,9}})"
+            r"(?=$|[,:|]| -| (?:[a-z]{2,12}ed|starts|begins|done|ready)\b)"
+        ),
         "moving {}",
         None,
         "Sample 12, accuracy: 0.9",

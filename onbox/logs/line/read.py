@@ -25,6 +25,7 @@ _NUMBERED_FIGURE = lazy(r"\[(\d{1,9})\]-?\d{1,12}\.\d{1,12}(?=,|\s*$)")  # `[1]5
 _TEST_CASE = lazy(
     r"\s{0,12}[\u2713\u2714\u2716\u2717\u00d7] .{1,200} \([\d.]{1,12} ?m?s\)$|\s{4,12}[\u2713\u2714\u2716\u2717] \S"
 )
+_ANSWERED = lazy(r"\"(?:GET|POST|PUT|PATCH|DELETE|HEAD) \S{1,300} HTTP/[\d.]{1,3}\"")  # a server's request
 _MANY = r"[a-z]{2,14}s"
 _DONE_COUNT = lazy(
     r"(?i)(?<![a-z])(?:done|read|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
@@ -54,7 +55,10 @@ _NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms erro
 _SAVED = lazy(r" saved \[(\d{1,18})/(\d{1,18})\]$")  # wget
 _COPIED = lazy(r"^(\d{1,18}) bytes .{0,60}copied, ")  # dd
 _CLOSING_COUNT = lazy(r"[\s.,;]\((\d{1,9})/(\d{1,9})\)$")
-_NUMBERED = lazy(r"\s*[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]")  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
+_OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
+_NUMBERED = lazy(
+    r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
+)  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
 _ARITHMETIC = lazy(r"[+*]\s?\(?\d{1,9}/\d|\d/\d{1,9}\)?\s?[+*]\s?\(?\d|\d/\d{1,9}\)?\s=\s\d{1,9}(?![\d.]*\s?%)")
 
 
@@ -67,6 +71,8 @@ def read_line(text: str) -> SeenOnLine:
         return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
     if "%" in text and ")" in text:
         text = SHARE_IN_PERCENT.sub("", text)
+    if " of " in text and "=" in text:
+        text = _OF_NAMED.sub("of ", text)
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
     labelled = _without_lists(labelled)
@@ -91,8 +97,8 @@ def read_line(text: str) -> SeenOnLine:
 
 
 def _whole_line(text: str) -> SeenOnLine | None:
-    """What a line shows that has one form as a whole: a row, a scheduler's states, what was downloaded."""
-    if not text.isascii() and _TEST_CASE.match(text):
+    """What a line shows that has one form as a whole: a row, a scheduler's states, what was downloaded, a request."""
+    if (not text.isascii() and _TEST_CASE.match(text)) or ("HTTP/" in text and _ANSWERED.search(text)):
         return SeenOnLine()
     row = read_row(text)
     if row is not None:

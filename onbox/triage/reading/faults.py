@@ -184,7 +184,8 @@ def _outlived_by_threads(fault: Fault, text: str) -> bool:
 
 def _is_advice_on(fault: Fault, number: int, text: str) -> bool:
     """Whether a line is more of what an exception says which nobody caught: what to write instead, where to read on."""
-    return fault.ended_program and 0 < number - fault.number <= ADVICE_LINES and bool(_ADVICE.search(text))
+    shown = fault.trace is not None and fault.row.id == "defect"  # by a logger, with what Python says below it
+    return (fault.ended_program or shown) and 0 < number - fault.number <= ADVICE_LINES and bool(_ADVICE.search(text))
 
 
 def _is_begun_anew(fault: Fault, text: str) -> bool:

@@ -66,6 +66,7 @@ _TRIED = lazy(r"(?i)\b(?:lr|learning[_ ]rate|alpha|lambda|penalty|bound|tol\w*|s
 # Of a check or of whole episodes: there may be none between two lines.
 _AT_TIMES = lazy(r"val|test|eval|dev|best|std|var|ep_|episode|ret|rew|len|success", re.IGNORECASE)
 NEAR_A_DEATH = 12  # lines
+_OF_A_CANDIDATE = lazy(r"\[CV \d")  # of scikit-learn's search: a setting that gives no score is one of many
 _NO_FIGURE = lazy(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)(?!\w)|(?<!\*)\*{6,40}(?!\S)", re.IGNORECASE)
 _FIGURE = lazy(
     r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:[ed][-+]?\d{1,4})?)(?!\w)|(?<!\*)\*{6,40}(?!\S)",
@@ -80,7 +81,8 @@ _STOPPED_EARLY = lazy(r"early[ -]?stopp|stopp\w{1,4} early|no improvement", re.I
 
 def series_fault(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     """What the series of an attempt's metrics tells; None for most. tail: the last lines of the log."""
-    newest = list(attempt.steps.kept)
+    tail = tuple(line for line in tail if not _OF_A_CANDIDATE.match(line.text))
+    newest = [step for step in attempt.steps.kept if not _OF_A_CANDIDATE.match(readable(step[2]))]
     lines = [(number, readable(line)) for _, number, line in newest]
     before = [(number, readable(line)) for at, number, line in attempt.early if newest and at < newest[0][0]]
     told = [*before, *_with_tail(lines, tail)]

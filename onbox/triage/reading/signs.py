@@ -206,7 +206,9 @@ DF_ROW = lazy(
     r"^(\S{1,200})\s{1,80}[\d.]{1,20}[KMGTP]?i?\s{1,40}[\d.]{1,20}[KMGTP]?i?\s{1,40}([\d.]{1,20})[KMGTP]?i?\s{1,40}"
     r"(\d{1,3})%\s{1,20}(/\S{0,200})"
 )
-INODES_FULL = lazy(r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b|\bIUse%\s?[=:]\s?100\b", re.IGNORECASE)
+INODES_FULL = lazy(
+    r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b|\bIUse%\s?[=:]\s?100\b|\bfree inodes\W{0,3}0\b", re.IGNORECASE
+)
 INODE_HEADER = lazy(r"\bIFree\b|\bIUse%|\bInodes\b|\bdf\s{1,8}(?:\S{1,80}\s{1,8})?-\w{0,4}i|\bdf\b.{0,20}--inodes")
 # Inside a server, what is preempted or cancelled is a request; and what is told of an earlier boot or run is over.
 _NOT_THE_RUN = lazy(

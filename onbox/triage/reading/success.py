@@ -47,7 +47,7 @@ _WAYS = {
         r"^\W*(?:(?:final|overall|job|build|run|flow|pipeline|workflow|sweep|exit|end|training) ){0,3}"
         rf"(?:status|state|result|outcome)\W{{1,4}}{_WELL}(?:\W*$|, )"
         r"|^\W*finished: success\W*$|\bstate[ :=]+COMPLETED\b"
-        r"|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b"
+        r"|\bexit_?status\W{0,3}0\b|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b"
         r"|(?<!\b(?:child|other) process )\bexit(?:ed)?\b.{0,16}(?:code|status)\D{0,3}0\b(?!(?:, ?0){0,64}, ?-?[1-9])"
         r"|^\W*(?:success|passed|all good|export success)\W*$"
         r"|^\W*(?:found )?(?:0|no) errors?(?:\(s\))?(?:(?: were| was)? found)?(?:, (?:0|no) warnings?(?:\(s\))?)?\W*$"

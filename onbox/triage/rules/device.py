@@ -21,7 +21,7 @@ HARDWARE: tuple[RuleRow, ...] = (
     RuleRow(
         "card-broken",
         "gpu_hardware",
-        CAUSE,
+        CAUSE + 1,  # whatever the runtime says of it
         "ecc|fallen off|gpu is lost|gpu has|row remap|nvlink|double bit|hardware"
         "|unable to determine the device handle|reset|needs to be"
         "|unrecoverable|gsp|cudaerrordevices|sxid|gpu lost|over temperature|requires reset|device handle"

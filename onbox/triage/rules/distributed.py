@@ -115,11 +115,12 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         "collective",
         "nccl_or_distributed",
         PEER,
-        "unhandled system|nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore"
+        "hyd_|hydt_|unhandled system|nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore"
         "|store|mpi|ucx"
         "|net/ib|ibv_|net_ib|coordination|horovod|socket|peer|rank|hccl|orte|prte|oneccl|coordinator"
         "|all-reduce|mesh|etcd|distributed|another ",
         r"ncclInternalError|ncclSystemError|ncclUnhandledCudaError|ncclRemoteError|ncclInvalid\w{1,40}"
+        r"|\bHYDT?_\w{2,40} \(.{1,200}\): (?:unable to connect|connection refused)"  # MPICH
         r"|unhandled (?:system|cuda) error|nccl (?:error|warn|failure|communicator was aborted"
         r"|operation failed)(?! ?= ?none)"
         r"|nccl.{0,60}(?:connection (?:closed|refused|reset)|remote process exited|no route|timed? ?out"

@@ -69,9 +69,9 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         "solver-settings",
         "config_error",
         CONFIG,
-        "foam fatal io|domain decomposition|error in user input|in input file|invalid command-line",
+        "foam fatal io|domain decomposition|error in user input|in input file|invalid command-line|error: illegal ",
         r"--> FOAM FATAL IO ERROR|there is no domain decomposition for|^error in user input\b|\berrors? in input file"
-        r"|^invalid command-line options\b",
+        r"|^invalid command-line options\b|^error: illegal .{1,60} command \(src/",  # LAMMPS
         "OpenFOAM, GROMACS",
         "--> FOAM FATAL IO ERROR:",
         True,

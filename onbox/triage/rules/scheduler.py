@@ -97,8 +97,8 @@ PEOPLE: tuple[RuleRow, ...] = (
         "interrupted",
         "user_interrupt",
         ASKED,
-        "keyboardinterrupt|aborted!|sigint|ctrl|interrupt|^c|signal|exit",
-        r"KeyboardInterrupt\b(?!.{0,30}to stop)|(?:received|got|caught|sending|signal|by"
+        "keyboardinterrupt|interruptexception|aborted!|sigint|ctrl|interrupt|^c|signal|exit",
+        r"KeyboardInterrupt\b(?!.{0,30}to stop)|\bInterruptException\b|(?:received|got|caught|sending|signal|by"
         r"|on)\b.{0,30}\bSIGINT\b|\^C\s{0,8}(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)"
         r"|(?:pressed|received"
         r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|(?<!defined )signal 2\b"

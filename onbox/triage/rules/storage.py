@@ -173,7 +173,7 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "object header|snapshot|.pt|checkpoint|ckpt|optimi|msgpack|unpickling|pickle data|hdf|file signature"
         "|savedmodel|.msgpack|weights"
         "|model file"
-        "|ocdbt|zarr|gguf|model is|loading model",
+        "|ocdbt|zarr|gguf|model is|loading model|restore file",
         r"(?:checkpoint|ckpt|weights?|model file|snapshot|\.pth?\b|\.gguf).{0,80}(?:corrupt|truncated|damaged"
         r"|incomplete|invalid magic|is empty"
         r"|zero bytes|cannot be read|unreadable|malformed)"
@@ -184,7 +184,7 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         r"|unable to (?:open|load|restore).{0,60}checkpoint"
         r"|\bmodel (?:file )?is (?:corrupt|truncated|damaged|incomplete)|error loading model:"
         r"|error reading (?:ocdbt|zarr).{0,60}"
-        r"|unsuccessful TensorSliceReader"
+        r"|unsuccessful TensorSliceReader|\bbad restore file\b|^\s{0,8}restore file may be from a newer version of R\b"
         r"|(?:failed|unable|could not|cannot) (?:to )?load (?:the )?optimi[sz]er\b"
         r"|(?:checkpoint|ckpt|weights)\b.{0,80}(?:could not|cannot|can't) be (?:loaded|restored|read)"
         r"|checkpoint (?:format )?(?:is |was )?(?:incompatible|not compatible)"

@@ -163,6 +163,10 @@ def _asks_to_end(fault: Fault) -> bool:
     return fault.severity > WEAK and bool(fault.progress_before) and near
 
 
+def _has_done_its_work(scene: Scene) -> bool:
+    return scene.attempt.reached_end or closing_outcome(scene.record) is Outcome.MADE
+
+
 def _left_nothing(fault: Fault, scene: Scene) -> bool:
     return fault.severity > WEAK and fault.row.explains > SUMMARY and nothing_came(scene)
 
@@ -175,7 +179,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(True, "a batch system's report, above the output that it tells of",
            lambda f, s: f.number < s.attempt.report_ends and f.severity > WEAK),
     Ground(False, "its end was announced: who has done its work ends its helpers",
-           lambda f, s: s.attempt.reached_end and is_meant(f, s.record.tail)),
+           lambda f, s: _has_done_its_work(s) and is_meant(f, s.record.tail)),
     Ground(True, "the last lines say that nothing came of the work", _left_nothing),
     Ground(False, "a row of many that the program numbers, and it told more behind them", is_numbered_row),
     Ground(False, "the last line of all tells what came of the work", ends_with_the_work),

@@ -12,8 +12,9 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.match import NEARLY_ASKED, TRACKER
 from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, WEAK
+from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, SUMMARY
-from onbox.triage.weighing.outputs import is_echoed, is_of_another, names_a_file
+from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_result, names_a_file, same_form
 from onbox.triage.weighing.scene import SURVIVED_PROVEN
 from onbox.triage.weighing.unproven import is_bare
 from onbox.triage.weighing.went_on import is_complaint
@@ -31,6 +32,7 @@ _NOTHING_CAME = lazy(
     r" (?:have )?failed\b|\bno (?:trials?|runs?|models?|jobs?|seeds?) (?:(?:is|are|was|were|has|have) )?(?:been )?"
     r"(?:completed|finished|succeeded)\b"
 )
+_TELLS_WHAT_THERE_IS = ("user_interrupt", "preempted", "time_limit", "nccl_or_distributed")
 _NAMES_RESULT = lazy(r"\d|\w\.[A-Za-z][A-Za-z0-9]{1,8}\b|\b(?i:ok|success\w*|passed)\b")
 # A script, a queue or the system, which end whatever became of the work.
 _OF_WHO_STARTED = lazy(
@@ -113,17 +115,31 @@ def _tells_of_its_code(fault: Fault, scene: Scene) -> bool:
 
 def ends_with_the_work(fault: Fault, scene: Scene) -> bool:
     """Whether the log's very last line tells what came of the work: with a number, a file or its success, and not only
-    that something ended. A program that nobody saw work since it died of its own exception has not written it.
+    that something ended. A program that nobody saw work since it died of its own exception has not written it; who was
+    asked to end, or waited for a colleague in vain, tells of what there is.
     """
     last = scene.record.last_line
     if scene.dead or last is None or fault.number >= last.number or fault.row.explains == DIVERGED:
         return False
-    if closing_outcome(scene.record) is not Outcome.MADE or not _names_result(last.text):
+    if fault.row.failure_class in _TELLS_WHAT_THERE_IS or counts_failed(message(last.text).text):
+        return False
+    if any(line.number == last.number - 1 and same_form(line.text, last.text) for line in scene.record.tail):
+        return False  # it goes on and on
+    made = closing_outcome(scene.record) is Outcome.MADE and _names_result(last.text)
+    if not made and not _shows_result_of_a_loop(fault, scene):
         return False
     if is_of_another(last.text, fault.source) or (not scene.attempt.progress and is_echoed(last, scene.record)):
         return False
     near = scene.end - fault.number < _MESSAGE_LINES and not scene.attempt.signs_after(fault)
     return not (near and fault.ended_program and not fault.handled)
+
+
+def _shows_result_of_a_loop(fault: Fault, scene: Scene) -> bool:
+    """Whether a loop went on behind the fault, up to its end, and figures are the last line of all."""
+    last = scene.record.last_line
+    if last is None or not scene.attempt.reached_end or not scene.attempt.signs_after(fault):
+        return False
+    return is_result(last.text, sure=False) and not signs.is_progress(message(last.text).text)
 
 
 def _names_result(text: str) -> bool:

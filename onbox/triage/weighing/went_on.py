@@ -33,7 +33,7 @@ from onbox.triage.weighing.outputs import (
     tells_of_program,
     told_of,
 )
-from onbox.triage.words import SMALL_TOOL
+from onbox.triage.words import SMALL_TOOL, TINY_TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,8 +80,6 @@ _WARNED = ("WARNING", *BAD_LEVELS)
 _DID_MORE = 2  # lines
 _SERIES = 2  # lines of one form
 _STOPS = lazy(r"(?i)\b(?:stopping|aborting|giving up|quitting|bailing out)\b(?! (?:early|criteri\w+))")
-# Whose complaint no script minds: it looks for something, or clears what may not be there.
-_TINY_TOOL = lazy(r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S")
 _LOGGED_MORE = 5  # lines
 _NO_LETTERS = lazy(r"^\W{1,8}")
 # What a line is about, as the words it begins with.
@@ -167,7 +165,7 @@ def _is_allowed(fault: Fault, scene: Scene) -> bool:
 
 def _is_of_small_tool(fault: Fault, around: Around) -> bool:
     """Whether a small tool of a script complains, and the script did more."""
-    least = 1 if _TINY_TOOL.match(fault.text) else _DID_MORE
+    least = 1 if TINY_TOOL.match(fault.text) else _DID_MORE
     return bool(SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= least)
 
 

@@ -493,6 +493,33 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         17,
         40,
     ),
+    "a field of a field": (
+        lines(" istep =     #  of nstep =    5000   enstrophy =  5.914466E-01", *range(250, 3500, 250)),
+        3250,
+        5000,
+    ),
+    "a share of what is done, and one of what is right": (
+        "".join(f"  {n}/1319 done, acc so far {n // 2}/{n} = 0.5\n" for n in range(20, 720, 20)),
+        700,
+        1319,
+    ),
+    "rounds in Chinese, of all": (
+        "".join(f"第{n}轮/共20轮  批次 {b}/312  损失: 0.38\n" for n in range(1, 13) for b in (100, 200, 300)),
+        12,
+        20,
+    ),
+    "a heading of one letter before a sweep": (
+        "".join(f"T {n}/16: sweep {k}/400\n" for n in range(1, 12) for k in (100, 200, 300, 400)),
+        11,
+        16,
+    ),
+    "requests to a server": (
+        "".join(
+            f'127.0.0.1:4391{n} - "POST /v1/embed HTTP/1.1" 200  batch={n}/32 latency=23.0ms\n' for n in range(2, 9)
+        ),
+        None,
+        None,
+    ),
 }
 # (log, whether it has finished)
 ENDS: dict[str, tuple[str, object]] = {
