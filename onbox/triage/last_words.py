@@ -13,7 +13,7 @@ from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
 from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, is_slip, meaning_of, row_of
-from onbox.triage.reading import signs
+from onbox.triage.reading import going_on, signs
 from onbox.triage.reading.match import (
     BAD_LEVELS,
     BY_ID,
@@ -316,7 +316,7 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
         return _fault(ROWS[of_file] if of_file else BY_ID["error-line"], line, attempt)
     if (
         said.level not in ("INFO", "DEBUG")
-        and not signs.MEANT.search(said.text)
+        and not going_on.MEANT.search(said.text)
         and (of_code := _by_code(line, attempt))
     ):
         return of_code
@@ -369,10 +369,10 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
     itself an error, so that a hedge or a quotation in it is a part of what it says.
     """
     return bool(
-        (signs.is_handled(text) and not signs.STOPPED.search(text))
+        (going_on.is_handled(text) and not signs.STOPPED.search(text))
         or is_success(said)
         or is_test_case(said)
-        or signs.SET_ASIDE.search(text)
+        or going_on.SET_ASIDE.search(text)
         or signs.ARGUMENT_TAKEN.search(text)
         or signs.HOUSEKEEPING.search(text)
         or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.reading import signs
+from onbox.triage.reading import going_on, signs
 from onbox.triage.reading.match import (
     BAD_LEVELS,
     BY_ID,
@@ -99,7 +99,7 @@ class Faults:
         named = exception_of(said.text, in_trace=trace is not None and bool(trace.frames))
         if trace is not None and named and not said.text.endswith(" raised:"):  # the reason comes next
             del self.traces.by_source[source]
-        handled = signs.is_handled(text) and not named
+        handled = going_on.is_handled(text) and not named
         if handled and not _speaks_of_else(said.text, text):
             mark_handled(attempt, number, text)
         row = match_row(signs.told(said.text).strip(), signs.told(text))
@@ -153,7 +153,7 @@ def late_fault(number: int, text: str, progress: int, *, is_progress: bool) -> F
     """The fault that the last line of a flood tells of, looked at after all. progress: lines of it before."""
     said = message(text)
     row = match_row(said.text.strip(), text)
-    if row is None or signs.is_handled(text) or (is_progress and row.id in PROGRESS_MAY_SAY):
+    if row is None or going_on.is_handled(text) or (is_progress and row.id in PROGRESS_MAY_SAY):
         return None
     named = exception_of(said.text, in_trace=False)
     return Fault(row, number, text, severity(row, said, text, named, None), progress)
@@ -168,7 +168,7 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
             return
         if faults[at].number < reached:
             return
-        if is_death and signs.MEANT.search(text):
+        if is_death and going_on.MEANT.search(text):
             del faults[at]
             return
         if is_death and not _is_begun_anew(faults[at], text):
@@ -190,7 +190,7 @@ def _is_advice_on(fault: Fault, number: int, text: str) -> bool:
 
 def _is_begun_anew(fault: Fault, text: str) -> bool:
     """Whether somebody began anew what had died; a worker that is, brings no program back."""
-    if not signs.BEGUN_ANEW.search(text):
+    if not going_on.BEGUN_ANEW.search(text):
         return False
     return not (fault.ended_program and "worker" in text.lower())
 
@@ -235,7 +235,7 @@ def _adds_to_error(attempt: LogAttempt, number: int) -> bool:
 def tells_a_way_on(text: str) -> bool:
     """Whether a line says that the program goes on in spite of what it told right before."""
     said = message(text).text
-    return signs.is_handled(text) and exception_of(said, in_trace=False) is None and not _speaks_of_else(said, text)
+    return going_on.is_handled(text) and exception_of(said, in_trace=False) is None and not _speaks_of_else(said, text)
 
 
 def _speaks_of_else(said: str, text: str) -> bool:

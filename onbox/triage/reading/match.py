@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
 from onbox.triage import meaning
-from onbox.triage.reading import languages, signs
+from onbox.triage.reading import going_on, languages, signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
 from onbox.triage.reading.tracebacks import CHECKPOINT_READ, DATA_READ, READS_CONFIG, Trace, exception_of
 from onbox.triage.rules.demands import MEANT, MEANT_IN_LINE, shows_code, speaks_of_code
@@ -218,7 +218,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
         return WEAK
     if abs(row.explains - ASKED) <= NEARLY_ASKED and not named:
         of_helper = said.level in QUIET_LEVELS and signs.OF_A_HELPER.search(said.text)
-        return WEAK if of_helper or signs.is_handled(text) or _is_quoted(row, text) else LOGGED
+        return WEAK if of_helper or going_on.is_handled(text) or _is_quoted(row, text) else LOGGED
     if named and trace is not None:
         return LOGGED if trace.caught else PROVEN
     if said.level in QUIET_LEVELS and not row.fatal:
@@ -228,7 +228,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     if (
         _ASIDE.match(said.text)
         or _TRIED_IN_R.match(said.text)
-        or signs.is_set_aside(text)
+        or going_on.is_set_aside(text)
         or (said.level is None and trace is None and _is_hedged(row, text))
     ):
         return WEAK
@@ -242,7 +242,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     if trace is not None and trace.frames and row.explains >= BUG:
         return PROVEN
     if said.level == "WARNING":
-        return LOGGED if signs.EXHAUSTED.search(text) else WEAK
+        return LOGGED if going_on.EXHAUSTED.search(text) else WEAK
     if PYTHON_WARNING.search(text) or _is_quoted(row, text):
         return WEAK
     ends = row.explains >= DEATH or row.explains <= SUMMARY or _HEADED.match(text)
@@ -265,7 +265,7 @@ def _is_none_of_its(row: RuleRow, text: str, named: tuple[str, str] | None, trac
 
 def _severity_of_named(said: LogMessage, text: str) -> int:
     """Of an exception in one line, without a traceback."""
-    if signs.SET_ASIDE.search(text):
+    if going_on.SET_ASIDE.search(text):
         return WEAK
     return LOGGED if said.level else PROVEN
 

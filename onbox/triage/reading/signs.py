@@ -1,4 +1,4 @@
-"""Lines that are no fault: progress, a new attempt, a fault that was handled, a lost loss. Pure.
+"""Lines that are no fault: progress, a new attempt, another's trouble, a lost loss. Pure.
 
 Words of the log are used in no case here, only the ways in which loops, launchers and trainers report.
 """
@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from onbox.regex import lazy
 from onbox.triage.meaning import without_none
+from onbox.triage.reading.going_on import HANDLED
 
 _COUNTED = (
     r"(?:global_?)?(?:step|epoch|iter(?:ation)?|it|batch|episode|update|nupdates|trial|round|task|shard"
@@ -74,109 +75,12 @@ MIDWAY = lazy(
 FAILED = lazy(  # but a figure may be called error
     r"\b(?:fail\w*|could not|cannot|unable|not|error(?!\s{0,4}[:=]?\s{0,4}\[?\d)|lost|partial\w*|0 of)\b", re.IGNORECASE
 )
-# A clause of its own that tells what is done next, or how often it is done again.
-_DOES = (
-    r"(?:trying|re-?(?:try|build|comput|creat|generat|download|fetch|load|read|connect|spawn|start|launch|queu|schedul"
-    r"|submitt|sett|open|index|pars)\w{0,3}ing|halving|reducing|lowering|switching|substituting|imputing|clipping"
-    r"|clamping|zeroing|dropping|discarding|excluding|omitting|defaulting|resuming|reverting|rolling back|going on"
-    r"|carrying on|moving on|keeping|working around|passing over|leaving it out|treating|assuming|requeuing)"
-)
-_TRY = r"(?:try|attempt|go|retry|time)"
-_CLAUSE = (
-    rf"(?:[,;(\u2013\u2014]|\s--?|\w\.|[-=]>|\u2192)\s{{0,4}}(?:(?:so|now|we are|we're) )?{_DOES}\b"
-    r"|(?:[,;(\u2013\u2014]|\s--?|\w\.)\s{0,4}(?:(?:so|now|we|it|i) )?(?:will|'ll) (?:be )?(?:try|use|take|skip"
-    r"|retr\w+|continue|ignore|fall back|rebuild|recompute|repeat|drop|assume|default|wait|go on)"
-)
-_GOES_ON = (
-    rf"\b(?:one more|another|next|second|third|new) {_TRY}\b(?! fail)"
-    rf"|\b(?:worked|succeeded|arrived|connected|ok|got it|went through)\b.{{0,20}}\b(?:on|after|at|with|in)\b.{{0,24}}"
-    r"\b(?:tr(?:y|ies)|attempts?|go|retr(?:y|ies))\b"
-    r"|\b(?:[1-9]\d{0,3}|two|three|more) (?:tries|attempts|retries|goes) left\b"
-    r"|\bstart\w* (?:it|them) (?:anew|again)\b|\b(?:new|other|next) (?:one|worker) (?:took|takes|has taken)\b"
-    r"|\btook over\b"
-    r"|\b(?:is|was|are|were) (?:given|handed|moved|reassigned|passed|rescheduled) (?:on )?to\b"
-    r"|\b(?:left out|put aside|set aside|passed over|not applied|kept for later|as before)\b"
-    rf"|^\W{{0,4}}(?:so |now |then )?{_DOES}\b|\b(?:fell|falls) back\b|\b(?:goes|going|go) on (?:with|without|as)\b"
-    r"|\b(?:using|took|taking|keep(?:s|ing)?|stay(?:s|ing)? with) (?:the |its |my |our )?(?:bundled|built-in|cached|old"
-    r"|previous|last|local|slow|slower|plain|backup|other|next|current)\b|\b(?:no harm|(?:does not|doesn't) matter"
-    r"|not needed|good enough|back to normal)\b|\bold .{1,20} stays\b"
-    r"|\b(?:made|created|built) (?:it|them|a new one)\b"
-    r"|\bdefaults? (?:stays?|apply|applies|(?:are|is) \w{2,8})\b|\bwith (?:the )?defaults\b|\btolerated\b"
-)
-# A helper that has died is there again, or another one instead.
 UNCAUGHT = lazy(  # only a runtime writes so, and of what nobody caught
     r"\S{1,200}:\d{1,7}:in .{1,400} \((?:[A-Z]\w{0,40}::){0,4}[A-Z]\w{1,60}\)$"
     r"|(?:PHP )?Fatal error: {1,4}Uncaught |lua(?:jit|\d(?:\.\d)?)?: \S{1,200}:\d{1,7}: "
     r"|Exception in thread \"main\" |fatal error: out of memory$|panic: |thread 'main' panicked at "  # JVM, Go, Rust
 )
-BEGUN_ANEW = lazy(
-    r"\b(?:start\w*|bring\w*|brought) (?:it|them)\b.{0,12}\b(?:anew|again|back)\b|\btook (?:over|its place)\b"
-    r"|\b(?:re-?(?:start|spawn|launch)(?:ed|ing)) (?:it|them|the (?:worker|helper|server|loader))\b"
-    r"|\b(?:new|other|fresh) (?:one|worker|helper|process) (?:is|was|has|took|takes|start\w*)\b",
-    re.IGNORECASE,
-)
-HANDLED = lazy(
-    rf"{_CLAUSE}|{_GOES_ON}"
-    r"|\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
-    r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
-    r"|trying again|\b(?:start|begin|train)\w* (?:\w+ )?(?:from scratch|afresh)\b"
-    r"|(?<!\d )(?<!stage )(?<!step )(?<!rest )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b(?!\s?[=:]\s?0\b)"
-    r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
-    r"|with)|using (?:the )?(?:default|stale|cached|previous|last|backup|local copy)\b"
-    r"|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
-    r"|backing off|\bwaiting for\b.{0,80}\b(?:refused|failed to connect|not (?:ready|up)|unavailable)\b"
-    r"|\btreated as (?:ok|success\w*|a warning)|\b(?:missing|absent|not (?:found|available|installed)"
-    r"|unavailable)\b.{0,24}\busing\b|"
-    r"\bis used\b(?! up)|"
-    r"(?<!\w, )\binstead\b(?!\.?\s*$)"  # but not `got 0 instead.`
-    r"|^(?!.*\b(?:got|received|found|but|was|were)\b).*\binstead\.?\s*$|"
-    r"\b(?:error|exception) caught\b|survived|\bhandled\b"
-    r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
-    r"|retries remaining"
-    r"|entering retry loop|\bfailure \d{1,4} of max_failures=\d"
-    r"|retry \d+|bypass(?:ed|ing)|login node|if you do not have"
-    r"|\boptional(?:ly)?\b(?= (?:dependenc\w+|package|module|feature|plugin|import|extra)|\W*$|\))|deprecat"
-    r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
-    r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
-    r"|\bis (?:being )?(?:retried|re-?submitted|re-?queued|re-?started|repeated)\b|\bwill (?:re-?)?start\b"
-    r"|\bstarts? again\b|\bnot fit\b.{0,20}\bnow\b|\bbatch(?: size)?\b.{0,24}(?:->|=>|\bnow) \d"
-    r"|\bas (?:it should|expected|intended|designed)\b|fault injection|on purpose|deliberate"
-    r"|(?<!un)\bacceptable\b|\(expected(?! (?:an?|the|but|to)\b)[^()]{0,20}\)"
-    r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
-    r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
-    re.IGNORECASE,
-)
-# Of a death: somebody meant it, or could do without who died.
-MEANT = lazy(r"(?i)\bas expected\b|\(expected\b|\(optional\)|\bself-?test\b.{0,60}\bexpected\b")
-EXHAUSTED = lazy(
-    r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts|tries)|failed after|abort|exiting"
-    r"|stopping|quitting|bailing|too many (?:\w+ )?(?:failures|errors|retries|attempts|restarts|dead|crashes)"
-    r"|cannot (?:continue|proceed|go on)"
-    r"|unrecoverable|(?:that was|was|is) the last (?:try|attempt|one)|no (?:\w+ )?(?:tries|attempts|retries) left"
-    r"|still (?:fail\w*|not)"
-    r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
-    r"|(?:attempt|try|retry) (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b"
-    # what was to come behind it: no piece of the same work
-    r"|\bno \S{1,60}, \w{1,20} skipped\b|\bis not finite\b"
-    r"|\bexit(?:ed|s)? (?:with )?(?:code |status |rc=?)?[1-9]\d{0,2}\W{1,3}skipp(?:ing|ed) (?!(?:it|this|that|the)\b)",
-    re.IGNORECASE,
-)
 
-# An exception named in one line, without a traceback, and set aside in the same breath.
-SET_ASIDE = lazy(
-    rf"{_CLAUSE}"
-    r"|[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?<!stage )(?<!step )(?<!rest )"
-    r"(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
-    r"|dropp(?:ed|ing))\b.{0,40}$"
-    r"|\(?\bas (?:it should|expected|intended|designed)\b.{0,20}$|\(expected\)\s{0,4}$"
-    r"|[;,(:]\s{0,8}(?:score|reward|grade|scored|rewarded|graded|counted)\b.{0,12}\d\S{0,8}$"
-    r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying"
-    r"|skipp\w{1,4}"
-    r"|re-?(?:start|queu|submit|connect|sett?)\w{0,4})\b.{0,80}$"
-    r"|[;,(\u2013\u2014-]\s{0,8}(?:\w{1,40} )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|defaults?|plain|slow)"
-    r"|optional)\b.{0,60}$",
-    re.IGNORECASE,
-)
 
 _BAD = r"(?:[-+]?nan|[-+]?inf(?:inity)?)"
 _LOSS = (
@@ -378,16 +282,6 @@ def is_progress(text: str) -> bool:
     if _ITEM.match(text):
         text = _GETS.sub("", text)
     return not NOT_PROGRESS.search(text) or not NOT_PROGRESS.search(_TALLY.sub("", text))
-
-
-def is_handled(text: str) -> bool:
-    """Whether the line says that the program went on in spite of it."""
-    return bool(HANDLED.search(text)) and not EXHAUSTED.search(text)
-
-
-def is_set_aside(text: str) -> bool:
-    """Whether the line says that the program went on, in a sentence or in the remark behind the trouble."""
-    return is_handled(text) or bool(SET_ASIDE.search(text) and not EXHAUSTED.search(text))
 
 
 def lost_loss(text: str) -> bool:
