@@ -177,7 +177,7 @@ def _declared(track: Track) -> int | None:
 
 def _without_counter(track: Track, ending: ClosingLines) -> bool | None:
     if track.percent is not None and track.percent >= 100:
-        return None
+        return (ending.ends_in_whole_share and track.crashed <= track.started) or None  # or it was that of a part
     over = track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
     if over and (track.ended_before or track.line - track.ended > LINES_SINCE or ending.went_on):
         return None  # each of many jobs ends with the same words; or it went on

@@ -176,6 +176,12 @@ class ClosingLines:
         return any(int(found[1]) < int(found[2]) for found in _FRACTION.finditer(line))
 
     @property
+    def ends_in_whole_share(self) -> bool:
+        """Whether the last line shows 100 percent, and not of what was only prepared."""
+        line = self._lines[-1] if self._lines else ""
+        return read_percent(line) == COMPLETE and AUXILIARY.search(line) is None
+
+    @property
     def shows_share(self) -> bool:
         """Whether the last line shows a percentage below 100 right behind a drawn bar."""
         found = _SHARE.search(self._lines[-1]) if self._lines else None

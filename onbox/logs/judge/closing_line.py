@@ -57,6 +57,7 @@ _CLOSING = lazy(
     r"|\((?:finished|completed?|done|success\w*)\)\W*$|^\W*(?-i:CONVERGENCE): (?-i:[A-Z])|^=+ [\w ]{1,40} summary =+$"
     r"|^(?:s )?(?:un)?satisfiable$|^c exit [12]0$"  # of a SAT solver
     r"|^\W*[a-z]{2,12} done: \d|^\W*(?:pass|scan|check) completed\b|^progress=end$"
+    r"|^\W*(?:mean|average)\W{1,3}\d[\d.]{0,12}\W{1,4}(?:std|sd|stdev)\b"
     r"|\breached (?:the )?required accuracy\b|^(?-i:[A-Za-z]\w{2,20} Done\.)$"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"

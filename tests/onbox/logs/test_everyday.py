@@ -757,6 +757,19 @@ ENDS |= {
         ),
         True,
     ),
+    "a percentage that is drawn up to 100, and nothing else": (
+        "".join(f"\r{'#' * (n // 4)} {n:.1f}%" for n in range(4, 101, 4)) + "\n",
+        True,
+    ),
+    "runs that were told one by one, and their mean": (
+        "".join(
+            f"=== run {n} of 5 (seed {n}) ===\n  epoch 10: train 0.09 dev 0.10\n  epoch 20: train 0.04 dev 0.06\n"
+            "  test accuracy: 0.8623\n"
+            for n in range(1, 6)
+        )
+        + "mean 0.8651 std 0.0087\n",
+        True,
+    ),
 }
 
 
