@@ -20,6 +20,7 @@ from onbox.triage.classes import IN_DOUBT, may_repeat
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
+from onbox.triage.reading.signs import UNCAUGHT
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, VAGUE, UserRow
 from onbox.triage.scheduler_states import CLASS_OF, ending
@@ -27,8 +28,8 @@ from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import Decision, decide
+from onbox.triage.weighing.doubt import doubt_of
 from onbox.triage.weighing.silence import line_of_the_work
-from onbox.triage.words import TINY_TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -85,7 +86,9 @@ def classify(
     settled = _settle(record, decision, evidence)
     if settled.rule == ENDED_WELL:
         by_itself = decide(record, dead=False, well=False, exited_zero=False)
-        if by_itself.cause is not None and not TINY_TOOL.match(by_itself.cause.text):
+        doubted = doubt_of(record, by_itself)
+        if doubted is not None:
+            by_itself = by_itself._replace(cause=doubted)
             return _dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
     return _dress(settled, decision, None)
 
@@ -178,7 +181,8 @@ def _is_of_a_write(cause: Fault) -> bool:
 
 
 def _is_sure(cause: Fault) -> bool:
-    return cause.severity == PROVEN and cause.row.explains >= BUG
+    is_told_by_runtime = cause.trace is None and UNCAUGHT.match(cause.text)  # which may show what was rescued
+    return cause.severity == PROVEN and cause.row.explains >= BUG and not is_told_by_runtime
 
 
 _OF_ANY_FILE = ("no-number", "error-line", "said-error")

@@ -178,6 +178,8 @@ def test_a_sign_in_the_log_refuses_an_exit_code_of_zero(box: Box, line: str, set
         ("python3 -c 'raise ValueError(1)' || true", "code_error, line 3: ValueError: 1"),
         ("echo all parts written; echo results incomplete", "line 2: results incomplete"),
         ("for i in 1 2 3; do echo step $i/3 elbo=nan; done", "divergence, line 1: step 1/3 elbo=nan"),
+        ("python3 -c 'raise ValueError(1)' || true; echo Training finished", "code_error, line 3: ValueError: 1"),
+        ("nosuchprogram --all || true; echo backup finished: 74 bytes", "nosuchprogram: command not found"),
     ],
 )
 def test_a_log_that_tells_of_a_failure_beside_exit_code_0_is_told_beside_done(box: Box, line: str, told: str) -> None:
@@ -188,7 +190,10 @@ def test_a_log_that_tells_of_a_failure_beside_exit_code_0_is_told_beside_done(bo
     assert box.status()["warnings"] == [f"train: {says}"]
 
 
-@pytest.mark.parametrize("line", ["echo 0 errors, 0 failed", "echo step 1/1 loss nan", "rm gone || true"])
+@pytest.mark.parametrize(
+    "line",
+    ["echo 0 errors, 0 failed", "echo step 1/1 loss nan", "rm gone || true", "echo oom-killer 3; echo 12 killed"],
+)
 def test_words_of_trouble_and_a_loss_that_is_ignored_are_no_warning(box: Box, line: str) -> None:
     (box.project / "onbox.toml").write_text(f"[stages.train]\ncmd = '{line}'\nfinite_loss = false\n")
     assert box.onbox("chain").returncode == 0

@@ -21,7 +21,8 @@ SHORT_SECONDS = 20.0  # a stage that took less is examined only where its log ho
 SHORT_BYTES = 1 << 16  # of its end
 _OF_TROUBLE = re.compile(
     rb"(?i)err|fail|exception|traceback|abort|panic|fatal|fault|kill|denied|refused|cannot|can't|could not|unable|"
-    rb"not found|no such|invalid|missing|incomplete|timed? ?out|out of memory|no space|\bnan\b|\binf\b|[\x80-\xff]"
+    rb"not found|no such|invalid|missing|incomplete|critical|giving up|lost|diverg"
+    rb"|timed? ?out|out of memory|no space|\bnan\b|\binf\b|[\x80-\xff]"
 )
 
 

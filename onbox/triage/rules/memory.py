@@ -179,7 +179,8 @@ HOST: tuple[RuleRow, ...] = (
         "|oom-killer|oom handler|earlyoom|oomd",
         r"oom-kill:|\d oom[-_ ]kill event"
         r"|(?<!\d )(?<![/\w-])oom[-_ ]kill(?:er|ed)?\b(?![\w-]*/)"
-        r"(?!\W{0,3}(?:0|none|false|disabled)\b)(?!.{0,30}\b(?:no|not|disabled)\b)"
+        r"(?!\W{0,3}(?:0|none|false|disabled)\b)(?!.{0,30}\b(?:no|not|disabled)\b)(?!\s{1,20}(?:\d+\s*$|\|))"
+        r"(?!.{0,30}\b(?:simulation|simulated|test|passed|survived)\b)"
         r"|OOMKilled"
         r"|out of memory: kill(?:ed)? process|cgroup out of memory|state[ :=]+OUT_OF_MEMORY"
         r"|killed by the cgroup out-of-memory|\b(?:earlyoom|\w{0,24}oomd)\b.{0,80}(?:low memory|sending sig|killed)",

@@ -100,7 +100,7 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
         return False
     if is_of_another(last.text, fault.source) or (not scene.attempt.progress and is_echoed(last, scene.record)):
         return False
-    if not _names_result(last.text) and _tells_of_its_code(fault, scene):
+    if not names_result(last.text) and _tells_of_its_code(fault, scene):
         return False
     return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
 
@@ -125,7 +125,7 @@ def ends_with_the_work(fault: Fault, scene: Scene) -> bool:
         return False
     if any(line.number == last.number - 1 and same_form(line.text, last.text) for line in scene.record.tail):
         return False  # it goes on and on
-    made = closing_outcome(scene.record) is Outcome.MADE and _names_result(last.text)
+    made = closing_outcome(scene.record) is Outcome.MADE and names_result(last.text)
     if not made and not _shows_result_of_a_loop(fault, scene):
         return False
     if is_of_another(last.text, fault.source) or (not scene.attempt.progress and is_echoed(last, scene.record)):
@@ -142,7 +142,8 @@ def _shows_result_of_a_loop(fault: Fault, scene: Scene) -> bool:
     return is_result(last.text, sure=False) and not signs.is_progress(message(last.text).text)
 
 
-def _names_result(text: str) -> bool:
+def names_result(text: str) -> bool:
+    """Whether a line names what came of the work: by a number, a file or its success, and not who started it."""
     said = message(text).text
     if _OF_WHO_STARTED.search(said) or _OF_SYSTEM.search(text) or TRACKER.match(text):
         return False

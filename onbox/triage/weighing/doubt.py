@@ -1,0 +1,71 @@
+"""What of a log speaks against an exit code of 0. Pure.
+
+Such a code is strong: only what a program, a shell or a logger says as its own trouble counts beside it, and no row of
+data. A word of success is weak then: a script that goes on after a death says "finished" all the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
+from onbox.regex import lazy
+from onbox.triage.reading.match import BAD_LEVELS
+from onbox.triage.reading.outcome import outcome_of
+from onbox.triage.reading.record import PROVEN, WEAK
+from onbox.triage.rules.rows import BUG, DIVERGED
+from onbox.triage.weighing.last_lines import names_result
+from onbox.triage.words import TINY_TOOL
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import Fault, Record
+    from onbox.triage.weighing.decide import Decision
+
+# A name and its count, columns, a few words around a number: what a program counted, and not what befell it.
+_ROW_OF_DATA = lazy(
+    r"\W{0,4}[\w ./-]{1,60}\s{2,40}\d[\d.,]{0,12}\s{0,8}$|.{0,200}[|│].{1,200}[|│]|[^|:]{1,80}\|[^|:]{0,80}$"
+    r"|\s{0,8}\d{1,9}\s{1,20}(?:[\w-]{1,24}\s{0,8}){1,4}$|[\w.-]{1,24},\d{1,9}$"
+    r"|(?=.{0,60}\s\d{1,9}(?:\s|$))[\w.-]{1,24}(?:\s{1,8}[\w.-]{1,24}){1,3}\s{0,4}$"
+    r"|.{0,80}\b\d{1,9} (?:killed|errors? (?:corrected|fixed))\b"
+)
+_OF_A_TABLE = lazy(r"\s{0,8}[|│].{1,200}[|│]\s{0,8}$")
+_VAGUE = ("error-line", "launcher", "exception")  # rows of which any line may hold the word
+_OF_A_SHELL = lazy(r"\S{1,80}: line \d{1,7}: \s{0,8}\d{1,9} \S")
+_NO_COMMAND = lazy(r"\S{1,80}: (?:line )?\d{1,7}: \S{1,200}: (?:command )?not found$")
+_OF_A_TOOL = lazy(r"[\w./-]{2,60}: \S")
+_FINE = lazy(r"(?i)\((?:fine|ok|ignored|harmless|as (?:wanted|expected|intended)|optional)\)\s{0,4}$")
+
+
+def doubt_of(record: Record, decision: Decision) -> Fault | None:
+    """The fault that speaks against the exit code; None if nothing does. decision: by the log alone."""
+    cause = decision.cause
+    if cause is not None:
+        return cause if _is_trouble(cause) else None
+    told = record.last_line is not None and names_result(record.last_line.text)
+    return next((one for one in reversed(decision.attempt.faults) if _ended_unseen(one, decision, told=told)), None)
+
+
+def _is_trouble(fault: Fault) -> bool:
+    if TINY_TOOL.match(fault.text) or _FINE.search(fault.text) or _OF_A_TABLE.match(fault.text):
+        return False
+    if fault.trace is not None or fault.row.explains == DIVERGED or message(fault.text).level in BAD_LEVELS:
+        return True
+    if fault.row.id in _VAGUE and outcome_of(fault.text) is Outcome.MADE:
+        return False
+    return not _ROW_OF_DATA.match(fault.text)
+
+
+def _ended_unseen(fault: Fault, decision: Decision, *, told: bool) -> bool:
+    """Whether a program died by a fault, and no work was told since, whatever was said then. told: the last line names
+    a result.
+    """
+    if fault.handled or fault.severity == WEAK or decision.attempt.signs_after(fault):
+        return False
+    if _NO_COMMAND.match(fault.text):
+        return True
+    if told or TINY_TOOL.match(fault.text) or _FINE.search(fault.text):
+        return False
+    of_a_tool = fault.trace is None and fault.row.explains > BUG and _OF_A_TOOL.match(fault.text)
+    of_a_command = fault.trace is not None and fault.severity == PROVEN and fault.trace.frames[0].file == "<string>"
+    return fault.ended_program or of_a_command or bool(of_a_tool) or _OF_A_SHELL.match(fault.text) is not None
