@@ -67,5 +67,6 @@ def _ended_unseen(fault: Fault, decision: Decision, *, told: bool) -> bool:
     if told or TINY_TOOL.match(fault.text) or _FINE.search(fault.text):
         return False
     of_a_tool = fault.trace is None and fault.row.explains > BUG and _OF_A_TOOL.match(fault.text)
-    of_a_command = fault.trace is not None and fault.severity == PROVEN and fault.trace.frames[0].file == "<string>"
+    frames = fault.trace.frames if fault.trace is not None and fault.severity == PROVEN else []
+    of_a_command = bool(frames) and frames[0].file == "<string>"  # of `python -c`
     return fault.ended_program or of_a_command or bool(of_a_tool) or _OF_A_SHELL.match(fault.text) is not None
