@@ -6,10 +6,10 @@ gate refuses for it, as a log is no proof; it is told beside the DONE.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from onbox.model.manifest import OFF
+from onbox.regex import lazy
 from onbox.system.files import read_tail
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LOSS_IS_TOLD = "divergence"  # by the gate `finite_loss`, or not at all where that is off
 SHORT_SECONDS = 20.0  # a stage that took less is examined only where its log holds a word of trouble
 SHORT_BYTES = 1 << 16  # of its end
-_OF_TROUBLE = re.compile(
+_OF_TROUBLE = lazy(
     rb"(?i)err|fail|exception|traceback|abort|panic|fatal|fault|kill|denied|refused|cannot|can't|could not|unable|"
     rb"not found|no such|invalid|missing|incomplete|critical|giving up|lost|diverg"
     rb"|timed? ?out|out of memory|no space|\bnan\b|\binf\b|[\x80-\xff]"

@@ -88,8 +88,10 @@ def examine_success(log: str, folder: str) -> Cause | str | None:
     """What the log of an attempt that ended with 0 tells of a failure; None: nothing. A text: why nobody could look."""
     evidence = {"exit_code": 0, "gates": [], "process_alive": False}
     found = _ask({"log": log, "folder": folder, "rows": [], "evidence": evidence}, DOUBT_PATIENCE_SECONDS)
-    if isinstance(found, str) or found.trouble:
-        return found if isinstance(found, str) else found.trouble
+    if isinstance(found, str):
+        return found
+    if found.trouble:
+        return found.trouble
     return None if found.failure_class == "success_healthy" else found
 
 

@@ -322,27 +322,21 @@ class StageRun:
             return StageLeaves.STOPPED  # its slot tells how it ended: whoever resumes judges it
         if verdict.findings:
             return self._fail(number, ended, (*verdict.findings, *self._changed_scripts()))
-        verdict = self._with_doubt(self._with_haste(self._with_changed_scripts(verdict), ended), log, ended)
-        self.warnings = verdict.warnings
-        self._success = ended, verdict
+        doubted = doubt(self.stage, log, self.folder, ended, loss_is_told=bool(verdict.loss))
+        self.warnings = (*verdict.warnings, *self._told_of_scripts(), *self._told_of_haste(ended), *doubted)
+        self._success = ended, verdict._replace(warnings=self.warnings)
         return StageLeaves.DONE
 
-    def _with_changed_scripts(self, verdict: GateAnswer) -> GateAnswer:
+    def _told_of_scripts(self) -> tuple[str, ...]:
         """A shell reads its script as it goes: of one that was changed meanwhile it may have run parts of both."""
         changed = [finding.gate.removeprefix(SCRIPT_GATE) for finding in self._changed_scripts()]
-        told = tuple(f"{name} {CHANGED}" for name in changed if name.endswith(SHELL_SCRIPTS))
-        return verdict._replace(warnings=(*verdict.warnings, *told))
+        return tuple(f"{name} {CHANGED}" for name in changed if name.endswith(SHELL_SCRIPTS))
 
-    def _with_haste(self, verdict: GateAnswer, ended: Ended) -> GateAnswer:
+    def _told_of_haste(self, ended: Ended) -> tuple[str, ...]:
         """A stage that is done far sooner than expected may have done nothing."""
         spent = self.history.facts.spent_seconds(self.stage.name)
         took = None if spent is None or ended.duration_seconds is None else spent + ended.duration_seconds
-        told = haste_warning("it", took, self.stage.expected_seconds)
-        return verdict._replace(warnings=(*verdict.warnings, *told))
-
-    def _with_doubt(self, verdict: GateAnswer, log: str, ended: Ended) -> GateAnswer:
-        told = doubt(self.stage, log, self.folder, ended, loss_is_told=bool(verdict.loss))
-        return verdict._replace(warnings=(*verdict.warnings, *told))
+        return haste_warning("it", took, self.stage.expected_seconds)
 
     def _conclude_tracker(self, ended: Ended) -> None:
         """Read the log's last lines for the tracker's run. A stage too short for that is not made longer by it."""

@@ -148,23 +148,22 @@ _LEADING = (
         "Time = 341",
         rule="solver-time",
     ),
-)
-_BEHIND_A_WORD = _Form(
-    lazy(
-        r"(?i)(?:.{0,60}?(?<![a-z]))(?:at|after) (?P<current>\d{1,12})"
-        r" (?P<word>steps|iterations|updates|epochs|episodes|rounds)(?![a-z])"
+    _Form(
+        lazy(r"[a-z]{1,3}[:=]\s?(?P<current>\d{1,12})(?=[\s,;|].{0,80}loss)"),
+        "moving short",
+        "step",
+        "s:3120 tok:0.818B loss:3.0887",
+        holds="loss",
     ),
-    "moving at {}",
-    None,
-    "Saving checkpoint at 5000 steps",
-    holds="s",
-)
-_SHORT = _Form(
-    lazy(r"[a-z]{1,3}[:=]\s?(?P<current>\d{1,12})(?=[\s,;|].{0,80}loss)"),
-    "moving short",
-    "step",
-    "s:3120 tok:0.818B loss:3.0887",
-    holds="loss",
+    _Form(
+        lazy(
+            r"(?i)(?:.{0,60}?(?<![a-z]))(?:at|after) (?P<current>\d{1,12})"
+            r" (?P<word>steps|iterations|updates|epochs|episodes|rounds)(?![a-z])"
+        ),
+        "moving at {}",
+        None,
+        "Saving checkpoint at 5000 steps",
+    ),
 )
 _TIMESTEP = _Form(
     lazy(r"\s{0,8}t=\s{0,12}(?P<current>\d{1,12})(?=[\s,;|].*=)"),
@@ -184,7 +183,7 @@ _BESIDE = _Form(
 def read_leading(text: str) -> list[CounterSight]:
     """The number that leads a line which shows no other counter."""
     said = _MODULE.sub("", message(text).text)
-    return next(filter(None, (_read(form, said) for form in (*_LEADING, _SHORT, _BEHIND_A_WORD))), [])
+    return next(filter(None, (_read(form, said) for form in _LEADING)), [])
 
 
 def read_timestep(text: str) -> list[CounterSight]:

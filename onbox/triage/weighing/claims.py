@@ -14,9 +14,9 @@ from onbox.triage.rules.rows import ASKED, VAGUE
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault, LogAttempt, SeenLine
 
-_ENDS_A_RUN = ("user_interrupt", "time_limit", "preempted")
+ENDS_A_RUN = ("user_interrupt", "time_limit", "preempted")
 _LOSES_RESULTS = ("disk_full", "quota_exceeded", "inode_exhausted")
-_LEAVES_OTHERS = ("nccl_or_distributed",)
+LEAVES_OTHERS = ("nccl_or_distributed",)
 REPORTED_WITHIN = 4  # lines
 LAST_TOLD = 20  # lines of loggers: who is asked to end tells no more than that
 LAST_STEPS = 2  # life signs of one who was asked to end
@@ -42,13 +42,13 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
     found = fault.row.rivals[0] if fault.row.failure_class == "unknown" else fault.row.failure_class
     if SHUT_DOWN.search(attempt.success.text):
         return fault.row.explains > VAGUE and attempt.signs_after(fault) == 0
-    if found in _ENDS_A_RUN and not _OWN_LIMIT.search(fault.text):
+    if found in ENDS_A_RUN and not _OWN_LIMIT.search(fault.text):
         if attempt.informed - fault.informed_before >= LAST_TOLD:
             return False
         return fault.severity >= LOGGED and not attempt.reached_end and attempt.signs_after(fault) <= LAST_STEPS
     if found in _LOSES_RESULTS and attempt.signs_after(fault) <= LAST_STEPS:
         return attempt.saved is None or attempt.saved.number < fault.number
-    if found in _LEAVES_OTHERS or (found == "divergence" and _STOPS.search(fault.text)):
+    if found in LEAVES_OTHERS or (found == "divergence" and _STOPS.search(fault.text)):
         return attempt.signs_after(fault) == 0
     return False
 

@@ -14,13 +14,14 @@ from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, SUMMARY
+from onbox.triage.weighing.claims import ENDS_A_RUN, LEAVES_OTHERS
 from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_result, names_a_file, same_form
 from onbox.triage.weighing.scene import SURVIVED_PROVEN
 from onbox.triage.weighing.unproven import is_bare
 from onbox.triage.weighing.went_on import is_complaint
 
 if TYPE_CHECKING:
-    from onbox.triage.reading.record import Fault
+    from onbox.triage.reading.record import Fault, SeenLine
     from onbox.triage.weighing.scene import Scene
 
 # That none of the pieces of a work brought anything. That none passed, is a result.
@@ -32,7 +33,6 @@ _NOTHING_CAME = lazy(
     r" (?:have )?failed\b|\bno (?:trials?|runs?|models?|jobs?|seeds?) (?:(?:is|are|was|were|has|have) )?(?:been )?"
     r"(?:completed|finished|succeeded)\b"
 )
-_TELLS_WHAT_THERE_IS = ("user_interrupt", "preempted", "time_limit", "nccl_or_distributed")
 _NAMES_RESULT = lazy(r"\d|\w\.[A-Za-z][A-Za-z0-9]{1,8}\b|\b(?i:ok|success\w*|passed)\b")
 # A script, a queue or the system, which end whatever became of the work.
 _OF_WHO_STARTED = lazy(
@@ -98,11 +98,18 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
         return False
     if closing_outcome(scene.record) is not Outcome.MADE or _WHOLE_FAILED.search(fault.text):
         return False
-    if is_of_another(last.text, fault.source) or (not scene.attempt.progress and is_echoed(last, scene.record)):
+    if _is_told_by_another(last, fault, scene):
         return False
     if not names_result(last.text) and _tells_of_its_code(fault, scene):
         return False
     return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
+
+
+def _is_told_by_another(last: SeenLine, fault: Fault, scene: Scene) -> bool:
+    """Whether another writer than the fault's told the last line, or a shell that was to say so in any case."""
+    if is_of_another(last.text, fault.source):
+        return True
+    return not scene.attempt.progress and is_echoed(last, scene.record)
 
 
 def _tells_of_its_code(fault: Fault, scene: Scene) -> bool:
@@ -121,14 +128,14 @@ def ends_with_the_work(fault: Fault, scene: Scene) -> bool:
     last = scene.record.last_line
     if scene.dead or last is None or fault.number >= last.number or fault.row.explains == DIVERGED:
         return False
-    if fault.row.failure_class in _TELLS_WHAT_THERE_IS or counts_failed(message(last.text).text):
+    if fault.row.failure_class in (*ENDS_A_RUN, *LEAVES_OTHERS) or counts_failed(message(last.text).text):
         return False
     if any(line.number == last.number - 1 and same_form(line.text, last.text) for line in scene.record.tail):
         return False  # it goes on and on
     made = closing_outcome(scene.record) is Outcome.MADE and names_result(last.text)
     if not made and not _shows_result_of_a_loop(fault, scene):
         return False
-    if is_of_another(last.text, fault.source) or (not scene.attempt.progress and is_echoed(last, scene.record)):
+    if _is_told_by_another(last, fault, scene):
         return False
     near = scene.end - fault.number < _MESSAGE_LINES and not scene.attempt.signs_after(fault)
     return not (near and fault.ended_program and not fault.handled)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
@@ -16,9 +15,7 @@ if TYPE_CHECKING:
 
 LEAST_ROWS = 6  # in a row: fewer may be the ranks of one job
 _NUMBER = lazy(r"(\W{0,3}[A-Za-z]{0,20}[ #]?\[?)(\d{1,9})([\]):.]{1,2}\s)")
-_OF_WRITERS = re.compile(
-    r"(?i)^\W{0,3}(?:rank|gpu|node|worker|process|proc|host|task|replica|device|pid|thread)?\W{0,2}$"
-)
+_OF_WRITERS = lazy(r"(?i)^\W{0,3}(?:rank|gpu|node|worker|process|proc|host|task|replica|device|pid|thread)?\W{0,2}$")
 
 
 class _Row(NamedTuple):
