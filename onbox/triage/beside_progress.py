@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.logs.short import stops_short
 from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import may_repeat
 from onbox.triage.classify import ENDED_WELL
@@ -40,10 +41,10 @@ def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
 
 def _short_of_its_end(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     """The exit code is 0, and the counter never came to its end: nothing says that it was meant to stop there."""
-    current, most = progress.current, progress.exact_max
-    if progress.finished or current is None or most is None or current >= most:
+    if not stops_short(progress):
         return verdict
-    remedy = f"It is said to have ended well, but the log stops at {current}/{most}: see whether it was meant to."
+    at = f"{progress.current}/{progress.exact_max}"
+    remedy = f"It is said to have ended well, but the log stops at {at}: see whether it was meant to."
     return verdict._replace(confidence="low", remedy=remedy)
 
 

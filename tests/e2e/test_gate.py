@@ -191,6 +191,34 @@ def test_a_log_that_tells_of_a_failure_beside_exit_code_0_is_told_beside_done(bo
 
 
 @pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("for i in 1 2 3; do echo Epoch $i/30 - loss: 0.3; done", "its log stops at ~3/30 and does not say why"),
+        ("echo merging; echo merged 3 of 6 parts", "its last line counts a part only: merged 3 of 6 parts"),
+        ("echo start; echo 8 of 12 samples processed, 4 failed", "a part only: 8 of 12 samples processed, 4 failed"),
+    ],
+)
+def test_work_that_stops_short_beside_exit_code_0_is_told_beside_done(box: Box, line: str, told: str) -> None:
+    assert box.onbox("chain", f"train={line}").returncode == 0
+    (says,) = box.marker("train_DONE")["warnings"]
+    assert says.startswith("it ended with 0, yet ")
+    assert told in says
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "for i in 1 2 3; do echo epoch $i/30 loss 0.3; done; echo early stopping at epoch 3",
+        "for i in 1 2 3; do echo epoch $i/3 loss 0.3; done",
+        "for i in 1 2; do echo step $i/2; done; echo best trial is 3 of 20",
+    ],
+)
+def test_work_that_came_to_an_end_of_its_own_is_no_warning(box: Box, line: str) -> None:
+    assert box.onbox("chain", f"train={line}").returncode == 0
+    assert "warnings" not in box.marker("train_DONE")
+
+
+@pytest.mark.parametrize(
     "line",
     ["echo 0 errors, 0 failed", "echo step 1/1 loss nan", "rm gone || true", "echo oom-killer 3; echo 12 killed"],
 )

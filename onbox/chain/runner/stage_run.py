@@ -322,7 +322,7 @@ class StageRun:
             return StageLeaves.STOPPED  # its slot tells how it ended: whoever resumes judges it
         if verdict.findings:
             return self._fail(number, ended, (*verdict.findings, *self._changed_scripts()))
-        doubted = doubt(self.stage, log, self.folder, ended, loss_is_told=bool(verdict.loss))
+        doubted = doubt(self.stage, log, self.folder, ended, self.ctx.progress, loss_is_told=bool(verdict.loss))
         self.warnings = (*verdict.warnings, *self._told_of_scripts(), *self._told_of_haste(ended), *doubted)
         self._success = ended, verdict._replace(warnings=self.warnings)
         return StageLeaves.DONE
