@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from onbox.contract.json_text import as_number
 from onbox.model.units import format_duration
 from onbox.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NOTHING = "no progress shown"
 SCHEMA = 1
@@ -57,7 +63,7 @@ def render_progress(progress: Progress) -> str:
 def words_of_progress(progress: Progress) -> ProgressWords:
     """Without a counter there is nothing to say."""
     if progress.current is not None:
-        counter, share = _counter(progress.current, progress.exact_max)
+        counter, share = _counter(progress.current, progress.exact_max), _percent(progress)
     elif progress.percent is not None:
         counter, share = f"{progress.percent:g}%", ""
     else:
@@ -71,8 +77,24 @@ def words_of_progress(progress: Progress) -> ProgressWords:
     )
 
 
-def _counter(current: float, maximum: int | None) -> tuple[str, str]:
-    if not maximum:
-        return f"~{current:.12g}/unknown", ""
-    # Floored: 100 % is said at the maximum only.
-    return f"~{current:.12g}/{maximum}", f"({int(100 * current / maximum)}%)"
+def share_of(told: Mapping[str, object]) -> float | None:
+    """How much of the whole is done, from 0 to 1; None: not told. told: the fields of a `Progress`.
+
+    Who stands in the last epoch of all is not through with it: then the counter inside tells how far.
+    """
+    current, most, percent = (as_number(told.get(name)) for name in ("current", "exact_max", "percent"))
+    if current is None or not most:
+        return None if percent is None else percent / 100
+    inner, inner_most = as_number(told.get("inner_current")), as_number(told.get("inner_max"))
+    if current == most and inner is not None and inner_most and inner < inner_most and told.get("finished") is not True:
+        return (most - 1 + inner / inner_most) / most
+    return current / most
+
+
+def _counter(current: float, maximum: int | None) -> str:
+    return f"~{current:.12g}/{maximum}" if maximum else f"~{current:.12g}/unknown"
+
+
+def _percent(progress: Progress) -> str:
+    share = share_of(progress._asdict()) if progress.exact_max else None
+    return "" if share is None else f"({int(100 * share)}%)"  # floored: 100 % is said at the maximum only

@@ -20,6 +20,7 @@ from onbox.commands.show.status_text import (
     what_is_wrong,
 )
 from onbox.contract.json_text import as_number
+from onbox.contract.progress import share_of
 from onbox.model.screen import clip
 from onbox.model.units import format_duration, format_size
 from onbox.named_tuple import NamedTuple
@@ -149,12 +150,11 @@ def _how_far(stage: Mapping[str, Any], data: Mapping[str, Any]) -> HowFar:
     if not isinstance(progress, dict):
         return HowFar()
     current, maximum = as_number(progress.get("current")), as_number(progress.get("exact_max"))
-    percent, eta = as_number(progress.get("percent")), as_number(progress.get("eta_seconds"))
-    share = current / maximum if current is not None and maximum else None if percent is None else percent / 100
+    eta = as_number(progress.get("eta_seconds"))
     counter = "" if current is None else f"{current:.12g}" + (f"/{maximum:.12g}" if maximum else "")
     loss = progress.get("loss")
     shown = "" if loss is None else safe_line(loss, 12) if isinstance(loss, str) else f"{loss:.4g}"
-    return HowFar(share, counter, "" if eta is None else format_duration(eta), shown)
+    return HowFar(share_of(progress), counter, "" if eta is None else format_duration(eta), shown)
 
 
 def _remark(stage: Mapping[str, Any]) -> str:
