@@ -42,8 +42,10 @@ _MADE = lazy(
         "scanned crawled scraped measured benchmarked"
     )
     + r")\b"
-    r"|\b(?:geschrieben|gespeichert|fertig|abgeschlossen|erledigt|erstellt|écrite?s?|enregistrée?s?|terminée?s?|sauvegardée?s?"
-    r"|escrit[oa]s?|guardad[oa]s?|terminad[oa]s?|completad[oa]s?|finalizad[oa]s?|salv[oa]s?|gravad[oa]s?|conclu[ií]d[oa]s?"
+    r"|\b(?:geschrieben|gespeichert|fertig|abgeschlossen|erledigt|erstellt|écrite?s?|enregistrée?s?|terminée?s?"
+    r"|sauvegardée?s?"
+    r"|escrit[oa]s?|guardad[oa]s?|terminad[oa]s?|completad[oa]s?|finalizad[oa]s?|salv[oa]s?|gravad[oa]s?"
+    r"|conclu[ií]d[oa]s?"
     r"|scritt[oaie]|salvat[oaie]|completat[oaie]|сохран\w+|записан\w*|заверш[её]н\w*|готово)\b"
     r"|已(?:经)?(?:保存|完成|写入|生成|导出)|(?:保存|完了|完成|出力)しました|(?:저장|완료)(?:되었|했|됨)",
     re.IGNORECASE,
@@ -56,7 +58,8 @@ _LOST = lazy(
     r"|out of (?:tries|attempts|retries|luck|patience|options|ideas|budget|time|memory|space|room)"
     r"|nothing to (?!(?:be )?done?\b|commit|update)\w+"
     r"|no (?:longer possible|way (?:on|forward|out|to)|further)|cannot|can't|could(?: not|n't)|(?:un|not )able to"
-    r"|[1-9]\d{0,5} errors?|(?:status|code|rc|exit(?:ed with)?)\W{1,3}[1-9]\d{0,2}(?![.,]?\d)"
+    r"|[1-9]\d{0,5} errors?|(?:status|code|rc|exit(?:ed with)?)\W{1,3}[1-9]\d{0,2}(?![.,]?\d| ?(?:m?s|secs?|seconds"
+    r"|min|minutes|h|hours)\b)"
     r"|(?:finished|ended|completed|done) with [1-9]\d{0,2}(?= (?:at|on|after|in)\b|\W*$)"
     r"|(?:abort|halt|reject|fail)(?:s|ed|ing)?|quitting|(?:refus|declin)(?:es?|ed|ing)|abandon(?:s|ed|ing)?|failures?|"
     + _any_of(

@@ -283,7 +283,8 @@ class Track:
         sight = self._renamed(sight)
         told = self.counters.get(sight.unit) if sight.rule in ("done-of", "fraction-unit") else None
         said = sight.unit != "step" or "step" in self.text.lower()
-        if said and told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None):
+        named = told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None)
+        if said and named and sight.key not in self.counters:
             sight = sight._replace(key=sight.unit)  # `epoch 3/4`, then `Trained 4 of 4 epochs`
         old = self.counters.get(sight.key)
         anew = old is not None and sight.current < old.current and (sight.unit == "epoch" or self.again.apart)

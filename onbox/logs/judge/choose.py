@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
 NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
+STRIDES = 4  # or so many of them were made
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving", "own"})
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
 _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
@@ -164,9 +165,11 @@ def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) ->
     if progress.current is None or progress.exact_max is None:
         return progress.percent is None or progress.percent >= MOST_PERCENT
     left = progress.exact_max - progress.current
-    if left <= 1 or pick is None or progress.current < NEAR_THE_END * progress.exact_max:
+    if left <= 1 or pick is None:
         return left <= 1
-    return left <= ending.stride(pick.counter.key)
+    stride = ending.stride(pick.counter.key)
+    near = progress.current >= min(NEAR_THE_END * progress.exact_max, STRIDES * stride)
+    return near and left <= stride
 
 
 def _declared(track: Track) -> int | None:

@@ -38,9 +38,13 @@ _EARLY_STOP = lazy(
     r"(?i)(?:^|[:\]|,(-]\s*|\btriggered\s|\bdue to\s)early[ -]?stop(?:ping|ped)?\b(?: (?:triggered|activated|reached))?"
     r"(?:,? (?:at|after|in|on) (?:(?:epoch|step|iteration|round|iter|update)s? ?#?\d{1,9}|\d{1,9} \w{3,12}))?\W*$"
     r"|\bauto-?stopp(?:ed|ing)\b"
+    r"|\b(?:training|fit(?:ting)?|optimi[sz]ation|search|run|loop)\b(?: (?:is|was|has been))?"
+    r" (?:stop(?:s|ped)|terminated|ended|halted) early\b"
+    r"|\b(?:(?:did|does|has)(?: not|n't)|no|without|stopped) improv\w{1,8}\b.{0,60}"
+    r"\b(?:stop(?:s|ped|ping)?|terminat(?:es|ed|ing)|end(?:s|ed|ing)|halt(?:s|ed|ing))\b"
 )
 _OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`
-    r"(?i)\b(?:early[ _-]?stop(?:ping)?|patience)\b\D{0,24}(?<!\d)(\d{1,6})\s?(?:/|of|out of)\s?\1(?!\d)"
+    r"(?i)\b(?:early[ _-]?stop(?:ping)?|patience)\b\D{0,24}(?<!\d)(\d{1,6})\s?(?:/|of|out of)\s?(\d{1,6})(?!\d)"
 )
 _PROMPT = lazy(
     r"(?:\([\w. -]{1,40}\) ?)?(?:PS [A-Z]:\\[^>]{0,200}>|\[?[\w.-]{1,40}@[\w.-]{1,80}[: ][^$#]{0,120}[$#])\s{0,20}$"
@@ -143,8 +147,7 @@ class ClosingLines:
     @property
     def tells_early_stop(self) -> bool:
         """Whether one of the last lines says in so many words that the loop was stopped early."""
-        last = self._lines[-STOP_TOLD_IN_LAST:]
-        return any(_EARLY_STOP.search(line) or _OUT_OF_PATIENCE.search(line) for line in last)
+        return any(map(_stops_early, self._lines[-STOP_TOLD_IN_LAST:]))
 
     @property
     def ends_in_results(self) -> bool:
@@ -277,6 +280,11 @@ class ClosingLines:
         if not counted:  # what is told of each piece
             known |= {one for one, times in Counter(map(form, after)).items() if times > 1}
         return any(not {form(line), claim(line)} & known - {""} for line in closing)
+
+
+def _stops_early(line: str) -> bool:
+    waited = _OUT_OF_PATIENCE.search(line)
+    return _EARLY_STOP.search(line) is not None or (waited is not None and int(waited[1]) >= int(waited[2]))
 
 
 def _is_of_loop(line: str) -> bool:

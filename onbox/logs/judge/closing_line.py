@@ -41,6 +41,7 @@ _CLOSING = lazy(
     r"|\b(?:ended|finished|completed|stopped|terminated) (?:at|on)\b.{0,30}\d{1,4}[:/.-]\d\d"
     r"|\bdone (?:generat|writ|sav|process|plott|comput|evaluat|predict|export|convert)\w{1,8}\b"
     r"|\b(?:total|overall|whole|entire)\b (?:\w+ ){0,2}(?:time|duration|runtime)\b.{0,24}?\d"
+    r"|^\W*(?:median|mean|average|avg\.?) (?:time|seconds|duration) per (?:epoch|step|iter\w*|batch|fold)\b.{0,12}\d"
     r"|^\W*final (?:performance|timing|statistics|summary|report|metrics)\b|^\W*best \w+ (?:is|was) (?:at|from|found)\b"
     r"|^[\w.$]{1,60} - (?:all )?(?:done|finished|completed)\W*$|^attr\(,\"|^\$\w{1,40}(?:\$\w{1,40}){0,4}$"
     r"|\bmean\s{1,20}\(?(?:std|sd)\b|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b|\bbuild (?:succeeded|successful)"

@@ -30,7 +30,8 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
         return True
     if epoch is None:
         return False
-    if counter.inner or (counter.resets and (epoch.advances or not isinstance(epoch.current, float))):
+    began_again = counter.resets and not _began_again_with(epoch, counter)
+    if counter.inner or (began_again and (epoch.advances or not isinstance(epoch.current, float))):
         return True
     whole = float(epoch.minimum).is_integer()  # 2.9 is another view of the same run
     if counter.minimum == counter.maximum and whole and epoch.minimum < epoch.current and epoch.changed > counter.first:
@@ -53,6 +54,11 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
             or (not counter.made and counter.maximum >= LARGE)
         )
     return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _began_again_with(epoch: Counter, counter: Counter) -> bool:
+    """Whether the epochs began again as well, and went on while this did not: the whole run was started once more."""
+    return epoch.resets >= counter.resets and counter.crossed > counter.resets
 
 
 def _comes_with_each(counter: Counter, epoch: Counter, *, whole: bool) -> bool:

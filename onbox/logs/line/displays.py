@@ -30,7 +30,7 @@ _BYTES_RATE = lazy(r"\d\s?[kKMGT]?i?B/s")
 _OF_SOMETHING = lazy(
     r"\s(?!done|complet|finish|of|eta|elapsed|left|remain|in|at|for|it)[a-z-]{3,20}[)\]]", re.IGNORECASE
 )
-_SIZED = lazy(r"\d\s?[kKMGT]i?B(?![a-zA-Z])")
+_SIZED = lazy(r"\d\s?(?:[kKM]i?B|[GT](?:i?B)?)(?![a-zA-Z])")
 _SIZE_AT_END = lazy(r"\s[kKMGT]i?B$")
 _DESC_STEP = lazy(r"(?i)(?<![a-z])(?:step|iter|iteration|update)s?\W{0,3}(\d{1,18})\W{0,2}$")  # `step 6806:  71%|`
 _DESC_FRACTION = lazy(
@@ -63,16 +63,17 @@ def read_bars(text: str) -> tuple[list[CounterSight], str]:
             continue
         sights: list[CounterSight] = []
         rest: list[str] = []
-        at = 0
+        at = ended = 0
         for match in shape.pattern.finditer(text):
             own = _group(match, "label")
-            display = Display(shape, match, own if own is not None else text[at : match.start()])
+            display = Display(shape, match, own if own is not None else text[ended : match.start()])
             sight = _bar_sight(display)
             if sight is None:
                 continue
             sights += [sight, *_outer_of(display)]
             rest.append(text[at : match.start()])
-            at = match.start("rate") if _group(match, "rate") else match.end()
+            ended = match.end()
+            at = match.start("rate") if _group(match, "rate") else ended
         if sights:
             return sights, " ".join([*rest, text[at:]])
     return [], text

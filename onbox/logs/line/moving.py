@@ -41,6 +41,7 @@ _MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}(?:\s?[:=]\s?\d|\s
 _NOT_OF_THE_WORK = lazy(r"[-+] ?$|\s*(?:[│┃║]|\| [a-z]{3,12} $)")
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
 _WORKS_ON = lazy(r"(?i)(?:^|[-:|\]]\s{1,4})\s{0,4}[a-z]{3,14}ing [a-z]{3,12} ?#?$")  # `Processing volume 12 of 233`
+_BEGUN_ANEW = lazy(r"(?i)(?<![a-z])restarts?\W{0,3}$")  # of a service: `restart 1/3`
 _IS_DONE = lazy(
     r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
     r"|tokeni[sz]ed|uploaded"
@@ -66,7 +67,7 @@ def read_moving(text: str) -> list[CounterSight]:
         if not A_PIECE.search(label):
             return []
         rule = "piece"
-    if TRIED_AGAIN.match(text, found.end()):
+    if TRIED_AGAIN.match(text, found.end()) or _BEGUN_ANEW.search(label):
         return []
     if NO_SHARE_AFTER.match(text, found.end()) and not (found.start() == 0 and _MEASURED.match(text, found.end())):
         return []

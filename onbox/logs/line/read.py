@@ -55,6 +55,9 @@ _NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms erro
 _SAVED = lazy(r" saved \[(\d{1,18})/(\d{1,18})\]$")  # wget
 _COPIED = lazy(r"^(\d{1,18}) bytes .{0,60}copied, ")  # dd
 _CLOSING_COUNT = lazy(r"[\s.,;]\((\d{1,9})/(\d{1,9})\)$")
+_TOTAL_BESIDE = lazy(
+    r"(?i)(?:[,;|]\s{0,4}|\s)(?:total|target|goal)(?:\s?[:=]\s?|\s)(\d{1,15})(?=\s{0,4}(?:[,;|]|$)|\s[a-z_]{1,20}=)"
+)
 _OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
 _NUMBERED = lazy(
     r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
@@ -77,7 +80,7 @@ def read_line(text: str) -> SeenOnLine:
     labelled, maxima = read_labelled(rest)
     labelled = _without_lists(labelled)
     maxima += read_maxima(rest)
-    sights = _together(bars, _with_closing_count(labelled, rest))
+    sights = _together(bars, _with_total_beside(_with_closing_count(labelled, rest), rest))
     if not sights:
         sights = _done_count(rest)
     if sights and all(sight.rule == "done-of" for sight in sights):
@@ -151,6 +154,16 @@ def _with_closing_count(sights: list[CounterSight], text: str) -> list[CounterSi
     return [
         one._replace(maximum=most) if one.maximum is None and one.current == current <= most else one for one in sights
     ]
+
+
+def _with_total_beside(sights: list[CounterSight], text: str) -> list[CounterSight]:
+    """`global step 500, total 200000`: of how many, in a field of its own."""
+    if len(sights) != 1 or sights[0].maximum is not None or sights[0].kind != "train":
+        return sights
+    found = _TOTAL_BESIDE.search(text)
+    if found is None or int(found[1]) < max(sights[0].current, 2):
+        return sights
+    return [sights[0]._replace(maximum=int(found[1]))]
 
 
 def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[CounterSight]:

@@ -150,7 +150,7 @@ CRASHED = lazy(
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]"
     r"|\bexit(?:ed)?(?: with)? (?:code|status|rc)[ =:]{1,3}-?[1-9]|^\W*(?:exit|rc|return code)[ =:]{1,3}[1-9]\d{0,2}\W*$"
     r"|\bsending signal (?:term|kill|int)\b|\bassertion\b.{0,80}\bfailed\b|^\W*(?:killed|terminated)\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
-    r"|\baborted\b)"
+    r"|\baborted\b|\b(?:learning|training) (?:was |has been )?interrupted\b)"
 )
 _NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))

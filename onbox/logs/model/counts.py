@@ -27,7 +27,7 @@ _BEFORE = lazy(rf"(?<![\w.,/:-])(\d[\d,]{{0,20}}) ({_UNITS})s?\b(?!\s?/|\sof\b)"
 _PERCENT = lazy(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3})?)\s?%(?:\||\s|$)")
 _ROW = lazy(r"^\s{0,8}\[?(\d{1,12})\]?[\s|:,]{1,8}[-+\w.]")
 
-_WHOLE = lazy(r"(?<![\w.:/-])\d{1,18}(?![\w.:/-])")
+_WHOLE = lazy(r"(?<![\w.:/-])[A-Za-z]{0,6}(\d{1,18})(?![\w.:/-])")  # of `ep007`, too
 
 
 class Count(NamedTuple):

@@ -122,6 +122,8 @@ _PREFIX = lazy(
     | \d{{1,5}}:\s                                                   # srun --label
     | \((?:[^()]{{0,60}}\bpid=\d+[^()]{{0,60}}|raylet|autoscaler[^()]{{0,40}}|gcs_server)\)\s?   # Ray
     | \d\d-\d\d\s{_CLOCK}\s\[[\w./-]{{1,60}}\.py:\d+\]\s                # vLLM, behind the level
+    | \[[\w./-]{{1,60}}\.(?:py|cc|cpp|cu|go|rs|java|jl|js|ts):\d{{1,6}}\]\s   # a logger's place in the code
+    | [\w-]{{1,60}}\.py:\s{{1,5}}\d{{1,5}}:\s                         # the same, its number padded: no warning
     # a stamp, of Kubernetes with its stream
     | \[?{_STAMP}\]?[\s,:]*(?:(?:stdout|stderr)\s[FP]\s)?(?:[|-]\s+)?(?:{_LETTER}(?=\S))?
     | \[?{_CLOCK}\]?\s+(?:[|-]\s+)?

@@ -18,6 +18,11 @@ def is_rule(text: str) -> bool:
     return _RULE.match(text) is not None
 
 
+def is_row(text: str) -> bool:
+    """Whether it is a row of a table of at least two columns: `| lr1 | FAILED | 1 |`."""
+    return _ROW.match(text.strip()) is not None
+
+
 def ends_in_table(texts: Sequence[str]) -> bool:
     """Whether the last of these lines is a row of a table, with a figure in it, and the table's head among them."""
     if not texts or not _ROW.match(texts[-1]) or is_rule(texts[-1]):

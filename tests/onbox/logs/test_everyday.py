@@ -334,6 +334,49 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         240,
         None,
     ),
+    "a bar that was drawn twice on a line whose returns were lost": (
+        (
+            "Requesting API:  40%|####      | 5312/13212 [07:12<10:40, 12.33it/s]"
+            "Requesting API: 100%|##########| 13212/13212 [17:58<00:00, 12.25it/s]\n"
+        ),
+        13212,
+        13212,
+    ),
+    "a count that goes on behind a retry that names one of its things": (
+        lines("level=info embedded #/400 batches 76.9 batch/s", 25, 50)
+        + "level=warn put batch=60 status=503 retry=1\n"
+        + lines("level=info embedded #/400 batches 76.9 batch/s", *range(75, 401, 25)),
+        400,
+        400,
+    ),
+    "a total in a field beside the step": (
+        lines("INFO - global step #, total 200000, loss 1.8", 500, 1000),
+        1000,
+        200000,
+    ),
+    "a total that grows along": (
+        "".join(f"batch {at}: +804 rows (total {804 * at})\n" for at in range(1, 30)),
+        29,
+        None,
+    ),
+    "steps of a service that was begun anew": (
+        "[torchrun] starting, nnodes=2 max_restarts=3\n"
+        + lines("step # | loss 3.1 | target 20000", 50, 100, 150)
+        + "[torchrun] worker group failed, restart 1/3\n"
+        + lines("step # | loss 3.1 | target 20000", 100, 150, 200),
+        200,
+        20000,
+    ),
+    "what is generated is the work": (
+        bar("Computing probabilities", 300) + bar("Generating walks (CPU: 1)", 60),
+        60,
+        60,
+    ),
+    "a quota that a shell greets with": (
+        "Dear user,\nyour quota on /scratch is 412G/500G (82%), 1.2M/2M files.\nNode n12: load 14.2/64\nWelcome\n",
+        None,
+        None,
+    ),
     "a maximum with a dot": ("max. epochs: 500, patience: 8\n" + lines("Epoch   #: error = 2.2", 1, 2, 3, 4), 4, 500),
     "a renderer": (
         "".join(f"Rendered {at * 1024} of 307200 pixels ({at // 3}%)\r" for at in range(290, 301))
@@ -759,6 +802,23 @@ ENDS |= {
     ),
     "a percentage that is drawn up to 100, and nothing else": (
         "".join(f"\r{'#' * (n // 4)} {n:.1f}%" for n in range(4, 101, 4)) + "\n",
+        True,
+    ),
+    "a loop that stops as nothing improves": (
+        lines("Epoch #/70 val_loss 0.4", *range(1, 43))
+        + "Validation performance didn't improve for 40 epochs. Training stops.\n",
+        True,
+    ),
+    "a patience that is used up": (
+        lines("epoch #/100 loss 0.4", *range(40, 58)) + "EarlyStopping counter: 9 out of 8\n",
+        True,
+    ),
+    "a patience that is not used up": (
+        lines("epoch #/100 loss 0.4", *range(40, 58)) + "EarlyStopping counter: 7 out of 8\n",
+        False,
+    ),
+    "the last display is one stride before the end": (
+        lines("[main.py:41] step #/400  error=0.8", *range(0, 351, 50)) + "[main.py:60] finished; test error=0.15\n",
         True,
     ),
     "runs that were told one by one, and their mean": (
