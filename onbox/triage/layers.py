@@ -83,6 +83,9 @@ _RIGHT_BEFORE = 12  # lines
 _SAYS_NOTHING = ("exception", "said-error", "error-line", "fatal-level", "launcher", "says-it-failed", "aborted")
 
 
+# Of these the message tells what is wrong, and the code on its line may speak of a device all the same.
+_SLIP = lazy(r"(?:Type|Name|UnboundLocal|ZeroDivision|Syntax)Error: \S")
+
 # Who was killed for memory was restarted, and killed again.
 _ALL_DIED = lazy(r"\bworkers? (?:\w{1,12} )?(?:died|killed|lost)\b", re.IGNORECASE)
 
@@ -91,7 +94,8 @@ def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | Non
     """The remark that explains the cause; None where nothing below does. near: signs of life that may lie between."""
     if cause.row.explains >= CAUSE or cause.row.explains < DEATH:
         return None
-    said = " ".join([cause.text, *(cause.trace.code[-1:] if cause.trace else ())])
+    code = cause.trace.code[-1:] if cause.trace and not _SLIP.match(message(cause.text).text) else ()
+    said = " ".join([cause.text, *code])
     return next(
         (
             remark

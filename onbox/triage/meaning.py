@@ -83,7 +83,7 @@ _NONE_OF_THEM = lazy(
     r"(?<!=)\b(?:0|no|zero|without(?: any)?) (?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted"
     r"|problems?|corrupt\w*|mismatch\w*|oom[ -]?kill\w*|segfaults?|kill(?:s|ed))\b(?! (?:handler|message|code))"
     r"|\b(?:\w{1,20} )?(?:errors?|fail\w*|problems?|mismatch\w*|rejected|crash\w*)(?: to \w+)?"
-    r"(?:\s?[:=]\s?0| 0 times)\b(?![.\d])",
+    r"(?:\"?\s?[:=]\s?0| 0 times)\b(?![.\d])",
     re.IGNORECASE,
 )
 

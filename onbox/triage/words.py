@@ -32,7 +32,7 @@ CRIES = lazy(
 )
 LOUD = lazy(rf"\b(?:{_LOUD})\b|^e:|err!", re.IGNORECASE)
 TROUBLE = lazy(
-    rf"(?<!\d )\b(?:{_TROUBLE})\b(?!(?:\s\w{{1,20}}s)?\s{{0,8}}[:=]?\s{{0,4}}\d)", re.IGNORECASE
+    rf"(?<!\d )\b(?:{_TROUBLE})\b(?!(?:\s\w{{1,20}}s)?\"?\s{{0,8}}[:=]?\s{{0,4}}\d)", re.IGNORECASE
 )  # not a count of it
 HINT = lazy(rf"\b(?:{_HINT})\b", re.IGNORECASE)
 # Complaints of the small tools that scripts call.

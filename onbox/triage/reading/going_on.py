@@ -27,6 +27,7 @@ _GOES_ON = (
     r"|\bstart\w* (?:it|them) (?:anew|again)\b|\b(?:new|other|next) (?:one|worker) (?:took|takes|has taken)\b"
     r"|\btook over\b"
     r"|\b(?:is|was|are|were) (?:given|handed|moved|reassigned|passed|rescheduled) (?:on )?to\b"
+    r"|\btrying (?:the )?(?:\w+ )?(?:mirror|source|server|endpoint)\b"
     r"|\b(?:left out|put aside|set aside|passed over|not applied|kept for later|as before)\b"
     rf"|^\W{{0,4}}(?:so |now |then )?{_DOES}\b|\b(?:fell|falls) back\b|\b(?:goes|going|go) on (?:with|without|as)\b"
     r"|\b(?:using|took|taking|keep(?:s|ing)?|stay(?:s|ing)? with) (?:the |its |my |our )?(?:bundled|built-in|cached|old"

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.model.tables import is_row
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
@@ -48,6 +49,8 @@ def paragraphs(lines: Iterable[SeenLine]) -> list[Paragraph]:
     found: list[Paragraph] = []
     ruled = False
     for line in lines:
+        if is_row(line.text):
+            continue  # figures, in whatever words
         if _RULE.match(line.text):
             ruled = True
             continue

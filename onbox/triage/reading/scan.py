@@ -17,11 +17,12 @@ from onbox.logs.model.segments import A_DATE, HEAD_LINES, Beginning, begins_run,
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
-from onbox.triage.reading.match import BAD_LEVELS, BY_ID, WORK_LEVELS, holds_a_word, progress_of
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, WORK_LEVELS, holds_a_word, match_row, progress_of
 from onbox.triage.reading.mounts import MountTables
 from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
 from onbox.triage.reading.success import TESTS_OK, is_success, is_test_case
 from onbox.triage.rules.rows import compiled
+from onbox.triage.words import TROUBLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,6 +48,8 @@ USER_LINE_LIMIT = 1000
 _TESTS_FAILED = BY_ID["tests-failed"]
 _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
 _SECONDS_PER_STEP = lazy(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
+_A_MEASURE = lazy(r"\d\.\d")
+_NO_HEAD = lazy(r"Filesystem |(?:\w{1,40}\.){0,4}[A-Z]\w{1,40}(?:Error|Exception)\b")
 _HASHES = lazy(rb"\b(?:0x)?(?=[a-f-]{0,40}\d)[0-9a-f-]{4,200}\b")
 
 
@@ -58,6 +61,7 @@ class Scanner:
         self.before: LogAttempt | None = None
         self.known: dict[bytes, int] = {}
         self.loops: dict[bytes, list[bytes]] = {}  # first lines of each form that is not known as anything
+        self.loops_of_close: dict[bytes, list[bytes]] = {}  # of each form that is looked at closely
         self.looks: dict[bytes, int] = {}
         self.close_looks = 0
         self.recent: deque[tuple[int, bytes, int]] = deque(maxlen=500)
@@ -105,8 +109,8 @@ class Scanner:
                 self._look_for_beginning(number, line, form, look)
             if look & PROGRESS and line != self.previous_progress:
                 self._note_progress(number, line, look)
-            elif not look & ~INFORMS and len(self.loops) < FORMS_KEPT:
-                self._look_for_loop(form, line)
+            elif not look & ~(INFORMS | CLOSE):
+                self._look_for_loop(form, line, self.loops_of_close if look & CLOSE else self.loops)
             self.attempt.informed += look & INFORMS > 0
             if look & (LOST | DATE | SPEAKS):
                 self._note_else(number, line, look)
@@ -119,16 +123,18 @@ class Scanner:
         self.lines = numbered[-1][0]
         self._note_end(numbered)
 
-    def _look_for_loop(self, form: bytes, line: bytes) -> None:
+    def _look_for_loop(self, form: bytes, line: bytes, seen: dict[bytes, list[bytes]]) -> None:
         """What is said again and again with a rising number is a loop's line, whatever its words."""
-        before = self.loops.get(form)
+        before = seen.get(form)
         if before is None:
-            self.loops[form] = [line]
+            if len(seen) < FORMS_KEPT:
+                seen[form] = [line]
             return
         if len(before) < LOOP_LINES:
             before.append(line)
-            if len(before) == LOOP_LINES and rises([readable(one) for one in before]):
-                self.known[form] = self.known.get(form, 0) | PROGRESS
+            known = self.known.get(form, 0)
+            if len(before) == LOOP_LINES and rises([readable(one) for one in before]) and not _is_trouble(line, known):
+                self.known[form] = known | PROGRESS
 
     def _note_progress(self, number: int, line: bytes, look: int) -> None:
         attempt = self.attempt
@@ -170,7 +176,7 @@ class Scanner:
             beginning.take_counts(readable(line))
         elif not (self.attempt.progress or self.attempt.faults or self.faults.traces or b"raceback" in form):
             text = readable(line)
-            if message(text).level not in BAD_LEVELS and not text.startswith("Filesystem "):
+            if message(text).level not in BAD_LEVELS and not _NO_HEAD.match(text):
                 beginning.take_head(form, text)
 
     def _note_else(self, number: int, line: bytes, look: int) -> None:
@@ -207,6 +213,7 @@ class Scanner:
         self.beginning.again.clear()
         self.looks.clear()
         self.loops.clear()
+        self.loops_of_close.clear()
         self.close_looks = 0
 
     def _leap(self) -> None:
@@ -399,6 +406,21 @@ class Scanner:
         fault = late_fault(number, readable(line), progress, is_progress=is_progress)
         if fault is not None:
             self.attempt.faults = sorted([*self.attempt.faults, fault], key=lambda item: item.number)
+
+
+def _is_trouble(line: bytes, look: int) -> bool:
+    """Whether a line, which holds a word of some rule's if it is looked at closely, tells of a trouble."""
+    if not look & CLOSE:
+        return False
+    text = readable(line)
+    said = message(text)
+    if not _A_MEASURE.search(said.text):
+        return True  # it may be one of a list of troubles
+    return (
+        said.level in (*BAD_LEVELS, "WARNING")
+        or match_row(said.text, text) is not None
+        or TROUBLE.search(said.text) is not None
+    )
 
 
 def _without_counted(tail: list[SeenLine]) -> tuple[SeenLine, ...]:

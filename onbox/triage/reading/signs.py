@@ -289,7 +289,13 @@ def lost_loss(text: str) -> bool:
     if LOST_GRADIENT.search(text) and ZERO_LOSS.search(text):
         return True
     shape = _shape(text)
-    return bool(_lost_losses(shape)) and not _is_finite(shape)
+    return bool(_lost_losses(shape)) and not _is_finite(shape) and not _OF_SOME.search(text)
+
+
+# Some of many, which were counted.
+_OF_SOME = lazy(
+    r"(?i)\b(?:errored|failed|pruned|bad|skipped|diverged) (?:trials?|runs?|seeds?|folds?|models?|cells?)\b"
+)
 
 
 def nan_loss(text: str) -> bool:

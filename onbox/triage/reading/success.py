@@ -112,7 +112,8 @@ _TEST_CASE = lazy(
     r"^(?:not )?ok \d{1,6}\b|^\s{0,20}[\u2713\u2714\u221a] |^\[\s{0,8}(?:RUN|OK|PASSED|SKIPPED)\s{0,8}\] \S"
     r"|^\s{0,20}--- (?:PASS|SKIP): |^=== RUN |^test \S{1,200} \.\.\. (?:ok|ignored)\b"
     r"|^test\w{0,200} \(\S{1,200}\).{0,200} \.\.\. (?:ok|skipped|expected failure)\b"
-    r"|^\S{1,200}::[^\s\[]{1,160}(?:\[[^\]]{1,160}\])? (?:PASSED|SKIPPED|XFAIL)\b"
+    r"|^\S{1,200}::[^\s\[]{1,160}(?:\[[^\]]{1,160}\])? (?:PASSED|SKIPPED|XFAIL)\b|^(?:XFAIL|XPASS|SKIPPED"
+    r"|PASSED) \S{1,200}\.py\b"
     r"|^\S.{1,160}[ .]\.{2,20} ?(?:ok|OK|yes|passed|PASS|PASSED)$"
 )
 _FAILED_CASE = lazy(FAILED_CASE, re.IGNORECASE)
@@ -127,7 +128,8 @@ TESTS_OK = lazy(
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
 _RAISED = lazy(r"^\s*(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")  # whatever it speaks of, nothing is done
 NOT_SUCCESS = lazy(
-    r"\bsuccess\w*\W{1,3}but\b|\b(?:if|when|once|unless|until)\b.{0,40}\bexit"
+    r"\bsuccess\w*\W{1,3}but\b|\bno (?:trials?|runs?|models?|jobs?|folds?|seeds?|tasks?)"
+    r" (?:\w{2,5} ){0,2}(?:complet|finish|succe)|\b(?:if|when|once|unless|until)\b.{0,40}\bexit"
     r"|\b(?:rank|worker|child|thread|replica|pod|node|actor)s?\b.{0,20}\bexit(?:ed)?\b"
     r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"

@@ -29,7 +29,8 @@ _A_FILE = (  # `scores.csv: 12 rows` is no exception of a module `scores`
     r"(?![\w.]*\.(?:npy|npz|csv|tsv|jsonl?|txt|log|pkl|pth?|bin|h5|svg|png|pdf|md|html|ya?ml|gz|db|out|dat):)"
 )
 _ANY_NAME = lazy(rf"^(?:\|\s*)?{_A_FILE}((?:[a-z_]\w*\.)+[A-Za-z_]\w*|[A-Z][A-Za-z]{{3,}})(?::\s(.*)|)$")
-STACK_DUMP = lazy(r"most recent call first")  # of faulthandler and py-spy: shown, not raised
+# Of faulthandler and py-spy, and where logging could not write a line: shown, not raised.
+STACK_DUMP = lazy(r"most recent call first|^Call stack:$")
 CHAIN = lazy(r"During handling of the above exception|The above exception was the direct cause")
 IGNORED = lazy(
     r"Exception ignored in|--- Logging error|Error in atexit|Task exception was never retrieved"

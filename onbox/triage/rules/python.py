@@ -281,6 +281,16 @@ DEFECTS: tuple[RuleRow, ...] = (
         'src/main.tsx:14:2: ERROR: Unexpected ")"',
     ),
     RuleRow(
+        "built-from-source",
+        "code_error",
+        BUG,
+        "undefined reference|latex error|undefined control|emergency stop|! package",
+        r": undefined reference to [`'\"]\S"
+        r"|^! (?:LaTeX|Package \w{1,30}|pdfTeX) error\b|^! (?:undefined control sequence|emergency stop)",
+        "linkers, TeX",
+        "main.c:(.text+0x19): undefined reference to `start_all'",
+    ),
+    RuleRow(
         "other-languages",
         "code_error",
         BUG,

@@ -33,7 +33,8 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|(?:job|task|pipeline|execution).{0,30}(?:timed out"
         r"|took too long) after.{0,30}(?:hour|min|sec|\d[hms]\b)|maximum (?:allowed )?(?:run ?time"
         r"|execution time|duration).{0,30}(?:exceed|reach)|(?<!--)run[ -]?time limit (?:reached|exceeded)"
-        r"|\bh_rt\b.{0,30}exceed|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}124\b|\bstatus 124\b|\brc ?[=:] ?124\b"
+        r"|\b(?:attempt|job|run|task) duration exceeded\b|\bh_rt\b.{0,30}exceed|exit(?:ed)?.{0,20}(?:code"
+        r"|status)\D{0,4}124\b|\bstatus 124\b|\brc ?[=:] ?124\b"
         r"|\b(?:Function|Cell|Job|Run|Execution)Timeout(?:Error|Exception)\b|\bhit its timeout of \d"
         r"|^timeout: sending signal"
         r"|\blimit of \d{1,4}(?::\d\d){1,2}\b.{0,20} (?:reached|exceeded)|\bmax(?:imum)? ?run ?time ?exceeded"
@@ -57,7 +58,8 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|gets?) )(?:\w{1,40} )?(?:preempted|evicted|reclaimed|drained)(?!,? (?:or|had)\b)|\b(?:is|was|were|being|been"
         r"|got|gets)(?: \w{1,40})? preempted(?!,? (?:or|had)\b)|\bTERM_PREEMPT"
         r"|(?:spot|instance|ec2|preemptible|cloud|vm|host).{0,50}(?:interruption|terminat|reclaim"
-        r"|preempt(?!_DYNAMIC|_RT|ion model)|shutdown|shutting)|(?:preempt\w{0,24}|eviction|termination|interruption"
+        r"|preempt(?!_DYNAMIC|_RT|ion (?:model|watch|check|monitor|handl))|shutdown|shutting)|(?:preempt\w{0,24}"
+        r"|eviction|termination|interruption"
         r"|reclaim)\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
         r"|received.{0,30}preempt|caught.{0,30}preempt"
         r"|\bEvicted\b(?!.{0,120}low on resource: (?:ephemeral-storage|nodefs|imagefs)\.)"
@@ -79,7 +81,8 @@ PEOPLE: tuple[RuleRow, ...] = (
         "cancelled",
         "user_interrupt",
         ASKED + 5,
-        "by the user|cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling|killed by user|stopped by|deleted"
+        "by the user|by user)|requested|asked to|pressed|cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling"
+        "|killed by user|stopped by|deleted"
         "|aborted by|force|manual|user request|user's request",
         r"\*\*\* (?:job|step) .{0,120}cancelled at|cancelled by \d+|state[ :=]+CANCELLED|TERM_(?:OWNER|ADMIN"
         r"|FORCE_\w{1,40})|(?:cancel\w{0,24}|stopped|killed|aborted|terminated|interrupted|deleted"
@@ -88,7 +91,9 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|stop|cancel|interrupt|terminat)\w{0,24}|user requested"
         r"|^aborted by (?!(?:signal|the|an?|error|scheduler|slurm|kernel|system)\b)\w"  # of Jenkins, with the name
         r"|\bcontext canceled\W{0,3}$|##\[error\]the operation was cancell?ed"
-        r"|(?:on|by|at|upon) user(?:'s)? request|run (?:was )?(?:cancell?ed|stopped) (?:from|via)",
+        r"|(?:on|by|at|upon) user(?:'s)? request|run (?:was )?(?:cancell?ed|stopped) (?:from|via)"
+        r"|\bby user\)|\buser \S{1,40} (?:has )?(?:requested|asked|pressed|hit|sent) (?:a |to )?(?:stop|cancel|abort"
+        r"|kill)",
         "Slurm, LSF, web consoles",
         "slurmstepd: error: *** JOB 267 ON dgx-06 CANCELLED AT 2025-08-21T02:53:05 ***",
         True,

@@ -48,7 +48,8 @@ SPACE: tuple[RuleRow, ...] = (
         "|insufficient disk|insufficient space|filesystem full|file system full|ran out of space"
         "|device is full|out of space"
         "|insufficient free|' is full|disk space|low on resource|storage full|volume is full|no free space|low on disk",
-        r"no space left on|\bthe table '.{1,80}' is full\b|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b"
+        r"no space left on(?! device\.\w{1,4}$)"
+        r"|\bthe table '.{1,80}' is full\b|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b"
         r"|not enough (?:free )?(?:disk )?space\b"
         r"(?! .{0,16}\b(?:buffer|arena|pool|context|queue|stack|heap|table|workspace|allocate)\b)"
         r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b|out of space)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.counts import counts_of
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.reading.match import TRACKER
@@ -90,6 +91,8 @@ def came_after_the_work(fault: Fault, scene: Scene) -> bool:
     attempt = scene.attempt
     if _is_at_a_stage(attempt) or (attempt.success and fault.number < attempt.success.number):
         return False
+    if _is_of_a_later_phase(fault, attempt):
+        return False
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
     if attempt.success is None or is_of_build(message(attempt.success.text).text):
         return False
@@ -98,6 +101,19 @@ def came_after_the_work(fault: Fault, scene: Scene) -> bool:
     if _ANNOUNCES.search(attempt.success.text) and not attempt.signs_after(fault):
         return False
     return attempt.signs_after(fault) <= 1 and not went_on
+
+
+def _is_of_a_later_phase(fault: Fault, attempt: LogAttempt) -> bool:
+    """Whether a loop that begins behind the word of success, and is not at its end, stands before a traceback of the
+    program's: `Trainer.fit` stopped, then `Testing 0/203`.
+    """
+    last, success, trace = attempt.last_progress, attempt.success, fault.trace
+    if last is None or success is None or trace is None or trace.ignored or trace.user_frame is None:
+        return False
+    if not success.number < last.number < trace.number or attempt.reached_end or trace.mentions(SHUTDOWN, last=4):
+        return False
+    counts = counts_of(message(last.text).text)
+    return any(one.maximum is not None and not one.at_end for one in counts)
 
 
 def _is_at_a_stage(attempt: LogAttempt) -> bool:

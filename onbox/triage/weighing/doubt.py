@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # A name and its count, columns, a few words around a number: what a program counted, and not what befell it.
 _ROW_OF_DATA = lazy(
     r"\W{0,4}[\w ./-]{1,60}\s{2,40}\d[\d.,]{0,12}\s{0,8}$|.{0,200}[|│].{1,200}[|│]|[^|:]{1,80}\|[^|:]{0,80}$"
+    r"|[^|]{1,80}\|\d{1,12}$"
     r"|\s{0,8}\d{1,9}\s{1,20}(?:[\w-]{1,24}\s{0,8}){1,4}$|[\w.-]{1,24},\d{1,9}$"
     r"|(?=.{0,60}\s\d{1,9}(?:\s|$))[\w.-]{1,24}(?:\s{1,8}[\w.-]{1,24}){1,3}\s{0,4}$"
     r"|.{0,80}\b\d{1,9} (?:killed|errors? (?:corrected|fixed))\b"
@@ -32,7 +33,9 @@ _ROW_OF_DATA = lazy(
 _OF_A_TABLE = lazy(r"\s{0,8}[|│].{1,200}[|│]\s{0,8}$")
 _VAGUE = ("error-line", "launcher", "exception")  # rows of which any line may hold the word
 _OF_A_SHELL = lazy(r"\S{1,80}: line \d{1,7}: \s{0,8}\d{1,9} \S")
-_NO_COMMAND = lazy(r"\S{1,80}: (?:line )?\d{1,7}: \S{1,200}: (?:command )?not found$")
+_NO_COMMAND = lazy(
+    r"\S{1,80}: (?:line )?\d{1,7}: (?:\S{1,200}: (?:command )?not found|\.{0,2}/\S{1,200}: No such file or directory)$"
+)
 _OF_A_TOOL = lazy(r"[\w./-]{2,60}: \S")
 _FINE = lazy(r"(?i)\((?:fine|ok|ignored|harmless|as (?:wanted|expected|intended)|optional)\)\s{0,4}$")
 
@@ -62,11 +65,11 @@ def _ended_unseen(fault: Fault, decision: Decision, *, told: bool) -> bool:
     """
     if fault.handled or fault.severity == WEAK or decision.attempt.signs_after(fault):
         return False
-    if _NO_COMMAND.match(fault.text):
+    frames = fault.trace.frames if fault.trace is not None and fault.severity == PROVEN else []
+    of_a_command = bool(frames) and frames[0].file == "<string>"  # of `python -c`
+    if of_a_command or _NO_COMMAND.match(fault.text):
         return True
     if told or TINY_TOOL.match(fault.text) or _FINE.search(fault.text):
         return False
     of_a_tool = fault.trace is None and fault.row.explains > BUG and _OF_A_TOOL.match(fault.text)
-    frames = fault.trace.frames if fault.trace is not None and fault.severity == PROVEN else []
-    of_a_command = bool(frames) and frames[0].file == "<string>"  # of `python -c`
-    return fault.ended_program or of_a_command or bool(of_a_tool) or _OF_A_SHELL.match(fault.text) is not None
+    return fault.ended_program or bool(of_a_tool) or _OF_A_SHELL.match(fault.text) is not None

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
 SURVIVED_SHOWN = 2  # lines of progress after an uncaught traceback that the program seems to have shown itself
 SURVIVED_DEATH = 8  # the same after any, where a launcher counts a death at the end: that one needs a cause near it
 SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkpoint only
+CANCELLED_WITHIN = 4  # lines
 _OF_PYTHON = lazy(r"[A-Z]\w{0,40}(?:Error|Exception): ")
 _INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?i:received|caught|got) (?:signal )?SIGINT\b")
 
@@ -175,12 +176,20 @@ def _was_taken_up(fault: Fault, scene: Scene) -> bool:
     return _asks_to_end(fault) and scene.attempt.reached_end and scene.attempt.signs_after(fault) > 0
 
 
+def _was_cancelled(fault: Fault, scene: Scene) -> bool:
+    return fault.row.explains < ASKED and any(
+        0 < fault.number - one.number <= CANCELLED_WITHIN and one.row.id == "cancelled" and not one.handled
+        for one in scene.attempt.faults
+    )
+
+
 GROUNDS: tuple[Ground, ...] = (
     Ground(True, "a batch system's report, above the output that it tells of",
            lambda f, s: f.number < s.attempt.report_ends and f.severity > WEAK),
     Ground(False, "its end was announced: who has done its work ends its helpers",
            lambda f, s: _has_done_its_work(s) and is_meant(f, s.record.tail)),
     Ground(True, "the last lines say that nothing came of the work", _left_nothing),
+    Ground(False, "the job or its step was cancelled right before: so its processes are killed", _was_cancelled),
     Ground(False, "a row of many that the program numbers, and it told more behind them", is_numbered_row),
     Ground(False, "the last line of all tells what came of the work", ends_with_the_work),
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),

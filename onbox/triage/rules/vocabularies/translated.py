@@ -7,7 +7,7 @@ login.
 from __future__ import annotations
 
 from onbox.regex import lazy
-from onbox.triage.rules.rows import BUG, CAUSE, DEATH, RuleRow
+from onbox.triage.rules.rows import BUG, CAUSE, DEATH, PEER, RuleRow
 from onbox.triage.rules.vocabularies.listed import Listed, rows
 
 _PLAIN = lazy(r"[(\\?]|.\?")  # what follows the plain beginning of an expression
@@ -103,6 +103,36 @@ TRANSLATED: tuple[RuleRow, ...] = (
             "文件损坏", "校验和不匹配", "파일이 손상",
         ),
         "kette 2: Prüfsumme stimmt nicht",
+    ),
+    _row(
+        "translated-no-setting",
+        "config_error",
+        BUG,
+        (
+            "unbekannter (?:schlüssel|parameter)", "unbekannte (?:option|einstellung)", "(?:clé|option) inconnue",
+            "paramètre inconnu",
+            "(?:opción|clave) desconocida", "parámetro desconocido", "(?:chiave|opzione) sconosciuta",
+            "parametro sconosciuto", "(?:opção|chave) desconhecida", "parâmetro desconhecido",
+            "неизвестный (?:параметр|ключ)", "неизвестная опция", "不明なオプション", "不明なパラメータ", "未知参数",
+            "未知的?选项", "알 수 없는 (?:옵션|매개변수|키)",
+        ),
+        "FEHLER in lauf.toml, Zeile 3: unbekannter Schlüssel 'rate'",
+    ),
+    _row(
+        "translated-no-connection",
+        "network_blip",
+        PEER,
+        (
+            "verbindungsaufbau abgelehnt", "verbindung (?:abgelehnt|verweigert|zurückgesetzt)",
+            "zeitüberschreitung (?:der|bei der) verbindung", "die wartezeit für die verbindung ist abgelaufen",
+            "connexion refusée", "connexion terminée par expiration du délai d'attente", "délai d'attente dépassé",
+            "conexión (?:rehusada|rechazada)", "expiró el tiempo de conexión", "tiempo de espera agotado",
+            "connessione rifiutata", "connessione scaduta", "conexão recusada", "tempo esgotado para conexão",
+            "в соединении отказано", "время ожидания соединения истекло", "соединение разорвано",
+            "接続を拒否されました", "接続がタイムアウト\\w*", "拒绝连接", "连接被拒绝", "连接超时",
+            "연결이 거부\\w*", "연결 시간 초과",
+        ),
+        "[오류] 저장소에 연결할 수 없습니다: 연결 시간 초과 (5회)",
     ),
 )  # fmt: skip
 
