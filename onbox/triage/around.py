@@ -44,7 +44,7 @@ _FOLLOW = ("user_interrupt", "preempted", "time_limit", "nccl_or_distributed")  
 _TAKES_UP = lazy(
     r"\b(?:resum(?:e|ing)|restor(?:e|ing)|continuing"
     r"|(?:loading|reading) (?:the )?(?:last |saved )?(?:checkpoint|snapshot|state)"
-    r"|(?:checkpoint|snapshot|state) file)\b",
+    r"|(?:checkpoint|snapshot|state|restart) file)\b",
     re.IGNORECASE,
 )
 _ROOT = lazy(r"^\s*Caused by:? ", re.IGNORECASE)  # Java: the last one of a chain is what happened first

@@ -24,6 +24,7 @@ from onbox.logs.line.words import (
     SELDOM_UNITS,
     STEP_UNITS,
     TRAINING_WORDS,
+    UNIT_WORD,
     UNITS,
     WEAK_WORDS,
 )
@@ -94,6 +95,12 @@ _TOTAL_BESIDE = lazy(rf"(?i)[\s,;|]{{0,4}}(?<![a-z])[\"']?(?:total|max|of|out_of
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
 
+_COUNTED_BEFORE = lazy(
+    r"(?:^|[^=:\w,.])\d[\d,]{0,15}\s$"
+)  # `2 epochs | 1250 steps`: each number stands before its word
+_UNIT_BEHIND = lazy(rf"(?i)\s(?:[a-z]{{3,14}} ){{0,2}}(?:{UNIT_WORD})(?![a-z])")
+
+
 def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:
     sights: list[CounterSight] = []
     maxima: list[tuple[str, int]] = []
@@ -124,7 +131,9 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         leads = word[0].lower() in _MUST_LEAD and _leads(text, word.start())
         role = _role_in_line(text, word[0].lower(), match, before, leads=leads)
         count = parse_count(match["current"])
-        told = is_exact(text, *match.span("current"))
+        told = is_exact(text, *match.span("current")) and not (
+            _COUNTED_BEFORE.search(before) and _UNIT_BEHIND.match(text, match.end("current"))
+        )
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
         if role == "counter" and (in_cell is None or unit != in_cell.unit):

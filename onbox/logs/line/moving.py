@@ -41,6 +41,8 @@ _MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}(?:\s?[:=]\s?\d|\s
 _NOT_OF_THE_WORK = lazy(r"[-+] ?$|\s*(?:[│┃║]|\| [a-z]{3,12} $)")
 _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|file)s?\W{0,4}$")
 _WORKS_ON = lazy(r"(?i)(?:^|[-:|\]]\s{1,4})\s{0,4}[a-z]{3,14}ing [a-z]{3,12} ?#?$")  # `Processing volume 12 of 233`
+# What a piece is called, which differs from line to line: a file, a commit.
+_OWN_NAME = lazy(r"(?<!\S)(?:\S{0,200}/\S{1,200}|[0-9a-f]{7,64}|[\w-]{1,80}\.[a-z]\w{1,4})(?!\S)")
 _BEGUN_ANEW = lazy(r"(?i)(?<![a-z])restarts?\W{0,3}$")  # of a service: `restart 1/3`
 _IS_DONE = lazy(
     r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
@@ -74,7 +76,7 @@ def read_moving(text: str) -> list[CounterSight]:
     kind = "aux" if AUXILIARY.search(label) else "moving"
     if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
         kind = "val"
-    named = ANY_WORD.findall(label)
+    named = ANY_WORD.findall(_OWN_NAME.sub(" ", label))
     closes = label.endswith("(") and text[found.end() :].strip() == ")"  # `Processing category bottle (1/8)`
     words = " ".join(word.lower() for word in (named[:1] if closes else named[-2:]))
     return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, rule)]

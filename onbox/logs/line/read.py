@@ -38,7 +38,7 @@ _TO_GO = lazy(  # `60 frames finished, 36 to go`
     rf"[,;|]? (?:and )?({COUNT}) (?:[a-z]{{2,14}} )?(?:to go|left|remaining|pending|to do)(?![a-z])"
 )
 _FIELDS_LEFT = lazy(  # `done=97 failed=3 queued=4100`
-    r"(?i)(?<![\w.])(?:done|ok|finished|completed|processed)=(\d{1,12})[,;|]?\s{1,4}(?:fail(?:ed|ures?)|errors?|skipped)=(\d{1,12})"
+    r"(?i)(?<![\w.])(?:done|ok|finished|completed|processed)=(\d{1,12})(?:[,;|]?\s{1,4}(?:fail(?:ed|ures?)|errors?|skipped)=(\d{1,12}))?"
     r"[,;|]?\s{1,4}(?:queued?|left|remaining|pending|todo|waiting)=(\d{1,12})(?![\w.])"
 )
 _CANDIDATE = lazy(r"\[CV \d{1,4}/\d{1,4}; (\d{1,9})/(\d{1,9})\] (?:START|END)\b")
@@ -58,6 +58,7 @@ _CLOSING_COUNT = lazy(r"[\s.,;]\((\d{1,9})/(\d{1,9})\)$")
 _TOTAL_BESIDE = lazy(
     r"(?i)(?:[,;|]\s{0,4}|\s)(?:total|target|goal)(?:\s?[:=]\s?|\s)(\d{1,15})(?=\s{0,4}(?:[,;|]|$)|\s[a-z_]{1,20}=)"
 )
+_PIECE_DONE = lazy(r"(?i)^\W{0,4}[a-z]{3,14} #?\d{1,9} ?(?:/|of) ?\d{1,9} (?:is )?(?:done|finished|complete[d]?)\b")
 _OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
 _NUMBERED = lazy(
     r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
@@ -81,8 +82,10 @@ def read_line(text: str) -> SeenOnLine:
     labelled = _without_lists(labelled)
     maxima += read_maxima(rest)
     sights = _together(bars, _with_total_beside(_with_closing_count(labelled, rest), rest))
-    if not sights:
-        sights = _done_count(rest)
+    if not sights or ("=" in rest and _FIELDS_LEFT.search(rest)):
+        counted = _done_count(rest)
+        # `shard 12 of 12 done: 48444 docs`: how many there were in it
+        sights = (read_moving(rest) if counted and _PIECE_DONE.search(rest) else []) or counted
     if sights and all(sight.rule == "done-of" for sight in sights):
         sights = sights + read_moving(rest)
     if not maxima and all(sight.rule == "weak" for sight in sights):
@@ -199,7 +202,7 @@ def _done_count(text: str) -> list[CounterSight]:
     """`Done 196 tasks`: how many, without a maximum; unless it is told how many are left."""
     fields = _FIELDS_LEFT.search(text) if "=" in text else None
     if fields:
-        all_told = sum(map(int, fields.groups()))
+        all_told = sum(int(number) for number in fields.groups() if number)
         return [CounterSight("done, left", "item", "train", int(fields[1]), all_told, False, "done-count")]
     left = _TO_GO.search(text)
     if left:

@@ -122,7 +122,7 @@ A_PIECE = lazy(
     r"\W{0,3}$"
 )
 # A share of something, not of the work done: words near before it, or right behind it.
-_SHARES = r"(?:accuracy|acc|correct|correctly|passed|failed|score|solved|success\w{0,12}|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
+_SHARES = r"(?:accuracy|acc|correct|correctly|misclassified|incorrect|wrong|passed|failed|score|solved|success\w{0,12}|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
 _PARTS = (
     r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads"
     r"|seats|busy|idle|met|agree|online|connected)"

@@ -29,7 +29,7 @@ def bar(name: str, most: int) -> str:
 
 
 # (log, current, exact maximum)
-COUNTS: dict[str, tuple[str, int | None, int | None]] = {
+COUNTS: dict[str, tuple[str, float | None, int | None]] = {
     "rows so far, behind the rows of a chunk": (
         "".join(f"chunk {at}: read 500 rows, dropped 3, {500 * at} rows processed so far\n" for at in (1, 2, 3)),
         1500,
@@ -376,6 +376,32 @@ COUNTS: dict[str, tuple[str, int | None, int | None]] = {
         "Dear user,\nyour quota on /scratch is 412G/500G (82%), 1.2M/2M files.\nNode n12: load 14.2/64\nWelcome\n",
         None,
         None,
+    ),
+    "what is completed and what remains, beside another number": (
+        "".join(f"job finished id={1000 + 7 * at} completed={at} remaining={40 - at}\n" for at in range(1, 24)),
+        23,
+        40,
+    ),
+    "files by their names, each in turn": (
+        "".join(f"======== img/{name} [{at}/8]\n" for at, name in enumerate(("a.png", "b.png", "c-logo.png"), 5)),
+        7,
+        8,
+    ),
+    "commits by their hashes": (
+        "".join(f"Rewrite {at}f8e3d489aecf4c8 ({at}/40) (0 seconds passed)\r" for at in range(20, 25)),
+        24,
+        40,
+    ),
+    "numbers that stand before their words": (
+        "DPO | beta 0.1 | 2 epochs | 1250 steps\n"
+        + "".join(f"{{'loss': 0.6, 'epoch': {at / 625:.2f}, 'step': {at}}}\n" for at in range(25, 600, 25)),
+        0.92,
+        2,
+    ),
+    "a shard that is done, and how much was in it": (
+        lines("shard # of 12 done: 48037 docs in 3.2 s", 9, 10, 11),
+        11,
+        12,
     ),
     "a maximum with a dot": ("max. epochs: 500, patience: 8\n" + lines("Epoch   #: error = 2.2", 1, 2, 3, 4), 4, 500),
     "a renderer": (
@@ -834,7 +860,7 @@ ENDS |= {
 
 
 @pytest.mark.parametrize(("log", "current", "most"), COUNTS.values(), ids=COUNTS)
-def test_what_is_counted(log: str, current: int | None, most: int | None) -> None:
+def test_what_is_counted(log: str, current: float | None, most: int | None) -> None:
     seen = read(log)
     assert (seen.current, seen.exact_max) == (current, most)
 

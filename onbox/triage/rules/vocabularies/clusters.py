@@ -203,7 +203,8 @@ CONTAINERS: tuple[RuleRow, ...] = (
         r"(?-i:\bErrImageNeverPull\b|\b(?:Create|Run)Container(?:Config)?Error\b|\bContainerCannotRun\b|\bStartError\b"
         r"|\bPostStartHookError\b|\bPreCreateHookError\b|\bFailedMount\b|\bFailedAttachVolume\b|\bImageInspectError\b)"
         r"|\berror from server \((?:notfound|badrequest|invalid|alreadyexists|conflict|methodnotallowed)\)"
-        r"|\berror response from daemon: (?!.{0,300}\b(?:denied|already allocated|timeout|refused|unreachable"
+        r"|\berror response from daemon: (?!.{0,300}\b(?:denied|already (?:allocated|in use)|timeout|refused"
+        r"|unreachable"
         r"|rate limit|no space))"
         r"|\binvalid reference format\b|\bshort-name \"\S{1,200}\" did not resolve\b",
         "Kubernetes, docker, podman: a container that cannot start as it is described",
