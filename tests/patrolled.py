@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 PATROL = [sys.executable, "-m", "patrol"]
-TRAIN = "train=until test -e go; do echo step 1/100 loss 0.5; sleep 0.1; done"
+TRAIN = "train=until test -e go; do echo step 1/100 loss 0.5; sleep 0.1; done; echo step 100/100 loss 0.5"
 
 
 class Patrolled:

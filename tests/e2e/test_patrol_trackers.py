@@ -36,7 +36,7 @@ while not os.path.exists("go"):
     if not still:
         still = os.path.exists("age")
         file.log(step, time.time() - (float(open("age").read()) if still else 0.0))
-    print("step", step, "of 1000", flush=True)
+    print("step", step, "loss 0.5", flush=True)
     time.sleep(0.05)
 if not os.path.exists("unfinished"):
     file.finish()

@@ -40,8 +40,10 @@ _EARLY_STOP = lazy(
     r"|\bauto-?stopp(?:ed|ing)\b"
     r"|\b(?:training|fit(?:ting)?|optimi[sz]ation|search|run|loop)\b(?: (?:is|was|has been))?"
     r" (?:stop(?:s|ped)|terminated|ended|halted) early\b"
-    r"|\b(?:(?:did|does|has)(?: not|n't)|no|without|stopped) improv\w{1,8}\b.{0,60}"
-    r"\b(?:stop(?:s|ped|ping)?|terminat(?:es|ed|ing)|end(?:s|ed|ing)|halt(?:s|ed|ing))\b"
+    r"|\b(?:(?:did|does|has)(?: not|n't)|no|without|stopped) improv\w{1,8}\b(?!.{0,60}\b(?:will|would|if|until"
+    r"|before)\b)"
+    r".{0,60}\b(?:stop(?:s|ped|ping)?|terminat(?:es|ed|ing)|end(?:s|ed|ing)|halt(?:s|ed|ing))\b"
+    r"(?!\W{0,3}(?:in|after|when|if|at \d)\b)"
 )
 _OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`
     r"(?i)\b(?:early[ _-]?stop(?:ping)?|patience)\b\D{0,24}(?<!\d)(\d{1,6})\s?(?:/|of|out of)\s?(\d{1,6})(?!\d)"

@@ -835,6 +835,10 @@ ENDS |= {
         + "Validation performance didn't improve for 40 epochs. Training stops.\n",
         True,
     ),
+    "a loop that would stop later": (
+        lines("epoch #/70 val_loss 0.4", *range(1, 43)) + "no improvement for 3 epochs, stopping in 7 more\n",
+        False,
+    ),
     "a patience that is used up": (
         lines("epoch #/100 loss 0.4", *range(40, 58)) + "EarlyStopping counter: 9 out of 8\n",
         True,
