@@ -11,18 +11,17 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.carriers import Carried
-from onbox.logs.model.counts import rises
 from onbox.logs.model.lines import Block, LogMessage, blocks, hosted, is_date, message, pieces, readable, stamp_seconds
 from onbox.logs.model.segments import A_DATE, HEAD_LINES, Beginning, begins_run, is_banner, is_explicit, is_pause
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
-from onbox.triage.reading.match import BAD_LEVELS, BY_ID, WORK_LEVELS, holds_a_word, match_row, progress_of
+from onbox.triage.reading.loop_forms import LoopForms
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, WORK_LEVELS, holds_a_word, progress_of
 from onbox.triage.reading.mounts import MountTables
 from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
 from onbox.triage.reading.success import TESTS_OK, is_success, is_test_case
 from onbox.triage.rules.rows import compiled
-from onbox.triage.words import TROUBLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +38,6 @@ CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
 FLOOD_OF_STEPS = 400  # the same for lines of progress
 LOOP_FORM = 2  # lines of one form: what comes so often is no beginning
-LOOP_LINES = 4  # alike, before they are a loop
 SUMMARIES = ("runtime", "finished", "completed", "best ", "final ")  # words of a line that sums up the run
 EARLY = 300  # first lines of progress that are kept beside the newest
 SPOKEN_LINES = 8  # of one who speaks in a model's samples; so long may his words be
@@ -48,7 +46,6 @@ USER_LINE_LIMIT = 1000
 _TESTS_FAILED = BY_ID["tests-failed"]
 _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
 _SECONDS_PER_STEP = lazy(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
-_A_MEASURE = lazy(r"\d\.\d")
 _NO_HEAD = lazy(r"Filesystem |(?:\w{1,40}\.){0,4}[A-Z]\w{1,40}(?:Error|Exception)\b")
 _HASHES = lazy(rb"\b(?:0x)?(?=[a-f-]{0,40}\d)[0-9a-f-]{4,200}\b")
 
@@ -60,8 +57,7 @@ class Scanner:
         self.attempt = LogAttempt(None, explicit=False)
         self.before: LogAttempt | None = None
         self.known: dict[bytes, int] = {}
-        self.loops: dict[bytes, list[bytes]] = {}  # first lines of each form that is not known as anything
-        self.loops_of_close: dict[bytes, list[bytes]] = {}  # of each form that is looked at closely
+        self.loops = LoopForms()
         self.looks: dict[bytes, int] = {}
         self.close_looks = 0
         self.recent: deque[tuple[int, bytes, int]] = deque(maxlen=500)
@@ -109,8 +105,8 @@ class Scanner:
                 self._look_for_beginning(number, line, form, look)
             if look & PROGRESS and line != self.previous_progress:
                 self._note_progress(number, line, look)
-            elif not look & ~(INFORMS | CLOSE):
-                self._look_for_loop(form, line, self.loops_of_close if look & CLOSE else self.loops)
+            elif not look & ~(INFORMS | CLOSE) and self.loops.take(form, line, close=look & CLOSE > 0):
+                known[form] = known.get(form, 0) | PROGRESS
             self.attempt.informed += look & INFORMS > 0
             if look & (LOST | DATE | SPEAKS):
                 self._note_else(number, line, look)
@@ -122,19 +118,6 @@ class Scanner:
             self._ask_user(numbered)
         self.lines = numbered[-1][0]
         self._note_end(numbered)
-
-    def _look_for_loop(self, form: bytes, line: bytes, seen: dict[bytes, list[bytes]]) -> None:
-        """What is said again and again with a rising number is a loop's line, whatever its words."""
-        before = seen.get(form)
-        if before is None:
-            if len(seen) < FORMS_KEPT:
-                seen[form] = [line]
-            return
-        if len(before) < LOOP_LINES:
-            before.append(line)
-            known = self.known.get(form, 0)
-            if len(before) == LOOP_LINES and rises([readable(one) for one in before]) and not _is_trouble(line, known):
-                self.known[form] = known | PROGRESS
 
     def _note_progress(self, number: int, line: bytes, look: int) -> None:
         attempt = self.attempt
@@ -161,8 +144,7 @@ class Scanner:
             back = (
                 beginning.begins_again(readable(line), readable(self.previous_progress))
                 if is_step
-                else (paused or len(self.loops.get(form, ())) < LOOP_FORM)
-                and beginning.comes_again(form, readable(line))
+                else (paused or self.loops.times(form) < LOOP_FORM) and beginning.comes_again(form, readable(line))
             )
             if back:
                 as_before = len(beginning.again) > 1
@@ -213,7 +195,6 @@ class Scanner:
         self.beginning.again.clear()
         self.looks.clear()
         self.loops.clear()
-        self.loops_of_close.clear()
         self.close_looks = 0
 
     def _leap(self) -> None:
@@ -406,21 +387,6 @@ class Scanner:
         fault = late_fault(number, readable(line), progress, is_progress=is_progress)
         if fault is not None:
             self.attempt.faults = sorted([*self.attempt.faults, fault], key=lambda item: item.number)
-
-
-def _is_trouble(line: bytes, look: int) -> bool:
-    """Whether a line, which holds a word of some rule's if it is looked at closely, tells of a trouble."""
-    if not look & CLOSE:
-        return False
-    text = readable(line)
-    said = message(text)
-    if not _A_MEASURE.search(said.text):
-        return True  # it may be one of a list of troubles
-    return (
-        said.level in (*BAD_LEVELS, "WARNING")
-        or match_row(said.text, text) is not None
-        or TROUBLE.search(said.text) is not None
-    )
 
 
 def _without_counted(tail: list[SeenLine]) -> tuple[SeenLine, ...]:
