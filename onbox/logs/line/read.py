@@ -82,7 +82,10 @@ def read_line(text: str) -> SeenOnLine:
     labelled = _without_lists(labelled)
     maxima += read_maxima(rest)
     sights = _together(bars, _with_total_beside(_with_closing_count(labelled, rest), rest))
-    if not sights or ("=" in rest and _FIELDS_LEFT.search(rest)):
+    left = _fields_left(rest)
+    if left:
+        sights = left
+    elif not sights:
         counted = _done_count(rest)
         # `shard 12 of 12 done: 48444 docs`: how many there were in it
         sights = (read_moving(rest) if counted and _PIECE_DONE.search(rest) else []) or counted
@@ -198,12 +201,17 @@ def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:
     ]
 
 
+def _fields_left(text: str) -> list[CounterSight]:
+    """`completed=23 remaining=17`: what is done and what is left, whatever else the line counts."""
+    fields = _FIELDS_LEFT.search(text) if "=" in text else None
+    if fields is None:
+        return []
+    all_told = sum(int(number) for number in fields.groups() if number)
+    return [CounterSight("done, left", "item", "train", int(fields[1]), all_told, False, "done-count")]
+
+
 def _done_count(text: str) -> list[CounterSight]:
     """`Done 196 tasks`: how many, without a maximum; unless it is told how many are left."""
-    fields = _FIELDS_LEFT.search(text) if "=" in text else None
-    if fields:
-        all_told = sum(int(number) for number in fields.groups() if number)
-        return [CounterSight("done, left", "item", "train", int(fields[1]), all_told, False, "done-count")]
     left = _TO_GO.search(text)
     if left:
         done, more = (parse_count(left[at]) for at in (1, 2))
