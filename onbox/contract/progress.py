@@ -77,18 +77,18 @@ def words_of_progress(progress: Progress) -> ProgressWords:
     )
 
 
-def share_of(told: Mapping[str, object]) -> float | None:
-    """How much of the whole is done, from 0 to 1; None: not told. told: the fields of a `Progress`.
+def percent_of(told: Mapping[str, object]) -> float | None:
+    """How much of the whole is done, from 0 to 100; None: not told. told: the fields of a `Progress`.
 
     Who stands in the last epoch of all is not through with it: then the counter inside tells how far.
     """
-    current, most, percent = (as_number(told.get(name)) for name in ("current", "exact_max", "percent"))
+    current, most = as_number(told.get("current")), as_number(told.get("exact_max"))
     if current is None or not most:
-        return None if percent is None else percent / 100
+        return as_number(told.get("percent"))
     inner, inner_most = as_number(told.get("inner_current")), as_number(told.get("inner_max"))
     if current == most and inner is not None and inner_most and inner < inner_most and told.get("finished") is not True:
-        return (most - 1 + inner / inner_most) / most
-    return current / most
+        return 100 * ((most - 1) * inner_most + inner) / (most * inner_most)
+    return 100 * current / most  # in this order: 100 times 0.58 is less than 58
 
 
 def _counter(current: float, maximum: int | None) -> str:
@@ -96,5 +96,5 @@ def _counter(current: float, maximum: int | None) -> str:
 
 
 def _percent(progress: Progress) -> str:
-    share = share_of(progress._asdict()) if progress.exact_max else None
-    return "" if share is None else f"({int(100 * share)}%)"  # floored: 100 % is said at the maximum only
+    percent = percent_of(progress._asdict()) if progress.exact_max else None
+    return "" if percent is None else f"({int(percent)}%)"  # floored: 100 % is said at the maximum only

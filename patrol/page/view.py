@@ -6,7 +6,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
-from onbox.contract.progress import share_of, words_of_progress
+from onbox.contract.progress import percent_of, words_of_progress
 from onbox.contract.readings import observed
 from onbox.contract.states import RunState
 from onbox.model.units import counted, format_duration
@@ -283,9 +283,9 @@ def _way(run: RunHistory) -> tuple[ProgressBar | None, CardReading, float | None
         return None, reading(run.look.progress), None
     progress = sound(progress)
     words = words_of_progress(progress)
-    share = share_of(progress._asdict())
-    # 100 % is said at the end only
-    percent = None if share is None else math.floor(max(0.0, min(1.0, share)) * 1000) / 10
+    percent = percent_of(progress._asdict())
+    if percent is not None:
+        percent = math.floor(max(0.0, min(100.0, percent)) * 10) / 10  # 100% is said at the end only
     bar = ProgressBar(percent, words.counter) if words.counter else None
     return bar, *_time_left(run, progress)
 

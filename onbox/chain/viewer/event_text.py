@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.contract.events import Event
 from onbox.contract.json_text import as_number
-from onbox.contract.progress import share_of
+from onbox.contract.progress import percent_of
 from onbox.model.screen import clip, labelled
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.model.units import format_duration, format_size
@@ -204,8 +204,8 @@ def live_line(status: dict[str, Any], now_text: str, width: int, *, bars: bool =
     stages = "" if total == 1 else f"{status.get('position', '?')}/{total}"
     told = status.get("progress")
     progress = told if isinstance(told, dict) and told.get("text") else {}
-    text, share = str(progress.get("text") or ""), share_of(progress) if bars else None
-    drawn = "" if share is None else f"{bar(share, BAR_COLUMNS)} "
+    text, percent = str(progress.get("text") or ""), percent_of(progress) if bars else None
+    drawn = "" if percent is None else f"{bar(percent / 100, BAR_COLUMNS)} "
     ways = (
         (f"{name:<12} {state}", elapsed, stages, f"{drawn}{text}"),
         (f"{name:<12} {state}", elapsed, stages, text),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.chain.viewer.event_text import progress_line
 from onbox.chain.viewer.progress_pace import ProgressPace
-from onbox.contract.progress import share_of
+from onbox.contract.progress import percent_of
 from onbox.model.units import format_duration
 from onbox.system.clock import monotonic, parse_utc, wall
 
@@ -28,8 +28,7 @@ class ProgressLines:
         if status.get("stage_state") not in SAID_STATES:
             return None
         progress, now = status.get("progress"), monotonic()
-        share = share_of(progress) if isinstance(progress, dict) else None
-        percent = None if share is None else 100 * share
+        percent = percent_of(progress) if isinstance(progress, dict) else None
         if not self._pace.is_due(now, str(status.get("stage")), percent):
             return None
         self._pace.said(now, percent)

@@ -20,7 +20,7 @@ from onbox.commands.show.status_text import (
     what_is_wrong,
 )
 from onbox.contract.json_text import as_number
-from onbox.contract.progress import share_of
+from onbox.contract.progress import percent_of
 from onbox.model.screen import clip
 from onbox.model.units import format_duration, format_size
 from onbox.named_tuple import NamedTuple
@@ -117,13 +117,13 @@ def _print_stages(console: Console, data: Mapping[str, Any]) -> None:
 
 def _cells(stage: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, ColumnCell]:
     state, how_far = str(stage["state"]), _how_far(stage, data)
-    share, style = 1.0 if state == "done" else how_far.share, palette.of_state(state)
+    percent, style = 100.0 if state == "done" else how_far.percent, palette.of_state(state)
     seconds = stage["elapsed_seconds"] if stage["elapsed_seconds"] is not None else stage["duration_seconds"]
     took = format_duration(float(seconds)) if isinstance(seconds, int | float) and 0 <= seconds < 1e10 else ""
     return {
         "STATE": ColumnCell(state.upper(), style),
         "STAGE": ColumnCell(safe_line(stage["name"])),
-        "PROGRESS": ColumnCell("" if share is None else f"{bar(share, BAR)} {int(100 * share):>3}%", style),
+        "PROGRESS": ColumnCell("" if percent is None else f"{bar(percent / 100, BAR)} {int(percent):>3}%", style),
         "COUNT": ColumnCell(how_far.counter),
         "ETA": ColumnCell(how_far.eta),
         "LOSS": ColumnCell(how_far.loss, palette.CRITICAL if how_far.loss in ("nan", "inf", "-inf") else ""),
@@ -134,7 +134,7 @@ def _cells(stage: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Colum
 class HowFar(NamedTuple):
     """ "" and None: not known."""
 
-    share: float | None = None
+    percent: float | None = None
     counter: str = ""
     eta: str = ""
     loss: str = ""
@@ -154,7 +154,7 @@ def _how_far(stage: Mapping[str, Any], data: Mapping[str, Any]) -> HowFar:
     counter = "" if current is None else f"{current:.12g}" + (f"/{maximum:.12g}" if maximum else "")
     loss = progress.get("loss")
     shown = "" if loss is None else safe_line(loss, 12) if isinstance(loss, str) else f"{loss:.4g}"
-    return HowFar(share_of(progress), counter, "" if eta is None else format_duration(eta), shown)
+    return HowFar(percent_of(progress), counter, "" if eta is None else format_duration(eta), shown)
 
 
 def _remark(stage: Mapping[str, Any]) -> str:

@@ -157,6 +157,7 @@ def test_the_configured_maximum_wins() -> None:
         (Progress(0.5, 3, loss="nan"), "~0.5/3 (16%) loss nan"),
         (Progress(percent=45.0), "45%"),
         (Progress(10, 10, eta_seconds=0, finished=True), "~10/10 (100%)"),
+        (Progress(29, 50), "~29/50 (58%)"),
         (Progress(4, 4, inner_current=33, inner_max=100, finished=False), "~4/4 (83%)"),
         (Progress(4, 4, inner_current=100, inner_max=100, finished=True), "~4/4 (100%)"),
     ],
