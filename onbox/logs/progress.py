@@ -38,7 +38,7 @@ BLOCK_BYTES = 1 << 18
 
 _FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
 _TRACES = (
-    b"0/0", b"0m/0", b"0k/0", b"0 / 0", b") / 0", b"0/ ", b"0%", b" of 0", b"of [0", b" signal ", b"rc=0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
+    b"0/0", b"0m/0", b"0k/0", b"0s/0", b"0 / 0", b") / 0", b"0/ ", b"0%", b" of 0", b"of [0", b" signal ", b"rc=0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
     b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
     b"resum", b"attempt", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"ep  ", b"it 0", b"terminat", b"cycle", b"sweep", b"draw", b"gen=", b" f= ", b"gera", b"genera", b"processing ", b"img", b"queue", b"converg", b"parada ", "arrêt ".encode(), b"vorzeitig ", b"\"stop", b"\"end", b"state: ", b" /  ", b"itmax", b"maxit",

@@ -22,7 +22,7 @@ _NO_FORM = lazy(rb"[\d.\s]+")
 _DIGIT = lazy(rb"\d")
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
-_SO_MANY = lazy(rf"{_NUMBER} (?:[a-z-]{{2,16}} )?{_WORD}")
+_SO_MANY = lazy(rf"{_NUMBER} ([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z])")  # `5000 replica exchanges`
 _SET_TO = lazy(rf"{_WORD}\s{{0,20}}[:=]?\s{{0,20}}{_NUMBER}")
 _NOT_OF_THE_RUN = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|test|valid\w*"
@@ -41,6 +41,7 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
     """How many `noun`s the first lines tell of; None if they do not, or tell several numbers. least: as many were
     counted already.
     """
+    noun = noun[:-1] if noun.endswith("s") else noun
     if len(noun) < NOUN_LETTERS:
         return None
     told = {
@@ -54,7 +55,7 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
 
 def _pairs(line: str) -> list[tuple[str, int]]:
     """The numbers of a line and the words that they belong to, in small letters."""
-    found = [(one, one[2], one[1]) for one in _SO_MANY.finditer(line)]
+    found = [(one, word, one[1]) for one in _SO_MANY.finditer(line) for word in (one[2], one[3]) if word]
     found += [(one, one[1], one[2]) for one in _SET_TO.finditer(line)]
     return [
         (word.lower(), int(number.replace(",", "")))

@@ -139,6 +139,10 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     if track.percent is not None and track.percent_line >= track.started:
         return Progress(percent=track.percent, exact_max=track.maxima.get("byte"), finished=over)
     if ending.rising is None:
+        alone = ending.rising_alone if beginning else None
+        most = announced(beginning, alone.noun, alone.value) if alone else None
+        if alone and most:
+            return Progress(alone.value, most, "step", loss=track.loss, finished=over, rule="rising")
         most = _declared(track) if ending.is_looping else None
         return Progress(exact_max=most, loss=track.loss, finished=over)
     count, most = ending.rising.value, _declared(track)

@@ -92,6 +92,11 @@ class ClosingLines:
         """As `rising`, of these lines; None where they are those of a report on classes."""
         return None if any(map(_REPORT.search, self._lines)) else rising(self._lines)
 
+    @property
+    def rising_alone(self) -> Rising | None:
+        """As `rising`, with nothing measured beside it: a count if the log's head tells how many of such there are."""
+        return rising(self._lines, alone=True)
+
     @cached_property
     def whole(self) -> Whole | None:
         """As `whole`, of these lines."""

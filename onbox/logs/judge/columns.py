@@ -120,12 +120,24 @@ def _of_share(one: _Column, share: _Column) -> int | None:
         return None
     if one.values == share.values:
         return None
-    off = 0.5 * 10**-share.decimals + 1e-9
-    least, most = 0.0, math.inf
+    digit = 10**-share.decimals
+    rounded, cut_off = _wholes(one, share, digit / 2, digit / 2), _wholes(one, share, 0.0, digit)
+    if rounded and cut_off and rounded[0] not in cut_off:
+        return None
+    found = rounded or cut_off
+    return found[0] if len(found) == 1 else None
+
+
+def _wholes(one: _Column, share: _Column, below: float, above: float) -> range:
+    """The wholes of which every count is the share beside it, where that may be so much too large or too small: as a
+    number that was rounded is, or one that was cut off.
+    """
+    least, most = 0.0, float(MOST)
     for count, percent in zip(one.values, share.values, strict=True):
-        least = max(least, 100 * count / min(100.0, percent + off) if percent + off > 0 else math.inf)
-        most = min(most, 100 * count / (percent - off) if percent > off else math.inf)
-    return math.floor(most) if math.isfinite(most) and math.floor(most) == math.ceil(least) else None
+        high, low = min(100.0, percent + above + 1e-9), percent - below - 1e-9
+        least = max(least, 100 * count / high)
+        most = min(most, 100 * count / low) if low > 0 else most
+    return range(math.ceil(least), math.floor(most) + 1)
 
 
 def _columns(rows: Sequence[str]) -> list[_Column]:

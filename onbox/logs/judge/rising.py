@@ -41,6 +41,7 @@ _NAMES = lazy(
 _ROW = lazy(r"\s*\d+:\s")
 _LAST_WORD = lazy(r"([A-Za-z]+)\W*$")
 _THINGS = lazy(r"0 ([A-Za-z]{3,20})s\b")
+_SO_MANY_THINGS = lazy(r"(?<![\w.,])(\d[\d,]{0,14}) ([A-Za-z]{3,20})s\b")
 _REQUEST = lazy(r"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /")
 
 
@@ -61,8 +62,11 @@ class Rising(NamedTuple):
     noun: str = ""
 
 
-def rising(lines: Sequence[str]) -> Rising | None:
-    """The count that goes on in the last lines of one form; None if none does."""
+def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
+    """The count that goes on in the last lines of one form; None if none does. alone: one by one, with nothing measured
+    beside it; such lines may be a list of anything.
+    """
+    is_count = _goes_one_by_one if alone else _is_count
     rows = [_cells(line) for line in lines[-LINES:]]
     asked: set[str] = set()
     for end in range(len(rows), max(ROWS, len(rows) - LINES_BEHIND) - 1, -1):
@@ -71,8 +75,9 @@ def rising(lines: Sequence[str]) -> Rising | None:
                 continue
             asked.add(name)
             alike = _moves([row for row in rows[:end] if name in row], name)
-            if len(alike) >= ROWS and not _falls(name, alike) and _is_count(name, alike[-ROWS_LOOKED_AT:]):
-                return Rising(int(alike[-1][name].value), len(lines) - len(rows) + end, _noun(name, alike[-1]))
+            if len(alike) >= ROWS and not _falls(name, alike) and is_count(name, alike[-ROWS_LOOKED_AT:]):
+                value, at = int(alike[-1][name].value), len(lines) - len(rows) + end
+                return Rising(value, at, _noun(name, value, lines[at - 1]))
     return None
 
 
@@ -87,13 +92,16 @@ def _moves(rows: Sequence[dict[str, _Cell]], name: str) -> list[dict[str, _Cell]
     return told
 
 
-def _noun(name: str, row: dict[str, _Cell]) -> str:
-    """`config` of `config #`; of a number that begins its line, the word behind it without its ending."""
-    if name:
-        found = _LAST_WORD.search(name)
-        return found[1].lower() if found else ""
-    things = next((found for found in map(_THINGS.match, row) if found), None)
-    return things[1].lower() if things else ""
+def _noun(name: str, value: int, line: str) -> str:
+    """The things behind the number, without their ending, else the word before it: `vector` of `added 5000 vectors`,
+    `config` of `config #3`.
+    """
+    behind = (hit for hit in _SO_MANY_THINGS.finditer(line) if int(hit[1].replace(",", "")) == value)
+    things = next(behind, None)
+    if things:
+        return things[2].lower()
+    word = _LAST_WORD.search(name)
+    return word[1].lower() if word else ""
 
 
 def _falls(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
@@ -101,8 +109,17 @@ def _falls(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     return any(row[name].value >= rows[-1][name].value for row in rows[:-1])
 
 
+def _goes_one_by_one(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    values = [row[name].value for row in rows]
+    return not _names_something(name) and all(after == before + 1 for before, after in pairwise(values))
+
+
+def _names_something(name: str) -> bool:
+    return bool((_NAMES.search(name) and name != "line") or _REQUEST.search(name))
+
+
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
-    if (_NAMES.search(name) and name != "line") or _REQUEST.search(name):
+    if _names_something(name):
         return False
     if not _is_even([row[name] for row in rows], leads="0" not in name):
         return False

@@ -12,7 +12,7 @@ from onbox.logs.line.remarks import read_eta, read_loss
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.states import read_states
-from onbox.logs.line.words import NOT_PROGRESS, SHARE_IN_PERCENT, UNIT_WORD, UNITS
+from onbox.logs.line.words import LONE_UNITS, NOT_PROGRESS, SHARE_IN_PERCENT, UNIT_WORD, UNITS
 from onbox.logs.loops import repeated_indices
 from onbox.regex import lazy
 
@@ -60,6 +60,8 @@ _TOTAL_BESIDE = lazy(
 )
 _PIECE_DONE = lazy(r"(?i)^\W{0,4}[a-z]{3,14} #?\d{1,9} ?(?:/|of) ?\d{1,9} (?:is )?(?:done|finished|complete[d]?)\b")
 _OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
+_SECONDS_OF = lazy(r"^(\W{0,8}\[ {0,4})(\d{1,9})s ?/ ?(\d{1,9})s\]")  # `[2466s/3600s] errors=0`
+_PERCENT_BEFORE_OF = lazy(r"(?<=\d) \( {0,3}\d{1,3}(?:\.\d{1,3})? ?%\)(?= of \d)")  # `tile 119 (46%) of 256`
 _NUMBERED = lazy(
     r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
 )  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
@@ -75,8 +77,10 @@ def read_line(text: str) -> SeenOnLine:
         return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
     if "%" in text and ")" in text:
         text = SHARE_IN_PERCENT.sub("", text)
-    if " of " in text and "=" in text:
-        text = _OF_NAMED.sub("of ", text)
+    if "s/" in text:
+        text = _SECONDS_OF.sub(r"\1\2/\3]", text)
+    if " of " in text:
+        text = _OF_NAMED.sub("of ", text) if "=" in text else _PERCENT_BEFORE_OF.sub("", text)
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
     labelled = _without_lists(labelled)
@@ -91,7 +95,7 @@ def read_line(text: str) -> SeenOnLine:
         sights = (read_moving(rest) if counted and _PIECE_DONE.search(rest) else []) or counted
     if sights and all(sight.rule == "done-of" for sight in sights):
         sights = sights + read_moving(rest)
-    if not maxima and all(sight.rule == "weak" for sight in sights):
+    if all(unit not in LONE_UNITS for unit, _ in maxima) and all(sight.rule == "weak" for sight in sights):
         sights = read_moving(rest) or sights or read_leading(rest)
     sights = [*sights, *read_timestep(text), *_candidate(text)]
     if sights and not maxima and not any(sight.made or sight.maximum for sight in sights):

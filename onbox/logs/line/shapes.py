@@ -176,6 +176,14 @@ SHAPES: tuple[Shape, ...] = (
         "162/600/10/17 | 0.29 | 0.18 | Lr:0.001",
     ),
     _shape(
+        "whole-iteration",
+        ("epoch 0, iteration ", "global_step"),
+        r"training epoch 0, iteration (?P<current>\d{1,12})/(?P<max>\d{1,12})(?= .{1,200}global_step: (?P=current)(?!\d))",
+        "an iteration that is the global step, of the last one",
+        "NeMo 2, which counts up to its max_steps in one epoch",
+        "Training epoch 0, iteration 630/9999 | lr: 3e-4 | global_batch_size: 8 | global_step: 630 | reduced_train_loss: 4",
+    ),
+    _shape(
         "epoch-comma-batch",
         ("[", ",", "]"),
         rf"^(?:(?:INFO|DEBUG|\[[^\[\]]{{0,40}}\]|[\d:.,/T-][\d:.,/T -]{{4,30}})[\s:|-]{{0,3}}(?:\w{{1,20}}[:\s]\s?)?)?{_GAP}"
