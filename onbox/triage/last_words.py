@@ -66,6 +66,7 @@ _NOTHING_WRONG = lazy(
     r"|(?:[a-z][\w ]{0,30}: [\d.]{1,12} - ){2}"  # or its shares
     r"|^\s{0,8}reason: (?:Missing output|Updated input|Input files|Forced|Code has|Params have)"  # of Snakemake
     r"|^(?:reads|records|rows|samples|sequences|bases|pairs|variants|sites|items|files)\b[^:]{0,60}: [\d,.]{1,20}$"
+    r"|(?:\b(?-i:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)[ :=]{1,3}\d{1,9}[,;| ]{1,4}){2}"  # how many of each level
     r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
     re.IGNORECASE,
 )

@@ -81,6 +81,10 @@ _OVER_A_WIRE = lazy(
     r"distributed|c10d|nccl|socket|ssl\.py|http|urllib|requests|grpc|/ray/|mpi|store|rpc|zmq|paramiko", re.IGNORECASE
 )
 _ENVIRON = lazy(r"\bos\.environ\b|\benviron\[|<frozen os>|/os\.py __getitem__")
+_OF_RECORD = lazy(  # `Record.model_validate_json(line)`, `Sample(**row)`
+    r"\b(?:model_validate\w{0,8}|parse_obj|parse_raw|validate_\w{2,8}|(?!Setting|Config)[A-Z]\w{1,40})"
+    r"\((?:\*\*|json\.loads\()?(?:row|rec|record|line|item|sample|entry|doc|raw|example|event)\b"
+)
 _OF_STATE = lazy(r"load_state_dict\(|\b(?:ckpt|checkpoint|snapshot|state_dict)\w{0,8}\[")
 _TYPED = lazy(r"\bsys\.argv\b|\bargs\.|\bargv\[|\bos\.environ\b|\bgetenv\(")
 _LOADING = lazy(r"__getitem__|_utils/fetch|collate")
@@ -141,6 +145,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         lambda trace: trace.mentions(READS_CONFIG, last=2),
         "settings-library",
     ),
+    (("settings-library",), ("ValidationError",), lambda trace: trace.mentions(_OF_RECORD), "record-damaged"),
     (("defect",), ("KeyError",), lambda trace: trace.mentions(_ENVIRON, last=1), "settings-library"),
     (("defect",), ("KeyError",), lambda trace: trace.mentions(_OF_STATE, last=1), "state-dict"),
     (("no-number",), (), lambda trace: trace.mentions(_TYPED, last=1), "settings-library"),

@@ -33,9 +33,9 @@ _ANY_NAME = lazy(rf"^(?:\|\s*)?{_A_FILE}((?:[a-z_]\w*\.)+[A-Za-z_]\w*|[A-Z][A-Za
 STACK_DUMP = lazy(r"most recent call first|^Call stack:$")
 CHAIN = lazy(r"During handling of the above exception|The above exception was the direct cause")
 IGNORED = lazy(
-    r"Exception ignored in|--- Logging error|Error in atexit|Task exception was never retrieved"
+    r"Exception ignored in|--- Logging error|Error in atexit"
     r"|Exception in thread (?:Net|Msg|Chk|Metrics|wandb|Tensorboard|tqdm)|Error in sys\.excepthook"
-    r"|future: <|\b\d{1,9} \w{1,20} failed with the following error:"  # scikit-learn counts the fits that it sets aside
+    r"|\b\d{1,9} \w{1,20} failed with the following error:"  # scikit-learn counts the fits that it sets aside
 )
 # A server tells of a request that it could not answer.
 OF_REQUEST = lazy(

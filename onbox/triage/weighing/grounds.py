@@ -63,7 +63,7 @@ from onbox.triage.weighing.unproven import (
     was_told_before,
     was_written_before,
 )
-from onbox.triage.weighing.went_on import counts_on, same_is_fine_later, went_on
+from onbox.triage.weighing.went_on import counts_on, is_next_of_its_kind, same_is_fine_later, went_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,6 +218,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a peer that was lost, and its coordinator tells of much more work", is_a_peers),
     Ground(False, "a bare complaint or one in hand, and a logger tells again what it told before", does_it_again),
     Ground(False, "one in hand, which it had again and again at the same place, and worked on", is_outlived_before),
+    Ground(False, "one piece of many, shown as an earlier one was, behind which the next was taken", is_next_of_its_kind),
     Ground(False, "it was written down as often before, and the run went on each time", was_written_before),
     Ground(False, "a command line that was refused, and another program ended behind it", ended_another),
     Ground(False, "a vague complaint, made before in the same words and outlived", is_made_again),

@@ -184,19 +184,39 @@ def _logs_on(fault: Fault, scene: Scene) -> bool:
     return sum(any(same_form(line.text, text) for text in before) for line, _ in since) >= _DID_MORE
 
 
-def took_the_next(fault: Fault, scene: Scene) -> bool:
+def took_the_next(fault: Fault, scene: Scene, *, until: int | None = None) -> bool:
     """Whether a later line tells of a piece of the same kind with a higher number: a loop came to it, and no buffer
-    holds what had not been begun.
+    holds what had not been begun. until: of the lines before that one.
     """
     first = first_line(fault)
     told = [line.text for line in scene.record.tail if line.number in (first - 1, fault.number)]
     failed = [(hit[1].lower(), int(hit[2])) for text in told for hit in _PIECE.finditer(text)]
     if not failed:
         return False
-    later = [line for line in scene.record.tail if line.number > fault.number]
+    later = [line for line in scene.record.tail if fault.number < line.number < (until or scene.end + 1)]
     later = later if fault.trace is not None and fault.trace.quoted else told_of(later)
     came = [(hit[1].lower(), int(hit[2])) for line in later for hit in _PIECE.finditer(line.text)]
     return any(word == kind and number > failed_at for word, failed_at in failed for kind, number in came)
+
+
+def is_next_of_its_kind(fault: Fault, scene: Scene) -> bool:
+    """Whether the program shows what became of one piece just as it did before, and then had taken the next one: a
+    search that shows which of its candidates failed, and why.
+    """
+    if scene.dead or fault.trace is None or not (fault.trace.is_shown or fault.trace.caught):
+        return False
+    led_in = _PIECE.search(fault.trace.before)
+    if led_in is None:
+        return False
+    alike = (one for one in scene.attempt.faults if one.number < fault.number and one.trace is not None)
+    before = ((one, _PIECE.search(one.trace.before)) for one in alike if one.trace is not None)
+    return any(
+        piece is not None
+        and piece[1].lower() == led_in[1].lower()
+        and int(piece[2]) < int(led_in[2])
+        and took_the_next(one, scene, until=first_line(fault) - 1)
+        for one, piece in before
+    )
 
 
 def names_piece(text: str) -> bool:
