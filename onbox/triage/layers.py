@@ -71,7 +71,7 @@ _LAYERS = (
         ("network_blip", "auth_error"),
         lazy(
             rf"no such file|does not exist|not found|no module named|offline|download|{_NOTHING_THERE}"
-            r"|can't load|cannot load|couldn't find|\bglob\(|\blistdir\(",
+            r"|can't load|cannot load|could(?:n't| not) find|unable to locate|\bglob\(|\blistdir\(",
             re.IGNORECASE,
         ),
     ),
@@ -88,11 +88,13 @@ _SLIP = lazy(r"(?:Type|Name|UnboundLocal|ZeroDivision|Syntax)Error: \S")
 
 # Who was killed for memory was restarted, and killed again.
 _ALL_DIED = lazy(r"\bworkers? (?:\w{1,12} )?(?:died|killed|lost)\b", re.IGNORECASE)
+# Of pip and apt: an index that could not be reached offers nothing.
+_NOTHING_OFFERED = lazy(r"\(from versions: none\)|No matching distribution|Unable to locate package")
 
 
 def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | None:
     """The remark that explains the cause; None where nothing below does. near: signs of life that may lie between."""
-    if cause.row.explains >= CAUSE or cause.row.explains < DEATH:
+    if not DEATH <= cause.row.explains < CAUSE and not _NOTHING_OFFERED.search(cause.text):
         return None
     code = cause.trace.code[-1:] if cause.trace and not _SLIP.match(message(cause.text).text) else ()
     said = " ".join([cause.text, *code])
@@ -117,13 +119,21 @@ def _is_right_before(remark: Fault, cause: Fault) -> bool:
     )
 
 
+def _was_in_vain(remark: Fault, cause: Fault) -> bool:
+    """Whether what was tried again came to nothing."""
+    if remark.row.failure_class == "network_blip":
+        return bool(_NOTHING_OFFERED.search(cause.text))
+    return remark.row.failure_class == "host_oom" and bool(_ALL_DIED.search(cause.text))
+
+
 def _remarks(cause: Fault, attempt: LogAttempt, near: int) -> Iterable[Fault]:
     for fault in attempt.faults:
         if fault.number >= cause.number:
             return
-        if fault.handled and not (fault.row.failure_class == "host_oom" and _ALL_DIED.search(cause.text)):
+        in_vain = _was_in_vain(fault, cause)
+        if fault.handled and not in_vain:
             continue
-        if fault.row.explains < CAUSE - 2 or fault.row.failure_class == cause.row.failure_class:
+        if (fault.row.explains < CAUSE - 2 and not in_vain) or fault.row.failure_class == cause.row.failure_class:
             continue
         if message(fault.text).level == "DEBUG":
             continue  # what somebody who searches for a defect is told

@@ -21,6 +21,7 @@ ALL_ZERO_LINES = 3
 LOST_LINES = 2
 NEVER_LINES = 10  # so many without one number are more than what comes before the first
 LOST_STEPS = 5  # newest lines of one kind
+WHOLE_LINES = 3  # newest ones, in which nothing is a number
 LOST_NAMES = 2  # figures of such a line: one alone may have had nothing to be computed from
 EXPLODED_BY = 50.0  # times the median of the lines before
 EXPLODED_LINES = 3  # the last ones: one spike is clipped and forgotten
@@ -89,6 +90,7 @@ def series_fault(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | Non
     lost = _all_lost(lines, attempt) or _figures_lost(told, attempt) or _never_any([*before, *lines], attempt)
     lost = (
         lost
+        or _nothing_left(told, attempt)
         or _only_one_lost(told, attempt)
         or _blown_up(tail, attempt)
         or _rows_lost([*before, *lines], tail, attempt)
@@ -139,6 +141,28 @@ def _figures_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | 
         return None
     number, text, _ = since[0]
     return Fault(LOST, number, text, LOGGED, attempt.progress)
+
+
+def _nothing_left(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
+    """No figure at all is a number any more in the newest lines of the loop, of training and of checks alike, and all
+    were in the lines before.
+    """
+    if not any("nan" in text.lower() for _, text in lines[-LOST_STEPS:]):
+        return None
+    shown = [(number, text, _named_figures(text)) for number, text in lines]
+    shown = [item for item in shown if len(item[2]) >= LOST_NAMES]
+    shown = [item for item in shown if item[2].keys() == shown[-1][2].keys()]
+    lost = [all(map(_is_lost, figures.values())) for _, _, figures in shown]
+    if len(lost) < WHOLE_LINES + LOST_NAMES or not all(lost[-WHOLE_LINES:]) or any(lost[:LOST_NAMES]):
+        return None
+    first = max(at for at, is_lost in enumerate(lost) if not is_lost) + 1
+    number, text, _ = shown[first]
+    return Fault(LOST, number, text, LOGGED, attempt.progress)
+
+
+def _named_figures(text: str) -> dict[str, str]:
+    """The figures of a line by name, without those that only tell where the run is and how fast."""
+    return {name: value for name, value in _NAMED.findall(text) if not _WHERE.fullmatch(name)}
 
 
 def _only_one_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
