@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 CLOSE, PROGRESS, LOSS, LOST, SUMS_UP, INFORMS, DATE, SPEAKS = 1, 2, 4, 8, 16, 32, 64, 128
 FORMS_KEPT = 20000
 MANY_FORMS = 1000  # from so many on, addresses and hashes are taken out of a form too
-CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at
+CLOSE_LOOKS = 64  # of one form, before only each 64th is looked at, and later each 4096th
 FLOOD = 2000  # close looks in one attempt, before only each 64th line and the last ones are looked at
 FLOOD_OF_STEPS = 400  # the same for lines of progress
 LOOP_FORM = 2  # lines of one form: what comes so often is no beginning
@@ -253,7 +253,8 @@ class Scanner:
             if len(self.looks) > MANY_FORMS:
                 form = _HASHES.sub(b"", line).translate(None, _DELETED)
             count = self.looks[form] = self.looks.get(form, 0) + 1
-            if count > CLOSE_LOOKS and count % CLOSE_LOOKS:
+            step = CLOSE_LOOKS if count < CLOSE_LOOKS**2 else CLOSE_LOOKS**2
+            if count > CLOSE_LOOKS and count % step:
                 self.skipped[form] = (number, line, self.attempt.progress)
                 return
             self.close_looks += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ SURVIVED_BEFORE = 2  # times
 HABIT = 5  # times that one in hand came again: more than an attempt is made before it is given up
 FORM_LETTERS = 12  # a shorter line is told again by chance
 SAME_LETTERS = 20  # of two complaints: so they begin alike
+LETTERS_KEPT = 2048
 TOLD_MUCH = 10  # such lines: more than a program tells while it comes to its end
 # Rows so vague that they count in so many last lines only.
 LAST_LINES = {"error-line": 3, "line-asks-for-setting": 3, "said-error": 12}
@@ -116,6 +118,7 @@ def _form(text: str) -> str:
     return "".join(filter(str.isalpha, text)) if not signs.FAREWELL.search(text) else ""
 
 
+@lru_cache(maxsize=LETTERS_KEPT)  # each complaint is compared with all those before it
 def _letters(text: str) -> str:
     return "".join(filter(str.isalpha, message(text).text))
 
