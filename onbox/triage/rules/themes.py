@@ -318,8 +318,8 @@ THEMES: tuple[Theme, ...] = (
     Theme(
         "user_interrupt",
         r"user|q pressed|as (?:asked|requested)|on request"
-        r"|ctrl c|operator|keyboard|sigint|by hand|manual\w*|admin\w*|person|owner",
-        r"interrupt\w*|stop\w*|cancel\w*|abort\w*|request\w*|pressed|asked|quit|kill\w*",
+        r"|ctrl c|operator(?! ['\"`]| \w{1,20}::)|keyboard|sigint|by hand|manual\w*|admin\w*|person|owner",
+        r"interrupt\w*|stop\w*|cancel\w*|abort\w*|(?<!pull )(?<!free to )request\w*|pressed|asked|quit|kill\w*",
         1,
     ),
 )
