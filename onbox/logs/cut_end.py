@@ -1,7 +1,7 @@
 """A line that was read while it was being written: its last number may be half of one. Pure.
 
-`step 94/100` at the end of a log, behind `step 93/1000`, is the beginning of `step 94/1000`. Where nothing came before
-it, nothing tells.
+`step 94/100` at the end of a log, behind `step 93/1000`, is the beginning of `step 94/1000`, and so is `step 94/`.
+Where nothing came before it, nothing tells.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import re
 _ENDS = re.compile(rb"[\r\n\x08]+")
 _ENDERS = (b"\n", b"\r", b"\b")
 _NUMBERS = re.compile(rb"\d+")
+_PARTS = re.compile(rb"(\d+|[ \t]+)")
+_IN_A_NUMBER = re.compile(rb"\d[.,:e+-]*$")
 
 
 def whole_part(text: bytes) -> bytes:
@@ -31,6 +33,40 @@ def without_cut_end(text: bytes) -> bytes:
         return text
     whole = growing.rstrip(b"0123456789.,")
     return text[: at + len(whole)] if _NUMBERS.search(whole) and not whole.endswith(b"/") else text[:at]
+
+
+def completed(text: bytes) -> bytes:
+    """The text, its unended last line (or piece of a line that is drawn over) completed by what stands in the line
+    before it, where that one begins alike; else as `without_cut_end`.
+    """
+    whole = whole_part(text)
+    growing, before = text[len(whole) :], _ENDS.split(whole.rstrip(b"\r\n\b"))[-1]
+    if not whole or not _NUMBERS.search(growing) or _IN_A_NUMBER.search(growing):
+        return without_cut_end(text)
+    return text + (_rest(growing, before) or b"")
+
+
+def grows_like_the_last(text: bytes) -> bool:
+    """Whether the unended last line begins as the line before it does."""
+    whole = whole_part(text)
+    return bool(_rest(text[len(whole) :], _ENDS.split(whole.rstrip(b"\r\n\b"))[-1]))
+
+
+def _rest(growing: bytes, before: bytes) -> bytes | None:
+    """What stands in a line behind the part of it that another one begins with, whatever numbers that one has; None if
+    it begins otherwise.
+    """
+    at = 0
+    for part in filter(None, _PARTS.split(growing)):
+        kind = _PARTS.match(part)
+        found = _PARTS.match(before, at) if kind else None
+        if kind is None and before.startswith(part, at):
+            at += len(part)
+        elif found is not None and found[0][:1].isdigit() == part[:1].isdigit():
+            at = found.end()
+        else:
+            return None
+    return before[at:]
 
 
 def _is_beginning(growing: bytes, before: bytes) -> bool:

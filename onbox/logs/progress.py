@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.again import has_letters
-from onbox.logs.cut_end import whole_part, without_cut_end
+from onbox.logs.cut_end import completed, grows_like_the_last, whole_part
 from onbox.logs.judge.announced import beginning_of
 from onbox.logs.judge.choose import choose
 from onbox.logs.judge.closing import TAIL_BYTES, ClosingLines
@@ -38,7 +38,7 @@ BLOCK_BYTES = 1 << 18
 
 _FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
 _TRACES = (
-    b"0/0", b"0m/0", b"0k/0", b"0s/0", b"0 / 0", b") / 0", b"0/ ", b"0%", b" of 0", b"of [0", b" signal ", b"rc=0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
+    b"0/0", b"0m/0", b"0k/0", b"0s/0", "поха".encode(), "шаг".encode(), "терация".encode(), b"runde ", b"durchlauf", b"schritt", b"paso ", b"passo ", b"s written", b" over 0", b"handled", b"solved", b"generated", b"fitted", b"built 0", b"scored", b"seen", b"consumed", b"visited", b"(xfr#", b",[0", b"0 / 0", b") / 0", b"0/ ", b"0%", b" of 0", b"of [0", b" signal ", b"rc=0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
     b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
     b"resum", b"attempt", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
     b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"ep  ", b"it 0", b"terminat", b"cycle", b"sweep", b"draw", b"gen=", b" f= ", b"gera", b"genera", b"processing ", b"img", b"queue", b"converg", b"parada ", "arrêt ".encode(), b"vorzeitig ", b"\"stop", b"\"end", b"state: ", b" /  ", b"itmax", b"maxit",
@@ -223,7 +223,8 @@ class ProgressReader:
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
         end = self._at_end(self.settings)
-        tail, beginning = end._bare(self._tail), end._bare(self._beginning)  # noqa: SLF001 - its own
+        tail = whole_part(self._tail) if grows_like_the_last(self._tail) else self._tail
+        tail, beginning = end._bare(tail), end._bare(self._beginning)  # noqa: SLF001 - its own
         progress = choose(end._track, self.settings.max, ClosingLines(tail), beginning)  # noqa: SLF001 - as above
         return progress._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - as above
 
@@ -247,14 +248,15 @@ class ProgressReader:
         end = ProgressReader.from_state(self.state(), settings)
         first, _, pending = end._pending.rpartition(b"\n")  # noqa: SLF001 - as above
         end._lines(first and first + b"\n")  # noqa: SLF001 - as above
-        end._lines((whole_part(pending) if only_whole else self._without_cut_end(pending)) + b"\n")  # noqa: SLF001 - as above
+        end._lines((whole_part(pending) if only_whole else self._completed(pending)) + b"\n")  # noqa: SLF001 - as above
         end._read_skipped()  # noqa: SLF001 - as above
         return end
 
-    def _without_cut_end(self, pending: bytes) -> bytes:
-        """As `without_cut_end`, which compares with the line before."""
+    def _completed(self, pending: bytes) -> bytes:
+        """As `completed`, which compares with the line before."""
         known = self._tail if len(self._tail) > len(pending) else pending
-        return pending[: len(pending) - (len(known) - len(without_cut_end(known)))]
+        whole = completed(known)
+        return pending[: len(pending) + min(0, len(whole) - len(known))] + whole[len(known) :]
 
     def _lines(self, data: bytes) -> None:
         """Whole lines."""
@@ -296,7 +298,9 @@ class ProgressReader:
         for at, piece in enumerate(pieces):
             self._track.place += 1
             first, self._drawing = not self._drawing, True
-            if (first or keys[at] != keys[at + 1]) and piece.strip():
+            # The last one may have been cut before its number.
+            cut_next = ended and at == len(pieces) - 2 and pieces[-1].count(b"/") < piece.count(b"/")
+            if (first or cut_next or keys[at] != keys[at + 1]) and piece.strip():
                 self._read_skipped()
                 self._track.drawn = len(pieces) > 1
                 self._piece(piece)

@@ -59,6 +59,7 @@ _NOTHING_WRONG = lazy(
     r"|\berrors?\W{0,3}[:=]\s?(?:-|none|null|nil|n/?a|false|''|\"\"|\[\]|\{\})(?=[\s,;)}\]]|$)"
     r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
     r"|\b(?:waiting|pending|queued|scheduling)\b|\bnodes are available\b"  # it has not begun yet
+    r"|\b(?:stopping|convergence|termination|tolerance|target)(?: criteri(?:on|a))? (?:was |were |is )?(?:met|reached|satisfied)\b"
     r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or a list of figures
     r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
     r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$|[a-z]\s{1,40}0?\.\d{1,6}\s{0,4}$"
@@ -104,6 +105,7 @@ _OF_A_TOOL = lazy(
 # What a program trips over when it takes itself down.
 _AT_ITS_END = lazy(r"NoneType|__del__|\b(?:clos|clean|shut|tear|exit|unload|releas|disconnect)\w*", re.IGNORECASE)
 _CLAUSES = lazy(r"[,;] ")
+_QUOTED_WORD = lazy(r"(?<!\w)(['\"`])[\w-]{1,30}\1")  # a name of something
 _WARNINGS = lazy(r"(?:^|: )warning messages?:\s{0,4}$|^\W{0,4}warnings?\W{0,4}$", re.IGNORECASE)
 _POINTS_ELSEWHERE = lazy(
     r"\bsee (?:the )?(?:previous|above|root cause|stack trace|log)|root cause above", re.IGNORECASE
@@ -297,7 +299,7 @@ def _is_new_trouble(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
     """Whether a line names a trouble in words that the log has not used before."""
     form = "".join(filter(str.isalpha, line.text))
     clauses = (
-        clause for clause in _CLAUSES.split(line.text) if not clause.strip()[:1].isdigit()
+        clause for clause in _CLAUSES.split(_QUOTED_WORD.sub("", line.text)) if not clause.strip()[:1].isdigit()
     )  # `, 2 left out by error`
     return any(map(TROUBLE.search, clauses)) and all(
         form != "".join(filter(str.isalpha, other.text)) for other in tail if other is not line

@@ -63,7 +63,8 @@ _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")
 _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
 _TALLY = lazy(r"(?i)\b\d+ passed\b.{0,40}\bin \d")  # of tests: that some failed is what came out
-_TIMES = lazy(r"(?:user|sys)\s+\d+m[\d.]+s$")  # behind `real`, which tells it all
+# Behind `real`, which tells it all; and what make says of where it was.
+_TIMES = lazy(r"(?:user|sys)\s+\d+m[\d.]+s$|g?make(?:\[\d{1,4}\])?: (?:Leav|Enter)ing directory ")
 _ITEM_ENDED = lazy(
     r"(?i)(?:^\W*|\] )[a-z]{3,20} #?(\d{1,9})\W{1,3}(?:(?:is|was|has) )?"
     r"(?:finished|pruned|done|completed?|failed|ended)(?![a-z])"

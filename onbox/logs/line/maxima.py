@@ -20,7 +20,7 @@ _SO_MANY = lazy(
 )
 _RUN = lazy(r"^run\s{1,20}(\d{1,15})$")  # LAMMPS
 _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
-    rf"(?i)(?:^|[-:|\]]\s{{1,4}})\s{{0,4}}[a-z]{{3,18}}ing (?:all |the )?({COUNT})"
+    rf"(?i)(?:^|[-:|\]]\s{{1,4}})\s{{0,4}}[a-z]{{3,18}}ing (?:[a-z]{{3,12}} )?(?:all |the |over )?({COUNT})"
     rf" ({UNIT_WORD})(?![a-z/])"
 )
 # `integrating to t=50.0 (5000 steps)`, `10 epochs -> 2500 optimizer updates`, `population 80, 900 ticks`
@@ -30,10 +30,13 @@ _IN_A_LIST = lazy(
     r"(?=\s?[,;).|]|\s*$)"
 )
 _LISTED_SETTING = lazy(
-    rf"(?i)[a-z\d], (epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
+    rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
 )  # `backend gloo, epochs 8`
 _ALL_TOLD = lazy(
     rf"(?i)(?<![a-z])(?:total(?:l?ing|s)?|budget)(?: of)? ({COUNT}) (?:[a-z]{{1,12}} )?({UNIT_WORD})(?![a-z])"
+)
+_AT_MOST = lazy(  # `Lloyd iterations (max 300, tol 1e-4)`
+    rf"(?i)(?<![a-z])({UNIT_WORD}) \((?:max(?:imum)?|at most|up to|limit) ({COUNT})(?=[,;)])"
 )
 _LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
 _NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(?=[)\],])")  # `('n_gen', 40)`
@@ -94,7 +97,7 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
 def _of_pairs(text: str) -> list[tuple[str, int]]:
     """The maxima that stand beside their words in some settled phrase."""
     found = [
-        (one[1], one[2]) for pattern in (_UNTIL, _LAST_ONE, _NAMED_SETTING, _OPTION) for one in pattern.finditer(text)
+        (one[1], one[2]) for pattern in (_UNTIL, _AT_MOST, _LAST_ONE, _NAMED_SETTING, _OPTION) for one in pattern.finditer(text)
     ]
     found += [(one[2], one[1]) for one in _ALL_TOLD.finditer(text)]
     return [told for word, number in found for told in _exact_of(word, number)]

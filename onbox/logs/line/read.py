@@ -25,7 +25,10 @@ _NUMBERED_FIGURE = lazy(r"\[(\d{1,9})\]-?\d{1,12}\.\d{1,12}(?=,|\s*$)")  # `[1]5
 _TEST_CASE = lazy(
     r"\s{0,12}[\u2713\u2714\u2716\u2717\u00d7] .{1,200} \([\d.]{1,12} ?m?s\)$|\s{4,12}[\u2713\u2714\u2716\u2717] \S"
 )
-_ANSWERED = lazy(r"\"(?:GET|POST|PUT|PATCH|DELETE|HEAD) \S{1,300} HTTP/[\d.]{1,3}\"")  # a server's request
+_ANSWERED = lazy(  # a server's request
+    r"\"(?:GET|POST|PUT|PATCH|DELETE|HEAD) \S{1,300} HTTP/[\d.]{1,3}\""
+    r"|\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S{0,300}(?: ->)? [1-5]\d\d\b"
+)
 _MANY = r"[a-z]{2,14}s"
 _DONE_COUNT = lazy(
     r"(?i)(?<![a-z])(?:done|read|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
@@ -111,16 +114,16 @@ def read_line(text: str) -> SeenOnLine:
 
 def _whole_line(text: str) -> SeenOnLine | None:
     """What a line shows that has one form as a whole: a row, a scheduler's states, what was downloaded, a request."""
-    if (not text.isascii() and _TEST_CASE.match(text)) or ("HTTP/" in text and _ANSWERED.search(text)):
+    if (not text.isascii() and _TEST_CASE.match(text)) or (" /" in text and _ANSWERED.search(text)):
         return SeenOnLine()
     row = read_row(text)
     if row is not None:
         kind = "bare" if row.bare else "train"
         sight = CounterSight(row.key, row.unit, kind, row.current, None, False, row.rule, eta=row.eta)
         return SeenOnLine((sight,), loss=row.loss)
-    figures = _NUMBERED_FIGURE.findall(text) if text.startswith("[1]") else []
+    figures = _NUMBERED_FIGURE.findall(text) if _NUMBERED_FIGURE.match(text) else []
     if len(figures) >= LISTED:
-        return SeenOnLine((CounterSight("figure", "sample", "train", int(figures[-1]), None, False, "figures"),))
+        return SeenOnLine((CounterSight("figure", "chunk", "train", int(figures[-1]), None, False, "figures"),))
     saved = _SAVED.search(text) if " saved [" in text else None
     if saved:
         return SeenOnLine((CounterSight("saved", "byte", "train", int(saved[1]), int(saved[2]), False, "saved"),))

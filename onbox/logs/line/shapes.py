@@ -176,6 +176,14 @@ SHAPES: tuple[Shape, ...] = (
         "162/600/10/17 | 0.29 | 0.18 | Lr:0.001",
     ),
     _shape(
+        "transfers",
+        ("(xfr#",),
+        r"\(xfr#(?P<current>\d{1,12})/(?P<max>\d{1,12})\)",
+        "the files that were transferred, behind their bytes",
+        "rclone",
+        "6.071 MiB / 17.166 MiB, 35%, 2.957 MiB/s, ETA 3s (xfr#103/300)",
+    ),
+    _shape(
         "whole-iteration",
         ("epoch 0, iteration ", "global_step"),
         r"training epoch 0, iteration (?P<current>\d{1,12})/(?P<max>\d{1,12})(?= .{1,200}global_step: (?P=current)(?!\d))",

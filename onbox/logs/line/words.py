@@ -86,7 +86,7 @@ NOT_A_COUNTER = frozenset(
 TRAINING_WORDS = frozenset({"train", "training"})  # `train epochs: 50`, but `Start training model_a, epoch 3`
 MAXIMUM = TRAINING_WORDS | frozenset("max maximum total num n nb number target final tot planned expected".split())
 # ... but these, though they begin like one, are the counter itself.
-COUNTER_LABELS = frozenset({"num_updates", "n_updates", "num_update", "num_steps_done", "train_step", "training_step",
+COUNTER_LABELS = frozenset({"num_updates", "n_updates", "num_update", "num_steps_done", "num_timesteps", "train_step", "training_step",
                             "train_iteration", "training_iteration", "train_epoch", "training_epoch", "train_iter",
                             "train_batch", "train_update", "training_update", "training_iter", "training_batch",
                             "train_round", "training_round", "train_episode", "training_episode"})  # fmt: skip
@@ -108,7 +108,7 @@ TRAINING = lazy(r"(?i)(?<![a-z])(?:train\w*|fit|fitting|epochs?|optimi[sz]\w+|le
 
 # Fractions after these words are not progress, whatever else the line looks like.
 NOT_PROGRESS = lazy(
-    r"(?i)(?:(?<![a-z])(?:rank|gpu|gpus|device|node|nodes|worker|workers|shard|shards|fold|folds|cv|attempt|attempts"
+    r"(?i)(?:(?<![a-z])(?:rank|gpu|gpus|device|node|nodes|threads?|worker|workers|shard|shards|fold|folds|cv|attempt|attempts"
     r"|retry|retries|retrying|try|patience|early[ _-]?stop\w*|counter|stopping|acc|accuracy|correct|passed|failed|score"
     r"|ratio|port|pod|pods|replica|replicas|version|volume|host|process|core|cores|cpu|cpus|(?<!ing )(?<!^)layers?|head|heads"
     r"|partition|split|slot|slots|queue|channels?|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top"

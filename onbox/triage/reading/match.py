@@ -177,6 +177,12 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "record-damaged",
     ),
     (("exception",), ("EOFError", "error"), lambda trace: True, "record-damaged"),
+    (
+        ("exception",),
+        ("XGBoostError", "LightGBMError", "CatBoostError"),
+        lambda trace: trace.mentions(CHECKPOINT_READ, last=3),
+        "checkpoint-damaged",
+    ),
     (("connection-lost", "broken-pipe"), (), lambda trace: trace.mentions(_OWN_PIPE), "helper-gone"),
     (("broken-pipe",), ("BrokenPipeError",), lambda trace: not trace.mentions(_OVER_A_WIRE), "reader-gone"),
     (("no-such-file",), ("FileNotFoundError",), lambda trace: trace.mentions(_LOADING), "record-damaged"),
@@ -291,9 +297,13 @@ def _is_quoted(row: RuleRow, text: str) -> bool:
     before = text[: found.start()]
     if text.lstrip().startswith("{"):
         return signs.is_record(text)
-    return before.count('"') % 2 == 1
+    return before.count('"') % 2 == 1 or _IN_A_VALUE.search(before) is not None
 
 
+# `prompt='Permission denied (publickey)'`: of a field that tells of no error
+_IN_A_VALUE = lazy(
+    r"\b(?!\w*(?:err|exc|msg|mess|reason|std|detail|cause|fail|stat|info|out|log))\w{1,30}='[^']{0,200}$", re.IGNORECASE
+)
 _SHAPES = lazy(r"\bexpected\b.{0,80}\bshape\b.{0,120}\b(?:received|got|has|have)\b.{0,20}\bshape\b", re.IGNORECASE)
 _OF_SAVED = lazy(r"checkpoint|ckpt|load|restor|saved|state.?dict|weights|file", re.IGNORECASE)
 

@@ -138,6 +138,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|got unexpected extra argument"
         r"|no value for the required argument|the following arguments are required|could not consume arg"
         r"|invalid choice:|(?:unknown|unrecognized|invalid|unexpected) (?:option|argument(?!\W{0,3}$|: ['\"/]))"
+        r"|^invalid (?:boolean )?value \".{0,80}\" for (?:flag )?-"
         r"|^flag (?:provided but not defined|needs an argument): -"
         r"|expected (?:one"
         r"|at least one|\d{1,20}) arguments?$|must be specified as a flag",

@@ -159,9 +159,11 @@ def _is_shown(fault: Fault) -> bool:
     return fault.trace.is_shown if fault.trace is not None else bool(_OF_PYTHON.match(message(fault.text).text))
 
 
-def _asks_to_end(fault: Fault) -> bool:
+def _asks_to_end(fault: Fault, scene: Scene) -> bool:
+    """Whether somebody asked the run to end. Where the log shows hardly a step, those before it were not written."""
     near = abs(fault.row.explains - ASKED) <= NEARLY_ASKED
-    return fault.severity > WEAK and bool(fault.progress_before) and near
+    at_work = fault.progress_before or scene.attempt.progress < SURVIVED_ASKED
+    return fault.severity > WEAK and bool(at_work) and near
 
 
 def _has_done_its_work(scene: Scene) -> bool:
@@ -173,7 +175,7 @@ def _left_nothing(fault: Fault, scene: Scene) -> bool:
 
 
 def _was_taken_up(fault: Fault, scene: Scene) -> bool:
-    return _asks_to_end(fault) and scene.attempt.reached_end and scene.attempt.signs_after(fault) > 0
+    return _asks_to_end(fault, scene) and scene.attempt.reached_end and scene.attempt.signs_after(fault) > 0
 
 
 def _was_cancelled(fault: Fault, scene: Scene) -> bool:
@@ -245,7 +247,7 @@ PATIENCE: tuple[Patience, ...] = (
     Patience(SURVIVED_PROVEN, "nobody caught it: other ranks and bars show a step more", lambda f, _: is_uncaught(f)),
     Patience(SURVIVED_PROVEN, "an interrupt: who is asked to end finishes its step",
              lambda f, _: f.severity > WEAK and not f.handled and bool(_INTERRUPT.search(f.text))),
-    Patience(SURVIVED_ASKED, "a signal, which may have asked for a checkpoint only", lambda f, _: _asks_to_end(f)),
+    Patience(SURVIVED_ASKED, "a signal, which may have asked for a checkpoint only", _asks_to_end),
     Patience(SURVIVED_PROVEN, "a remark, where the process is known to have ended badly", lambda _, s: s.dead),
     Patience(1, "a remark, or an error that somebody wrote down", lambda *_: True),
 )  # fmt: skip

@@ -38,6 +38,7 @@ _NAMES_RESULT = lazy(r"\d|\w\.[A-Za-z][A-Za-z0-9]{1,8}\b|\b(?i:ok|success\w*|pas
 _OF_WHO_STARTED = lazy(
     r"(?i)^\W*(?:(?:job|script|run|batch|slurm) )?(?:finished|ended|done|complete\w*) (?:at|on)\b|\d\d:\d\d:\d\d"
     r"|\bqueue (?:is )?empty\b"
+    r"|^\W*(?:[a-z]+ ){0,2}(?:finished|done|ended|completed?) (?:in|after) (?:\d[\d.:]*\s?[a-z]{0,7}\s?){1,3}\W*$"
 )
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
@@ -46,7 +47,7 @@ _TOLD_IN_LAST = 6  # lines
 _SAVED_IN_LAST = 12  # lines: a summary may follow
 _NUMBER = lazy(r"\d+")
 _DONE = lazy(
-    r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?! with [1-9])"
+    r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?! with (?:[1-9]|warnings?|errors?|problems?)\b)"
     r"(?!.{0,80}(?:fail|error|abort|(?<!\w)no(?:t|thing)?\b))"
     r"|^\W{0,4}(?:the )?end\W{0,4}$",
     re.IGNORECASE,

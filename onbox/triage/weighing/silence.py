@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import LogAttempt, Record, SeenLine
 
 CLOSING_LINES = 5
+NEARLY = 0.9  # of what there is to do
 _DIGITS = str.maketrans("", "", "0123456789")
 # A step towards the work, such as `loading the index ... done`: what comes next may hang.
 _A_STEP = lazy(
@@ -37,6 +38,8 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
     a step towards the work, and where a line behind it begins something or says that the work will not be there.
     """
     counted = attempt.last_progress.number if attempt.last_progress else 0
+    if attempt.last_progress and _stands_short(attempt.last_progress.text):
+        return None
     forms = Counter(_form(line) for line in record.tail)
     for line in reversed(record.tail[-CLOSING_LINES:]):
         if line.number < counted or _BEGINS.search(line.text):
@@ -52,6 +55,11 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
         if told is Outcome.MADE or any(count.at_end for count in counts):
             return None if is_step(line.text) else line
     return None
+
+
+def _stands_short(text: str) -> bool:
+    """Whether the newest line of the loop shows a count that is far from its end."""
+    return any(count.maximum is not None and count.value < NEARLY * count.maximum for count in counts_of(text)[:1])
 
 
 def is_step(text: str) -> bool:
