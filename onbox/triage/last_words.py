@@ -59,7 +59,8 @@ _NOTHING_WRONG = lazy(
     r"|\berrors?\W{0,3}[:=]\s?(?:-|none|null|nil|n/?a|false|''|\"\"|\[\]|\{\})(?=[\s,;)}\]]|$)"
     r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
     r"|\b(?:waiting|pending|queued|scheduling)\b|\bnodes are available\b"  # it has not begun yet
-    r"|\b(?:stopping|convergence|termination|tolerance|target)(?: criteri(?:on|a))? (?:was |were |is )?(?:met|reached|satisfied)\b"
+    r"|\b(?:stopping|convergence|termination|tolerance|target)(?: criteri(?:on|a))? (?:was |were |is )?(?:met"
+    r"|reached|satisfied)\b"
     r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or a list of figures
     r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
     r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$|[a-z]\s{1,40}0?\.\d{1,6}\s{0,4}$"
@@ -67,7 +68,8 @@ _NOTHING_WRONG = lazy(
     r"|(?:[a-z][\w ]{0,30}: [\d.]{1,12} - ){2}"  # or its shares
     r"|^\s{0,8}reason: (?:Missing output|Updated input|Input files|Forced|Code has|Params have)"  # of Snakemake
     r"|^(?:reads|records|rows|samples|sequences|bases|pairs|variants|sites|items|files)\b[^:]{0,60}: [\d,.]{1,20}$"
-    r"|(?:\b(?-i:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)[ :=]{1,3}\d{1,9}[,;| ]{1,4}){2}"  # how many of each level
+    r"|(?:\b(?-i:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)[ :=]{1,3}\d{1,9}[,;"
+    r"| ]{1,4}){2}"  # how many of each level
     r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
     re.IGNORECASE,
 )
@@ -216,6 +218,8 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
     near = [line for line in reversed(tail) if line.number < death.number or points]
     for line in [line for line in near if line.number != death.number][:LOOKED_AT]:
         said = message(line.text)
+        if signs.HOUSEKEEPING.search(line.text):
+            continue
         if (
             not was_killed
             and line.number == death.number - 1

@@ -12,7 +12,7 @@ from functools import cached_property
 from onbox.logs.farewell import is_farewell
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
 from onbox.logs.judge.columns import Whole, whole
-from onbox.logs.judge.rising import Rising, rising
+from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
@@ -125,7 +125,10 @@ class ClosingLines:
     @property
     def is_looping(self) -> bool:
         """Whether lines of one form, and with numbers, come again and again."""
-        rows = [one for one, line in zip(self._forms, self._lines, strict=True) if any(map(str.isdigit, line))]
+        lines = [
+            (one, line) for one, line in zip(self._forms, self._lines, strict=True) if not OF_A_MODULE.search(line)
+        ]
+        rows = [one for one, line in lines if any(map(str.isdigit, line))]
         return any(times >= LOOP_LINES for times in Counter(rows).values())
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS, Scene, counts
@@ -22,6 +23,7 @@ GOES_ON = 8  # times that a fraction after any words went on, until it counts as
 NEARLY_ALL = 0.9  # of a counter that is told each tenth time: its end may not have been told
 ROUNDS = ("iter", "round")  # of boosting: `n_estimators=700`, and `[iter 25]`
 LONGER_SECONDS = 10  # of two that are over, the one that was at work for so much longer is the work
+ESTIMATES = 3  # ends of one bar that goes on
 RAISED_MAX = 4  # times that a run may state a larger maximum
 
 
@@ -38,7 +40,7 @@ def pick_of(scene: Scene) -> Pick | None:
     current = [counter for counter in track.counters.values() if counter.last >= track.started]
     everything = list(track.counters.values())
     counters = current or everything
-    current, counters, everything = (_around(some) for some in (current, counters, everything))
+    current, counters, everything = (_around(_estimated(some)) for some in (current, counters, everything))
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
                          (("bare",), counters), (("moving",), counters),
@@ -64,6 +66,20 @@ def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick |
         if (maximum_of(track, counter) or 0) > counter.current
     ]
     return Pick(beside[0], maximum_of(track, beside[0])) if len(beside) == 1 else None
+
+
+def _estimated(counters: list[Counter]) -> list[Counter]:
+    """The counters, where several bars without a name are one whose end is estimated anew in each look: the newest of
+    them, without an end.
+    """
+    bars = [one for one in counters if one.rule == "tqdm" and one.key == f"bar:{one.unit}/{one.maximum}"]
+    bars.sort(key=lambda one: one.first)
+    goes_on = all(
+        one.current < next_.current and (one.elapsed or 0) <= (next_.elapsed or 0) for one, next_ in pairwise(bars)
+    )
+    if len(bars) < ESTIMATES or not goes_on or any(one.resets or one.current >= (one.maximum or 0) for one in bars):
+        return counters
+    return [one for one in counters if one not in bars[:-1] and one != bars[-1]] + [bars[-1]._replace(maximum=None)]
 
 
 def _around(counters: list[Counter]) -> list[Counter]:

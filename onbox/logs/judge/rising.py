@@ -41,7 +41,7 @@ _NAMES = lazy(
 _ROW = lazy(r"\s*\d+:\s")
 _LAST_WORD = lazy(r"([A-Za-z]+)\W*$")
 _THINGS = lazy(r"0 ([A-Za-z]{3,20})s\b")
-_OF_A_MODULE = lazy(r"\): [A-Z]\w{1,40}\(")  # `(layer0): Conv2d(1, 2, kernel_size=(3, 3))`
+OF_A_MODULE = lazy(r"\): [A-Z]\w{1,40}\(")  # `(layer0): Conv2d(1, 2, kernel_size=(3, 3))`
 _SO_MANY_THINGS = lazy(r"(?<![\w.,])(\d[\d,]{0,14}) ([A-Za-z]{3,20})s\b")
 _REQUEST = lazy(r"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /")
 
@@ -116,7 +116,7 @@ def _goes_one_by_one(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 
 
 def _names_something(name: str) -> bool:
-    return bool((_NAMES.search(name) and name != "line") or _REQUEST.search(name) or _OF_A_MODULE.search(name))
+    return bool((_NAMES.search(name) and name != "line") or _REQUEST.search(name) or OF_A_MODULE.search(name))
 
 
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:

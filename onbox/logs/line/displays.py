@@ -179,7 +179,7 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
     """Whether a fraction is one of progress: its percentage agrees, and no word before it speaks against it."""
     shape, match, label = display
     label = label.rstrip()
-    if shape.id in ("tqdm", "loggable", "tqdm-open"):
+    if shape.id in ("tqdm", "loggable", "tqdm-open", "transfers"):
         return True
     if maximum is not None and (current.value > maximum.value or maximum.value == 0):
         return False

@@ -47,6 +47,7 @@ _BEGINNINGS = frozenset(
     " finish completed complete done end ended ending info debug at in on after this the computing doing".split()
 )
 _OF_SETTINGS = lazy(r"(?i)(?<![a-z])(?:cfg|config|args|opts?|hparams|params)\.$")  # `cfg.steps=100000`
+_OF_WHAT_ENDED = lazy(r"(?i)\bfinished\W{1,4}#$")  # `optimization finished, #iter = 1378`, of LIBSVM
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
 _COUNT_IN_CELL = lazy(
@@ -124,7 +125,7 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
             continue  # of a file's name
         if before.endswith(("?", "&", "time/")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
             continue  # of an address, of a file, of a group of clocks
-        if before.lower().endswith("_in_"):
+        if before.lower().endswith("_in_") or (match["max"] is None and _OF_WHAT_ENDED.search(before)):
             continue  # `step_in_epoch: 300`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`

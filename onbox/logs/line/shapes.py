@@ -39,6 +39,14 @@ def _shape(name: str, needs: tuple[str, ...], pattern: str, meaning: str, source
 
 SHAPES: tuple[Shape, ...] = (
     _shape(
+        "transfers",
+        ("(xfr#",),
+        r"\(xfr#(?P<current>\d{1,12})/(?P<max>\d{1,12})\)",
+        "the files that were transferred, behind their bytes",
+        "rclone",
+        "6.071 MiB / 17.166 MiB, 35%, 2.957 MiB/s, ETA 3s (xfr#103/300)",
+    ),
+    _shape(
         "tqdm",
         ("%", "/", "[", "<"),
         rf"(?P<percent>\d{{1,9}}(?:\.\d{{1,9}})?)%(?:\s{{0,20}}\|(?P<bar>[^"
@@ -174,14 +182,6 @@ SHAPES: tuple[Shape, ...] = (
         "epoch of epochs, then the batch of batches, all with slashes",
         "custom loops",
         "162/600/10/17 | 0.29 | 0.18 | Lr:0.001",
-    ),
-    _shape(
-        "transfers",
-        ("(xfr#",),
-        r"\(xfr#(?P<current>\d{1,12})/(?P<max>\d{1,12})\)",
-        "the files that were transferred, behind their bytes",
-        "rclone",
-        "6.071 MiB / 17.166 MiB, 35%, 2.957 MiB/s, ETA 3s (xfr#103/300)",
     ),
     _shape(
         "whole-iteration",

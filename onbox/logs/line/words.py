@@ -132,7 +132,9 @@ SHARE_IN_PERCENT = lazy(
     rf"(?i)(?<![a-z]){_SHARES}\W{{1,4}}\d{{1,3}}(?:\.\d{{1,6}})? ?% {{0,2}}\(\d{{1,12}} ?/ ?\d{{1,12}}\)"
 )
 NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
-NO_SHARE_AFTER = lazy(rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z]|[_-]?\d)(?<!acc(?= so far))(?<!accuracy(?= so far))")
+NO_SHARE_AFTER = lazy(
+    rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z]|[_-]?\d)(?<!acc(?= so far))(?<!accuracy(?= so far))"
+)
 
 # What a number beside it was reached by: an earlier run, or the best of this one.
 OF_EARLIER = lazy(

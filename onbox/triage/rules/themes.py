@@ -294,7 +294,8 @@ THEMES: tuple[Theme, ...] = (
         r"|pressure|temperature|objective|training|perplexity|optimi[sz]er|integrator|time ?step|z ?loss"
         r"|router|entropy|logits|likelihood|coordinates?|particles?|positions?|velocit\w+|forces?|atoms?",
         r"(?:not|no|never) converg\w+|(?:did not|failed to) converge"
-        r"|nans?(?! or inf)|inf(?:inite|inity)?|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable|instability"
+        r"|nans?(?! or inf)|inf(?:inite|inity)?|not finite|non ?finite|explo\w+|diverg\w+|blew up|blown up|unstable"
+        r"|instability"
         r"|overflow\w*|spik\w+|above .{0,20}(?:for|limit|threshold)|too large|collapsed?|not a number"
         r"|out of bounds",
         1,

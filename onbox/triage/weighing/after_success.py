@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.counts import counts_of
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.reading.match import TRACKER
+from onbox.triage.reading.match import OF_MAKE, TRACKER
 from onbox.triage.reading.record import PROVEN
 from onbox.triage.reading.signs import UNCAUGHT
 from onbox.triage.reading.success import READY, counts_bad, is_of_build
@@ -30,7 +30,8 @@ MESSAGE_LINES = 4  # that the message of an exception may go on for
 _STAGE = lazy(r"\W{0,6}(?:(?:step|stage|phase|part) )?\[?(\d{1,3}) ?(?:/|of) ?(\d{1,3})\b", re.IGNORECASE)
 _OF_A_SCRIPT = lazy(
     r"\bexit(?:ed)?\b.{0,12}\b(?:code|status)?\D{0,3}0\b"
-    r"|\b(?:job|script)\b.{0,12}\b(?:finished|ended|done|complete\w*) (?:at|on)\b",
+    r"|\b(?:job|script)\b.{0,12}\b(?:finished|ended|done|complete\w*) (?:at|on)\b"
+    r"|^\W*(?:job|script|pipeline|workflow) (?:finished|ended|done|completed?) (?:in|after) \d[\w.: ]{0,20}$",
     re.IGNORECASE,
 )
 
@@ -48,7 +49,7 @@ def was_before_success(fault: Fault, scene: Scene) -> bool:
     if _died_as_its_script_tells(fault, scene) or (not scene.attempt.progress and is_echoed(success, scene.record)):
         return False
     told_by_another = _is_word_of_a_script(success.text) or is_of_another(success.text, fault.source)
-    return not (told_by_another and _ended_its_program(fault, scene))
+    return not (told_by_another and (_ended_its_program(fault, scene) or _ended_a_make(fault, scene)))
 
 
 def _died_as_its_script_tells(fault: Fault, scene: Scene) -> bool:
@@ -73,6 +74,12 @@ def _ended_its_program(fault: Fault, scene: Scene) -> bool:
     if fault.source:
         return attempt.signs_after(fault) == 0
     return attempt.progress == fault.progress_before and attempt.informed - fault.informed_before < INFORMED
+
+
+def _ended_a_make(fault: Fault, scene: Scene) -> bool:
+    """Whether make says, there or right behind it, that it gave up a target, and no work was told since."""
+    near = (one for one in scene.attempt.faults if 0 <= one.number - fault.number <= TOLD_WITHIN and not one.handled)
+    return scene.attempt.signs_after(fault) == 0 and any(OF_MAKE.match(message(one.text).text) for one in near)
 
 
 def _is_word_of_a_script(text: str) -> bool:

@@ -162,7 +162,7 @@ def _is_shown(fault: Fault) -> bool:
 def _asks_to_end(fault: Fault, scene: Scene) -> bool:
     """Whether somebody asked the run to end. Where the log shows hardly a step, those before it were not written."""
     near = abs(fault.row.explains - ASKED) <= NEARLY_ASKED
-    at_work = fault.progress_before or scene.attempt.progress < SURVIVED_ASKED
+    at_work = fault.progress_before or scene.attempt.progress <= SURVIVED_ASKED
     return fault.severity > WEAK and bool(at_work) and near
 
 
@@ -220,7 +220,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a peer that was lost, and its coordinator tells of much more work", is_a_peers),
     Ground(False, "a bare complaint or one in hand, and a logger tells again what it told before", does_it_again),
     Ground(False, "one in hand, which it had again and again at the same place, and worked on", is_outlived_before),
-    Ground(False, "one piece of many, shown as an earlier one was, behind which the next was taken", is_next_of_its_kind),
+    Ground(False, "one piece of many, shown as an earlier one was, and then the next was taken", is_next_of_its_kind),
     Ground(False, "it was written down as often before, and the run went on each time", was_written_before),
     Ground(False, "a command line that was refused, and another program ended behind it", ended_another),
     Ground(False, "a vague complaint, made before in the same words and outlived", is_made_again),

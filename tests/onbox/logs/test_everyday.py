@@ -486,7 +486,7 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
     "figures one behind the other": (
         "calculating over 655 chunks\n" + ",".join(f"[{at}]5.{at}1" for at in range(1, 229)) + ",",
         228,
-        None,
+        655,
     ),
     "a maximum that grows with every line": (lines("Batch 1/#00 loss 45.6 lr 0.002 rank 0", 10, 11, 12, 13), 1, None),
     "of how many, at the end of the line": (

@@ -186,9 +186,7 @@ def test_secrets_are_masked() -> None:
 
 def test_a_first_fault_outlives_a_flood() -> None:
     first = b"[rank3]: RuntimeError: CUDA out of memory. Tried to allocate 3 GiB\n"
-    flood = [
-        b"[rank%d]: Watchdog caught collective operation timeout: 0x%x\n" % (n % 8, n * 977) for n in range(8_000)
-    ]
+    flood = [b"[rank%d]: Watchdog caught collective operation timeout: 0x%x\n" % (n % 8, n * 977) for n in range(8_000)]
     verdict = classify([RUNNING, first, *(b"".join(flood[at : at + 999]) for at in range(0, 8_000, 999))])
     assert (verdict.failure_class, verdict.line_number) == ("cuda_oom", 4)
 

@@ -65,6 +65,7 @@ _CERTAIN: dict[str, dict[str, str]] = {
         "data_error": "OffsetOutOfRangeError CorruptRecordError MessageSizeTooLargeError",
         "config_error": "InvalidTopicError UnsupportedVersionError UnknownTopicOrPartitionError",
     },
+    "pandas.errors": {"data_error": "IntCastingNaNError EmptyDataError ParserError OutOfBoundsDatetime"},
     "pika.exceptions": {"network_blip": "AMQPHeartbeatTimeout StreamLostError"},
     "paramiko.ssh_exception": {
         "auth_error": "BadHostKeyException",
