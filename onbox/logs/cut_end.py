@@ -12,7 +12,7 @@ _ENDS = re.compile(rb"[\r\n\x08]+")
 _ENDERS = (b"\n", b"\r", b"\b")
 _NUMBERS = re.compile(rb"\d+")
 _PARTS = re.compile(rb"(\d+|[ \t]+)")
-_IN_A_NUMBER = re.compile(rb"\d[.,:e+-]*$")
+_LAST_NUMBER = re.compile(rb"-?\d[\d.,:e+-]*$")
 
 
 def whole_part(text: bytes) -> bytes:
@@ -37,13 +37,15 @@ def without_cut_end(text: bytes) -> bytes:
 
 def completed(text: bytes) -> bytes:
     """The text, its unended last line (or piece of a line that is drawn over) completed by what stands in the line
-    before it, where that one begins alike; else as `without_cut_end`.
+    before it, from the number on that it was cut in, where that one begins alike; else as `without_cut_end`.
     """
     whole = whole_part(text)
     growing, before = text[len(whole) :], _ENDS.split(whole.rstrip(b"\r\n\b"))[-1]
-    if not whole or not _NUMBERS.search(growing) or _IN_A_NUMBER.search(growing):
+    known = _LAST_NUMBER.sub(b"", growing, count=1)
+    if not whole or not _NUMBERS.search(known) or _NUMBERS.sub(b"0", growing) == _NUMBERS.sub(b"0", before):
         return without_cut_end(text)
-    return text + (_rest(growing, before) or b"")
+    rest = _rest(known, before)
+    return without_cut_end(text) if rest is None else whole + known + rest
 
 
 def grows_like_the_last(text: bytes) -> bool:

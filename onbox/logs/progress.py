@@ -255,8 +255,8 @@ class ProgressReader:
     def _completed(self, pending: bytes) -> bytes:
         """As `completed`, which compares with the line before."""
         known = self._tail if len(self._tail) > len(pending) else pending
-        whole = completed(known)
-        return pending[: len(pending) + min(0, len(whole) - len(known))] + whole[len(known) :]
+        before = len(known) - len(pending)  # bytes of lines that have been read
+        return completed(known)[before:] if before >= 0 else completed(pending)
 
     def _lines(self, data: bytes) -> None:
         """Whole lines."""

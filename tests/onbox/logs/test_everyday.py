@@ -30,6 +30,73 @@ def bar(name: str, most: int) -> str:
 
 # (log, current, exact maximum)
 COUNTS: dict[str, tuple[str, float | None, int | None]] = {
+    "a bar that was cut before its number": (
+        "".join(
+            f"\rtokenize (num_proc=2):  {at}%|###   | {at}00/10000 [00:0{at}<00:03, 99 examples/s]" for at in range(9)
+        )
+        + "\rtokenize (num_proc=2)",
+        800,
+        10000,
+    ),
+    "a bar that was cut while it was drawn": (
+        "".join(f"\rtrial {at}:  {at}%|{'#' * at}   | {at}/70 [00:0{at}<00:07,  9.69trial/s]" for at in range(1, 9))
+        + "\rtrial 9:  9%|########",
+        8,
+        70,
+    ),
+    "a line that was cut behind its number": (
+        lines("Эпоха # из 40 - ошибка: 0.21", *range(1, 29)) + "Эпоха 29 из",
+        29,
+        40,
+    ),
+    "a row of a table that was cut": (
+        "      Iter       Train Loss   Remaining Time\n"
+        + lines("         #           1.8853           21.46s", 7, 8, 9)
+        + "        10           1.7",
+        10,
+        None,
+    ),
+    "so many, announced with their word and another one": (
+        "replica exchange: 5000 exchanges between 8 replicas\n"
+        + "".join(f"exchange {at}: acceptance 0.{at * 7 % 13}\n" for at in range(10, 90, 10)),
+        80,
+        5000,
+    ),
+    "things that are added": (
+        "indexing 250000 vectors (dim 384) into HNSW\n"
+        + "".join(f"added {at} vectors in {at / 9000:.1f}s\n" for at in range(5000, 45000, 5000)),
+        40000,
+        250000,
+    ),
+    "files one by one, of which the head tells how many": (
+        "loader: 18 files\n" + "".join(f"loader: file {at} f{at}.parquet (3e5 rows)\n" for at in range(1, 11)),
+        10,
+        18,
+    ),
+    "a percent that was cut off, and no maximum": (
+        "".join(f"tile {at:3} ({at * 100 // 256:3}%) done\n" for at in range(1, 120)),
+        None,
+        None,
+    ),
+    "the files behind the bytes": (
+        "".join(f"{at}.1 MiB / 17.166 MiB, {at}%, 2.9 MiB/s, ETA 3s (xfr#{at}/300)\n" for at in (3, 9, 12)),
+        12,
+        300,
+    ),
+    "a bar whose end is estimated anew": (
+        "".join(
+            f"\r {at}%|{'█' * at:<9}| {at}/{most} [00:0{at}<00:09, 57it/s, logz: -7.{at}]\x1b[K"
+            for at, most in ((1, 1321), (2, 1440), (3, 37940), (4, 1501))
+        ),
+        4,
+        None,
+    ),
+    "requests of a server": (
+        "".join(f"INFO server: POST /v1/predict 200 {at}.6ms batch={at} queue={at}/64\n" for at in range(2, 14)),
+        None,
+        None,
+    ),
+    "at most so many": ("Lloyd iterations (max 300, tol 1e-4)\n" + lines("iter # inertia 4.1", *range(1, 15)), 14, 300),
     "rows so far, behind the rows of a chunk": (
         "".join(f"chunk {at}: read 500 rows, dropped 3, {500 * at} rows processed so far\n" for at in (1, 2, 3)),
         1500,

@@ -89,7 +89,7 @@ def test_a_state_of_another_version_is_refused() -> None:
 def test_asking_for_the_result_changes_nothing() -> None:
     reader = ProgressReader()
     reader.feed(b"step 10/2000 loss 1.5\nstep 20/20")
-    assert (reader.result().current, reader.result().exact_max) == (10, 2000)  # half a line is not read
+    assert (reader.result().current, reader.result().exact_max) == (20, 2000)  # half a number is not read
     reader.feed(b"00 loss 1.4\n")
     assert (reader.result().current, reader.result().exact_max, reader.result().loss) == (20, 2000, 1.4)
 
