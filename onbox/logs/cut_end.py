@@ -12,7 +12,6 @@ _ENDS = re.compile(rb"[\r\n\x08]+")
 _ENDERS = (b"\n", b"\r", b"\b")
 _NUMBERS = re.compile(rb"\d+")
 _PARTS = re.compile(rb"(\d+|[ \t]+)")
-_LAST_NUMBER = re.compile(rb"-?\d[\d.,:e+-]*$")
 
 
 def whole_part(text: bytes) -> bytes:
@@ -41,11 +40,17 @@ def completed(text: bytes) -> bytes:
     """
     whole = whole_part(text)
     growing, before = text[len(whole) :], _ENDS.split(whole.rstrip(b"\r\n\b"))[-1]
-    known = _LAST_NUMBER.sub(b"", growing, count=1)
+    known = _without_last_number(growing)
     if not whole or not _NUMBERS.search(known) or _NUMBERS.sub(b"0", growing) == _NUMBERS.sub(b"0", before):
         return without_cut_end(text)
     rest = _rest(known, before)
     return without_cut_end(text) if rest is None else whole + known + rest
+
+
+def _without_last_number(growing: bytes) -> bytes:
+    """Without the number at its end, which may go on: `step 94/10`, `loss 0.`, `lr 1e-`."""
+    bare = growing.rstrip(b".,e+-")
+    return bare.rstrip(b"0123456789.,") if bare[-1:].isdigit() else growing
 
 
 def grows_like_the_last(text: bytes) -> bool:
