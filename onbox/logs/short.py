@@ -27,7 +27,9 @@ _NUMBERS = lazy(r"\d+")
 def stops_short(progress: Progress) -> bool:
     """Whether the counter stands clearly before its exact maximum, and the log tells of no end of its own."""
     current, most = progress.current, progress.exact_max
-    return not progress.finished and current is not None and most is not None and current < NEARLY * most
+    if progress.finished or current is None or most is None:
+        return False
+    return current < NEARLY * most and current + 1 < most  # 5 is the last of 6 from 0 on
 
 
 def counts_a_part(tail: bytes) -> str | None:
