@@ -1,7 +1,7 @@
 """How far a run is, read from its log's bytes as they come. Open this file first: bytes, lines, counters, choice.
 
-Fast on lines that show nothing: a block of bytes is folded (small letters, every digit a 0) and searched for a few
-dozen traces; only lines with one are looked at. Of bars that overwrite each other, the last one is read.
+Fast on lines that show nothing: only those with a trace are looked at (see `traces.py`). Of bars that overwrite each
+other, the last one is read.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from onbox.logs.line.percents import read_percent
 from onbox.logs.links import Links
 from onbox.logs.model.carriers import Carried
 from onbox.logs.model.segments import HEAD_LINES
+from onbox.logs.traces import FOLD, Traces
 from onbox.logs.track import Track
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -36,24 +37,11 @@ TEXT_LIMIT = 500  # of a longer line so much of its beginning and of its end is 
 OWN_TEXT_LIMIT = 2000  # with a regular expression of the user's own, which has a limit on its time
 BLOCK_BYTES = 1 << 18
 
-_FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
-_TRACES = (
-    b"0/0", b"0m/0", b"0k/0", b"0s/0", "поха".encode(), "шаг".encode(), "терация".encode(), b"runde ", b"durchlauf", b"schritt", b"paso ", b"passo ", b"s written", b" over 0", b"handled", b"solved", b"generated", b"fitted", b"built 0", b"scored", b"seen", b"consumed", b"visited", b"(xfr#", b",[0", b"0 / 0", b") / 0", b"0/ ", b"0%", b" of 0", b"of [0", b" signal ", b"rc=0", b"epoch", b"step", b"iter", b"update", b"trial", b"round", b"episode",
-    b"generation", b"sampl", b"loss", b"eta", b"remain", b"train", b"done", b"complet", b"finish", b"start",
-    b"resum", b"attempt", b"stop", b"converge", b"fit 0", b"processed", b"after 0", b" von 0",
-    b"tick", b"upd", b"gen\t", b"gen ", b"total", b"exit", b"[e:", b"\xe7\xac\xac", b"ep 0", b"ep  ", b"it 0", b"terminat", b"cycle", b"sweep", b"draw", b"gen=", b" f= ", b"gera", b"genera", b"processing ", b"img", b"queue", b"converg", b"parada ", "arrêt ".encode(), b"vorzeitig ", b"\"stop", b"\"end", b"state: ", b" /  ", b"itmax", b"maxit",
-    b"evaluat", b"validat", b"testing", b"test set", b"predict", b"traceback", b"exception", b"error", b"killed", b"sigterm", b"preempt", b"out of mem", b"]\t", b" up. ", b"batch",
-    b"task id=", b"offline", b" utc 0000",
-    b"0> ", b"0,[0]", b"e0 s0", b"s read", b"s parsed", b"s scanned", b"0 -- ", b"frame=", b" copied", b"length: ", b"elapsed", b"requested", b"fra:", b"learn:", b"rate:", b"://", b"run", b"trackio",
-    b"|   ", b"#  ", b"ing 0", b"ed 0", b"patience", b"estimators", b"frame 0", b"image 0", b"document 0", b"record 0", b"chunk 0", b"item 0", b"game 0", b"state\t", b"nstlim", b"exceeded", b"end of ", b" avg, ", *(word.encode() for word in ("完成", "结束", "結束", "完了", "완료", "종료")),
-)  # fmt: skip
-_BEGINNINGS = (b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment")  # of a whole line
 _ROW = lazy(rb"(?:[a-z]\w{1,20}:)?(?:[ |\t\xe2\x94\x82]|\x1b\[[0;]{0,8}[a-z])*0")
 _DIGITS = b"0123456789"
 ALIKE_FIRST = 4  # of so many, each is read: how often a number went on tells what it is
 ALIKE_STEP = 8
 HABITS_MAX = 16
-_VERDICTS_BYTES = 1 << 21
 FALLS_SELDOM = 4  # a number that falls in more than every fourth line is no counter
 _STAMP = lazy(rb"0000-00-00.00:00:00(?:[.,]0{1,9})?")
 _INTEGER = lazy(rb"\d+")
@@ -111,15 +99,13 @@ class ProgressReader:
         self._drawing = False  # of the line that is overwritten, the first piece has been read
         self._form = 0  # checksum of the last line with a trace, without its digits
         self._alike = 0  # how many lines before that one had the same
-        self._judged_bytes = 0  # size of the verdicts, roughly
         self._numbers: list[bytes] = []  # of the last line with a trace
         self._falls: list[int] = []  # how often each of them fell among the alike lines
         self._of_form = 0  # how many lines of that form there were so far, in all its runs
         self._habits: dict[int, tuple[int, list[int]]] = {}  # form -> the two above, where another form came between
         self._skipped = b""  # the alike line before, if it was not read yet: it is, before a line of another form
         self._skipped_place = 0
-        # Folded line -> has a trace; None: it has none, and is one of the first. Only saves time.
-        self._verdicts: dict[bytes, bool | None] = {}
+        self._traces = Traces()
 
     def state(self) -> dict[str, Any]:
         """Small and JSON-able: with it, `from_state` goes on where this reader is."""
@@ -308,44 +294,30 @@ class ProgressReader:
         self._drawing = not ended
 
     def _piece(self, piece: bytes) -> None:
-        if b"0" in piece.translate(_FOLD) or self._matches(piece):
+        if b"0" in piece.translate(FOLD) or self._matches(piece):
             self._text(piece)
 
     def _plain(self, data: bytes) -> None:
         """Lines that nothing overwrites: those with a trace are read. Of many, with no other one between, that differ in
         their digits only, the first ones, the last, every eighth (later every 64th), and those where a counter falls back.
         """
-        verdicts = self._verdicts
         lines = data.split(b"\n")
-        folds = data.translate(_FOLD).split(b"\n")
+        folds = data.translate(FOLD).split(b"\n")
         self._first = self._first or _known_again(folds[:FIRST_LINES])
-        self._judge(folds)
+        shows = self._traces.look(folds)
         for at, folded in enumerate(folds[:-1]):
-            wanted = verdicts[folded]
-            if wanted is None:
-                self._first_read += 1
-                wanted = self._first_read <= FIRST_READ_MAX
-            if wanted or (self._regex and self._matches(lines[at])):
+            if shows[folded] or self._is_first(folded) or (self._regex and self._matches(lines[at])):
                 self._alike_line(lines[at])
             elif self._track.table and _ROW.match(folded):
                 self._read_skipped()
                 self._text(lines[at])
 
-    def _judge(self, folds: list[bytes]) -> None:
-        """Whether each folded line is worth reading: it has a trace, or is one of the first lines. Traces that the
-        new lines have nowhere are not looked for in each.
-        """
-        verdicts = self._verdicts
-        if self._judged_bytes > _VERDICTS_BYTES:
-            verdicts.clear()
-            self._judged_bytes = 0
-        new = [folded for folded in set(folds) if folded not in verdicts]
-        text = b"\n".join(new)
-        self._judged_bytes += len(text) + 100 * len(new)
-        traces = [trace for trace in _TRACES if trace in text]
-        for folded in new:
-            shown = folded.startswith(_BEGINNINGS) or any(trace in folded for trace in traces)
-            verdicts[folded] = shown or (None if folded in self._first else False)
+    def _is_first(self, folded: bytes) -> bool:
+        """Whether it is one of the log's first lines once more, and not for the thousandth time."""
+        if folded not in self._first:
+            return False
+        self._first_read += 1
+        return self._first_read <= FIRST_READ_MAX
 
     def _alike_line(self, line: bytes) -> None:
         """A line with a trace, or of the user's own regex: read, unless it goes on as the alike lines before it did."""

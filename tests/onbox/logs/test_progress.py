@@ -14,6 +14,7 @@ import pytest
 from onbox.contract.progress import Progress, render_progress
 from onbox.logs.line.read import read_line
 from onbox.logs.line.shapes import SHAPES
+from onbox.logs.line.words import LONE_WORDS
 from onbox.logs.progress import ProgressReader, ProgressSettings, read_progress
 from tests.box import BOUND_SECONDS
 
@@ -248,3 +249,11 @@ def test_processes_at_their_own_work_show_no_progress_of_the_run() -> None:
 def test_a_setting_named_in_the_plural_is_the_maximum_unless_it_moves() -> None:
     assert read_progress(b"lr: 0.1\nsteps: 5000\nstep 10 loss 1\nstep 20 loss 1\n")[:2] == (20, 5000)
     assert read_progress(b"steps: 100\nloss: 0.4\nsteps: 200\nloss: 0.3\nsteps: 300\nloss: 0.3\n")[:2] == (300, None)
+
+
+@pytest.mark.parametrize("word", sorted(LONE_WORDS))
+def test_each_word_that_counts_is_read(word: str) -> None:
+    """Small, and as the first word of a line."""
+    for told in (word, word.capitalize()):
+        log = "".join(f"{told} {at}: x=0.{at}\n" for at in range(1, 9))
+        assert read_progress(log.encode()).current == 8, told

@@ -1,0 +1,73 @@
+"""Which lines of a log are worth reading: those with a trace of a counter, a loss, a start or an end. Pure.
+
+Most lines show nothing, so they are told apart without a regular expression: small letters, every digit a 0, and then a
+search for any of some dozen traces. Traces that a block of new lines has nowhere are not looked for in each of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c in range(256))
+_KNOWN_BYTES = 1 << 21
+
+_OF_A_FRACTION = (
+    "0/0", "0m/0", "0k/0", "0s/0", "0 / 0", ") / 0", "0/ ", " /  ", " of 0", " von 0", "of [0", " over 0", "0%",
+    ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t",
+)  # fmt: skip
+# Without their first letter where it may be a capital of another script.
+_OF_A_COUNT = (
+    "epoch", "step", "iter", "itmax", "maxit", "it 0", "ep 0", "ep  ", "e0 s0", "[e:", "upd", "tick", "round",
+    "trial", "episode", "gen\t", "gen ", "gen=", "gera", "genera", "cycle", "sweep", "draw", "batch", "tree",
+    "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0", "record 0", "chunk 0",
+    "item 0", "game 0", "sampl", "nstlim", "state\t", " f= ", "requested", "total", "length: ", " copied", "schritt",
+    "durchlauf", "paso ", "passo ", "tape", "poca", "poque", "ération", "поха", "шаг", "терация", "околение", "第",
+)  # fmt: skip
+_OF_WORK_DONE = (
+    "ing 0", "ed 0", "done", "built 0", "seen", "solved", "handled", "visited", "scored", "consumed", "fitted",
+    "after 0", "processing ", "processed", "s read", "s parsed", "s scanned", "s written", "s indexed", "s inserted",
+    "s imported", "s exported", "s converted", "s simulated", "s translated", "s embedded", "s rendered", "s crawled",
+    "s fetched", "s ingested", "s aligned", "s annotated", "s extracted", "s analy", "s label", "s classified",
+)  # fmt: skip
+_OF_A_VALUE = (
+    "loss", "eta", "remain", "elapsed", " avg, ", "rate:", "learn:", "patience",
+)  # fmt: skip
+_OF_A_TURN = (
+    "train", "start", "run", "resum", "attempt", "complet", "finish", "stop", "converg", "parada ", "arrêt ",
+    "vorzeitig ", "\"end", "state: ", "exit", "rc=0", " signal ", "exceeded", "end of ", "terminat", "traceback",
+    "exception", "error", "killed", "sigterm", "preempt", "out of mem", "evaluat", "validat", "testing", "test set",
+    "predict", " up. ", "完成", "结束", "結束", "完了", "완료", "종료",
+)  # fmt: skip
+_OF_A_TRACKER = (
+    "://", "task id=", "offline", "trackio", " utc 0000",
+)  # fmt: skip
+_TRACES = tuple(
+    trace.encode()
+    for trace in (*_OF_A_FRACTION, *_OF_A_COUNT, *_OF_WORK_DONE, *_OF_A_VALUE, *_OF_A_TURN, *_OF_A_TRACKER)
+)
+_BEGINNINGS = (b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment")  # of a whole line
+
+
+class Traces:
+    """Judges folded lines, and remembers what it said of each, as long as that is not too much."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, bool] = {}
+        self._bytes = 0  # of what is known, roughly
+
+    def look(self, folds: Collection[bytes]) -> dict[bytes, bool]:
+        """Whether each of these folded lines shows a trace. The answer holds others as well."""
+        if self._bytes > _KNOWN_BYTES:
+            self._known.clear()
+            self._bytes = 0
+        known = self._known
+        new = [folded for folded in set(folds) if folded not in known]
+        text = b"\n".join(new)
+        self._bytes += len(text) + 100 * len(new)
+        traces = [trace for trace in _TRACES if trace in text]
+        for folded in new:
+            known[folded] = folded.startswith(_BEGINNINGS) or any(trace in folded for trace in traces)
+        return known
