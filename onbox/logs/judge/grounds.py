@@ -28,7 +28,7 @@ LINES_SINCE = 12  # behind a number that was named once, with nothing measured b
 _DRAWN = frozenset({
     "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
     "fraction-percent", "counter-bar", "two-brackets", "bracket-step", "pass-document", "epoch-of-epochs",
-    "current-total", "running-of", "total-done", "transfers", "whole-iteration",
+    "current-total", "running-of", "total-done", "transfers", "whole-iteration", "files-of-files",
 })  # fmt: skip
 _MEASURED = frozenset({
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",

@@ -26,7 +26,7 @@ STAGES = 12  # at most so many parts does a script have
 _FRACTION = lazy(FRACTION, re.IGNORECASE)
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
 _DESC_EPOCH = lazy(r"^\s*(\d{1,18})\|\d+\|")  # torchtune: epoch|step|loss
-_BYTES_RATE = lazy(r"\d\s?[kKMGT]?i?B/s")
+_BYTES_RATE = lazy(r"[\d?]\s?[kKMGT]?i?B/s")
 _OF_SOMETHING = lazy(
     r"\s(?!done|complet|finish|of|eta|elapsed|left|remain|in|at|for|it)[a-z-]{3,20}[)\]]", re.IGNORECASE
 )
@@ -179,7 +179,7 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
     """Whether a fraction is one of progress: its percentage agrees, and no word before it speaks against it."""
     shape, match, label = display
     label = label.rstrip()
-    if shape.id in ("tqdm", "loggable", "tqdm-open", "transfers"):
+    if shape.id in ("tqdm", "loggable", "tqdm-open", "transfers", "files-of-files"):
         return True
     if maximum is not None and (current.value > maximum.value or maximum.value == 0):
         return False

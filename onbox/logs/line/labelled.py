@@ -13,6 +13,7 @@ from onbox.logs.line.words import (
     COUNTER_LABELS,
     EVALUATION,
     EVERYDAY,
+    FIELD_OF_TWO,
     LAST_WORD,
     LONE_UNITS,
     LONE_WORDS,
@@ -268,7 +269,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
 def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: ShownCount) -> list[CounterSight]:
     bounded = match["max"] and not _THIRD.match(text, match.end("max")) and is_exact(text, *match.span("max"))
     most = parse_count(match["max"]) if bounded else _total_beside(text, match)
-    if match["max"] and _DATE.match(text, match.start("current")):
+    if match["max"] and (_DATE.match(text, match.start("current")) or len(FIELD_OF_TWO.findall(text)) > 1):
         return []
     if match["max"] and most is not None and (count.value > most.value or most.value == 0):
         return []

@@ -12,6 +12,7 @@ from onbox.logs.line.words import (
     ANY_WORD,
     AUXILIARY,
     EVALUATION,
+    FIELD_OF_TWO,
     LOOK_BACK,
     NO_SHARE,
     NO_SHARE_AFTER,
@@ -56,6 +57,8 @@ def read_moving(text: str) -> list[CounterSight]:
     found = _ANY_FRACTION.search(text) or _FIELDS_OF.search(text)
     if not found or _CLOCK.match(text, found.end()):  # `11/28 22:42:23`
         return []
+    if len(FIELD_OF_TWO.findall(text)) > 1:
+        return []  # `ios=10255/4362, merge=32/238`: reads and writes
     label = METRICS.sub(" ", text[: found.start()])
     if _NOT_OF_THE_WORK.match(label):
         return []

@@ -27,7 +27,7 @@ _TEST_CASE = lazy(
 )
 _ANSWERED = lazy(  # a server's request
     r"\"(?:GET|POST|PUT|PATCH|DELETE|HEAD) \S{1,300} HTTP/[\d.]{1,3}\""
-    r"|\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S{0,300}(?: ->)? [1-5]\d\d\b"
+    r"|(?<!\d\] )\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S{0,300}(?: ->)? [1-5]\d\d\b"
 )
 _MANY = r"[a-z]{2,14}s"
 _DONE_COUNT = lazy(
@@ -102,7 +102,7 @@ def read_line(text: str) -> SeenOnLine:
         sights = read_moving(rest) or sights or read_leading(rest)
     sights = [*sights, *read_timestep(text), *_candidate(text)]
     if sights and not maxima and not any(sight.made or sight.maximum for sight in sights):
-        sights += read_beside(rest)
+        sights += _beside(sights, rest)
     sights = read_leading_index(text, sights) + sights
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
     loss = read_loss(text)
@@ -110,6 +110,12 @@ def read_line(text: str) -> SeenOnLine:
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
         eta = None
     return SeenOnLine(tuple(sights), tuple(maxima), loss, eta, announced=tuple(read_announced(text)))
+
+
+def _beside(sights: list[CounterSight], text: str) -> list[CounterSight]:
+    """What else a line counts that shows no maximum: `batch 54: 5400 of 8123 users done`."""
+    of_parts = all(sight.kind == "moving" or sight.unit == "batch" for sight in sights)
+    return [*read_beside(text), *(read_moving(text) if of_parts else [])]
 
 
 def _whole_line(text: str) -> SeenOnLine | None:

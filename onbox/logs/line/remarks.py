@@ -95,17 +95,18 @@ ENDED = lazy(
     r"|\bdone training\b|(?:^|[\s\]])(?:train(?:ing)?|run|fit|job|experiment)_(?:finished|completed?|done|ended)\b"
     r"|\bexit(?:ing|ed) (?:successfully|cleanly|normally(?!, received))\b"
     r"|\b(?:finish|finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
-    r"|\b(?:stopped|stopping) (?:the )?training\W{0,3}$"
+    r"|\b(?:stopped|stopping) (?:the )?training(?:\W{0,3}$| with\b)"
     r"|\bearly[ -]?stopp(?:ing|ed)\W{1,6}(?:(?:at|after|in) )?(?:(?:epoch|step|iteration|round)\W{1,2}\d|\d{1,9} (?:epoch|step"
     r"|iteration|round))(?!.{0,40}\d ?/ ?\d)"
     r"|\bstopp?(?:ing|ed)[ _]early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))"
-    r"|\d epochs completed in"
+    r"|\d epochs completed in|\bover (?:all )?\d{1,6} (?:seeds|folds|runs|repeats|repetitions|splits)\W*$"
+    r"|\bto-chk=0/\d+\)"  # of rsync: nothing is left to be checked
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop"
     r"|\bfinal model saved"
     r"|\btime budget (?:is )?(?:exhausted|used up|spent)\b|^\W*max_iter reached\b|\breached the end of (?:the )?(?:integration|simulation|interval)\b"
     r"|\bstopping, best iteration|\bmax_(?:steps|epochs|iters)\b.{0,9}reached"
     r"|(?<!not )(?<!n't )\b(?:has |have )?converged\b(?!\s{0,8}[:=]\s{0,8}(?:false|no|0))"
-    r"|\bafter \d{1,18} (?:iterations|epochs|steps|rounds)\s*[:.]"
+    r"|\bafter \d{1,18} (?:[a-z]{3,14} )?(?:iterations|epochs|steps|rounds)\s*(?:[:.]|,? (?:elapsed|took|total|wall)\b)"
     r"|^\W*(?:fit|fitted|trained|ran|completed|finished) [\d,]+ [a-z]+ in \d"
     r"|\bpatience\b.{0,20}\b(?:exhausted|exceeded|ran out|is over)\b"
     r"|\bconvergence (?:atteinte|alcanzada|alcançada|raggiunta)\b|\bkonvergenz erreicht\b"
@@ -157,7 +158,7 @@ _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("le
 _TURN_WORDS = (
     "best ", "best_", "copied", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "exceeded", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
-    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "rc=", "return code", "signal", "assertion", "abort", "solved", "terminat", "convergen", "patience", "konvergenz", "parada ", "arrêt ", "vorzeitig ", "state:", "loss is",
+    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "rc=", "return code", "signal", "assertion", "abort", "solved", "terminat", "convergen", "patience", "konvergenz", "parada ", "arrêt ", "vorzeitig ", "state:", "loss is", "over ", "to-chk=0",
 )  # fmt: skip
 
 

@@ -184,6 +184,14 @@ SHAPES: tuple[Shape, ...] = (
         "162/600/10/17 | 0.29 | 0.18 | Lr:0.001",
     ),
     _shape(
+        "files-of-files",
+        (" files ", "total "),
+        r"\]\s+(?P<current>\d{1,12}) files .{1,40}, total (?P<max>\d{1,12}) files",
+        "files and bytes so far, and of how many",
+        "restic",
+        "[0:02] 201 files 61.700 MiB, total 202 files 62.100 MiB, 0 errors",
+    ),
+    _shape(
         "whole-iteration",
         ("epoch 0, iteration ", "global_step"),
         r"training epoch 0, iteration (?P<current>\d{1,12})/(?P<max>\d{1,12})(?= .{1,200}global_step: (?P=current)(?!\d))",
@@ -213,8 +221,10 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "current-total",
         ("total",),
-        rf"(?<![a-z_])(?:current|completed|done|finished|processed|(?P<word>step|iter|iteration"
-        rf"|update))[\"']?{_GAP}[:=]{_GAP}(?P<current>{COUNT}){_GAP}"
+        rf"(?<![a-z_])(?:current|completed|done|finished|processed|(?P<word>step|iter|iteration|update)"
+        r"|(?<=\")(?:applied|sent|received|indexed|uploaded|downloaded|copied|migrated|loaded|saved|exported|imported"
+        r"|scanned|inserted|written|handled|replayed|restored|verified|embedded|seen))"
+        rf"[\"']?{_GAP}[:=]{_GAP}(?P<current>{COUNT}){_GAP}"
         rf"(?:[,;]{_GAP})?[\"']?total[\"']?{_GAP}[:=]{_GAP}(?P<max>{COUNT})(?![\w.])",
         "a counter and its maximum as two neighbouring fields",
         "JSON lines and logfmt of services and renderers",
@@ -325,7 +335,7 @@ COUNTED = lazy(
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
     rf"(?!\d{{4}}-\d\d-\d\d)(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
-    rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:\((?=of ))?(?:{_OF}|\|(?=\d{{1,9}}[\])])){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
+    rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:\((?=of ))?(?:{_OF}|\|(?=\d{{1,9}}(?:[\])]|\s{{1,4}}[a-z]{{2,12}} -?\d))){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it
 INNER = lazy(

@@ -136,6 +136,9 @@ NO_SHARE_AFTER = lazy(
     rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z]|[_-]?\d)(?<!acc(?= so far))(?<!accuracy(?= so far))"
 )
 
+# Several of them on a line count two things each: `ios=10255/4362, merge=32/238`
+FIELD_OF_TWO = lazy(r"(?<!\w)\w{1,20}=\d{1,12}/\d{1,12}(?![\w/])")
+
 # What a number beside it was reached by: an earlier run, or the best of this one.
 OF_EARLIER = lazy(
     r"(?i)(?<![a-z])(?:load(?:ed|ing)?|restor\w{1,4}|resum\w{1,4}|recover\w{0,4}|pretrained|best)(?![a-z])"

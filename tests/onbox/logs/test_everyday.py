@@ -30,6 +30,27 @@ def bar(name: str, most: int) -> str:
 
 # (log, current, exact maximum)
 COUNTS: dict[str, tuple[str, float | None, int | None]] = {
+    "things of batches that are numbered": (
+        "".join(f"batch {at}: {100 * at} of 8123 users done\n" for at in range(1, 16)),
+        1500,
+        8123,
+    ),
+    "an epoch and how many, with a bar between": (lines("ep  #|120  tr 5.4e+00  va 5.7e+00  0.1s", 1, 2, 3), 3, 120),
+    "records that are applied": (
+        "".join(f'{{"level":"info","applied":{at},"total":1200,"pct":1.7}}\n' for at in (20, 40, 60)),
+        60,
+        1200,
+    ),
+    "two numbers in each of several fields": (
+        "vda: ios=10255/4362, merge=32/238, ticks=3011/7199, util=31%\n",
+        None,
+        None,
+    ),
+    "files and bytes of how many": (
+        "".join(f"[0:02] {at} files 61.700 MiB, total 202 files 62.100 MiB, 0 errors\n" for at in (3, 90, 201)),
+        201,
+        202,
+    ),
     "a bar that was cut before its number": (
         "".join(
             f"\rtokenize (num_proc=2):  {at}%|###   | {at}00/10000 [00:0{at}<00:03, 99 examples/s]" for at in range(9)
