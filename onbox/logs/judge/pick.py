@@ -57,11 +57,12 @@ def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick |
     """`t_env: 342195 / 2050000` beside `Episode: 7604`: what tells how much there is goes before what does not."""
     if pick.maximum is not None or pick.counter.kind == "own":
         return None
+    least = MOVES if pick.counter.unit == "batch" else GOES_ON  # a batch is of something
     beside = [
         counter
         for counter in counters
         if counter.kind == "moving" and not counter.resets and not counter.stretched
-        if counter.advances >= max(GOES_ON, pick.counter.advances // 2)
+        if counter.advances >= max(least, pick.counter.advances // 2)
         if pick.counter.unit != "epoch" or counter.unit == "timestep"  # whose `ep` may be an episode
         if (maximum_of(track, counter) or 0) > counter.current
     ]
