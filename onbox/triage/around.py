@@ -44,6 +44,7 @@ _FOLLOW = ("user_interrupt", "preempted", "time_limit", "nccl_or_distributed")  
 _TAKES_UP = lazy(
     r"\b(?:resum(?:e|ing)|restor(?:e|ing)|continuing"
     r"|(?:loading|reading) (?:the )?(?:last |saved )?(?:checkpoint|snapshot|state)"
+    r"|(?:loading|reading) (?:the |a )?(?:\w{1,20} )?(?:model|weights)"
     r"|(?:checkpoint|snapshot|state|restart) file)\b",
     re.IGNORECASE,
 )

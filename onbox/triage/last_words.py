@@ -31,7 +31,7 @@ from onbox.triage.reading.success import is_success, is_test_case, is_test_repor
 from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.demands import MEANT, asks_for_setting
 from onbox.triage.rules.files import class_of_file
-from onbox.triage.rules.rows import DEATH
+from onbox.triage.rules.rows import BUG, DEATH
 from onbox.triage.words import TROUBLE
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ _NOTHING_WRONG = lazy(
     r"|^(?:reads|records|rows|samples|sequences|bases|pairs|variants|sites|items|files)\b[^:]{0,60}: [\d,.]{1,20}$"
     r"|(?:\b(?-i:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)[ :=]{1,3}\d{1,9}[,;"
     r"| ]{1,4}){2}"  # how many of each level
+    r"|^\W{0,3}(?:mean|median|average|avg|std|min|max)\b[^:=]{0,60}[:=]\s?-?[\d.,]{1,24}(?:e[-+]?\d{1,3})?\s?%?\W{0,3}$"
     r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
     re.IGNORECASE,
 )
@@ -140,6 +141,7 @@ _CODE = lazy(
     r"(?<![\d:.,-])(-?\d{1,3})\W{0,3}$",
     re.IGNORECASE,
 )
+_SENT = lazy(r"\+{1,3} (?:sudo )?p?kill\b")
 HIGHEST_CODE = 255
 SIGNALLED = 128  # what a shell adds to the number of the signal
 _OF_CODE = {
@@ -214,6 +216,11 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
     points = bool(_POINTS_ELSEWHERE.search(death.text))
     if not points and (death.row.explains > DEATH or death.trace is not None):
         return None
+    if points and death.trace is None:
+        earlier = (one for one in reversed(attempt.faults) if one.number < death.number and one.row.explains >= BUG)
+        told = next((one for one in earlier if one.severity > WEAK and not one.handled), None)
+        if told is not None:
+            return told
     was_killed = death.row.failure_class == "host_oom"  # whatever it asked its reader to choose
     near = [line for line in reversed(tail) if line.number < death.number or points]
     for line in [line for line in near if line.number != death.number][:LOOKED_AT]:
@@ -325,6 +332,7 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
         said.level not in ("INFO", "DEBUG")
         and not going_on.MEANT.search(said.text)
         and (of_code := _by_code(line, attempt))
+        and not _was_sent(line, tail)
     ):
         return of_code
     if harmless or not (_complains(said, line.text) or (is_last and _ends_in_loss(said, line.text))):
@@ -399,6 +407,11 @@ def _complains(said: LogMessage, text: str) -> bool:
     if said.level in ("FATAL", "CRITICAL"):
         return not is_harmless(said.text, text)
     return bool(_SAYS_ERROR.search(said.text)) and not is_harmless(said.text, text)
+
+
+def _was_sent(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether the shell shows right above that the script itself ended what the line tells the code of."""
+    return any(0 < line.number - other.number <= LOOKED_AT and _SENT.match(other.text) for other in tail)
 
 
 def _by_code(line: SeenLine, attempt: LogAttempt) -> Fault | None:

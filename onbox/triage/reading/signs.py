@@ -235,6 +235,7 @@ HOUSEKEEPING = lazy(
     r"(?:\bcgroup|\brmdir|\bunlock|common_file_write|energy|jobacct|\bx11\b|pidfile)"
     r"|\b(?:failed|unable|could not|cannot) (?:to )?(?:send|upload|report|submit) (?:\w{1,20} )?"
     r"(?:usage|telemetry|analytics)\b"  # what a tool wants to tell its makers
+    r"|^error: (?:test failed, to rerun pass|[1-9]\d{0,8} targets? failed)\b"  # of Cargo, behind what failed
     r"|^\*{3} Check failure stack trace|^PC: @ |^\s{1,8}@\s{1,8}0x[0-9a-f]{4,20}\s",  # of glog
     re.IGNORECASE,
 )

@@ -122,7 +122,8 @@ TESTS_OK = lazy(
     r"^All tests successful\.|^OK(?: \([\w=, ]{1,80}\))?$|^100% tests passed\b"
     r"|^\[\s{0,4}PASSED\s{0,4}\] \d+ tests?|^test result: ok\b"
     r"|^Tests?(?: Suites)?:\s{1,10}\d+ passed\b|^\s{0,8}\d+ passing\b"
-    r"|^# fail\s{1,8}0$"  # of TAP
+    r"|^(?:#|\u2139) fail\s{1,8}0$"  # of TAP, of Node
+    r"|^\d{1,9} (?:runs|tests), \d{1,9} assertions, 0 failures, 0 errors\b"  # of Ruby
     r"|^ok\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b"
 )
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")

@@ -359,7 +359,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|^test result: FAILED\b|^\[\s{0,4}FAILED\s{0,4}\] \d{1,9} tests?\b"
         r"|^=+ (?:\d+ \w{1,40}, ){0,6}[1-9]\d{0,8} (?:failed|errors?)\b.{0,80} in [\d.]+s"
         r"|^Tests?(?: Suites)?:\s{1,10}[1-9]\d{0,8} failed\b|^\s{0,8}[1-9]\d{0,8} failing\b"
-        r"|\b[1-9]\d{0,8} tests? failed out of \d|^# fail\s{1,8}[1-9]\d{0,8}$",
+        r"|\b[1-9]\d{0,8} tests? failed out of \d|^(?:#|\u2139) fail\s{1,8}[1-9]\d{0,8}$",
         "go test, unittest, pytest, cargo, Google Test, CTest, Jest, Mocha, TAP",
         "FAILED (failures=2, errors=1)",
     ),

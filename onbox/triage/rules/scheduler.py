@@ -104,13 +104,14 @@ PEOPLE: tuple[RuleRow, ...] = (
         "interrupted",
         "user_interrupt",
         ASKED,
-        "keyboardinterrupt|interruptexception|aborted!|sigint|ctrl|interrupt|^c|signal|exit",
+        "keyboardinterrupt|interruptexception|aborted!|sigint|ctrl|interrupt|^c|signal|exit|user request",
         r"KeyboardInterrupt\b(?!.{0,30}to stop)|\bInterruptException\b|(?:received|got|caught|sending|signal|by"
         r"|on)\b.{0,30}\bSIGINT\b|\^C\s{0,8}(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)"
         r"|(?:pressed|received"
         r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|(?<!defined )signal 2\b"
         r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?|^interrupted[,;:.]\s"
-        r"|interrupted by (?:user|signal 2|keyboard)|detected keyboardinterrupt|aborted!$"
+        r"|\bterminating processes on user request\b|interrupted by (?:user|signal 2|keyboard)"
+        r"|detected keyboardinterrupt|aborted!$"
         r"|^make.{0,60}\b(?:interrupt|error 130)$|ctrl ?\+ ?c (?:was )?(?:pressed|received|detected|caught)"
         r"|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt"
         r"|\b(?:interrupt|INT|SIGINT) signal (?:was )?(?:received|caught|detected)"

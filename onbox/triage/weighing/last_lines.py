@@ -40,6 +40,10 @@ _OF_WHO_STARTED = lazy(
     r"|\bqueue (?:is )?empty\b"
     r"|^\W*(?:[a-z]+ ){0,2}(?:finished|done|ended|completed?) (?:in|after) (?:\d[\d.:]*\s?[a-z]{0,7}\s?){1,3}\W*$"
 )
+# What a script does in any case, behind its work.
+_HOUSEWORK = lazy(
+    r"(?i)\W{0,4}(?:upload|clean|sync|copy|remov|archiv|compress|notify|send|push)\w{0,4}ing\b.{0,40}\b(?:done|ok)\W{0,3}$"
+)
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
 _MESSAGE_LINES = 6  # that the message of an exception may go on for
@@ -99,7 +103,7 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
         return False
     if closing_outcome(scene.record) is not Outcome.MADE or _WHOLE_FAILED.search(fault.text):
         return False
-    if _is_told_by_another(last, fault, scene):
+    if _is_told_by_another(last, fault, scene) or _HOUSEWORK.match(message(last.text).text):
         return False
     if not names_result(last.text) and _tells_of_its_code(fault, scene):
         return False

@@ -48,6 +48,7 @@ _AT_WORK = lazy(
 )
 _FILE = r"[\w./+-]{0,200}\w\.[A-Za-z][A-Za-z0-9]{1,8}\b"
 _NAMES_A_FILE = lazy(rf"(?<![\w./+-]){_FILE}")
+_OF_A_LISTING = lazy(r"total \d{1,12}$")  # of `ls -l`
 _FIGURE_OR_FILE = lazy(rf"\d|(?<![\w./+-]){_FILE}")
 _SUMS_UP = lazy(
     r"^\W{0,4}(?:\w{1,20}\W{1,3}){0,2}?(?:mean|average|avg|total|sum|median|overall|best|final|result|summary|score)s?\b"
@@ -142,6 +143,8 @@ def is_result(text: str, *, sure: bool) -> bool:
     """Whether a line tells what came out, as the last one of a program does. sure: only what sums up or was saved; else
     any line that holds a figure or a file, and neither begins a work nor counts a loop.
     """
+    if _OF_A_LISTING.match(text):
+        return False
     of_the_best = _OF_THE_BEST.match(text)  # `best: trial 7 with val_loss 0.18` counts no loop
     if (_AT_WORK.search(text) and not of_the_best) or is_farewell(text) or signs.FAILED.search(text):
         return False
@@ -156,7 +159,7 @@ def names_a_file(text: str) -> bool:
 
 def is_figure(text: str) -> bool:
     """Whether a line gives a figure a name, and says no more."""
-    return bool(_FIGURE.match(text)) and not _AT_WORK.search(text)
+    return bool(_FIGURE.match(text)) and not _AT_WORK.search(text) and not _OF_A_LISTING.match(text)
 
 
 def same_form(one: str, other: str) -> bool:

@@ -142,7 +142,7 @@ def first_line(fault: Fault) -> int:
 
 
 def _around(fault: Fault, scene: Scene) -> Around:
-    tail, first = scene.record.tail, first_line(fault)
+    tail, first = [line for line in scene.record.tail if not line.text.startswith("+ ")], first_line(fault)
     above = printed(line for line in tail if line.number < first)
     return Around(above, printed(line for line in tail if line.number > fault.number))
 
