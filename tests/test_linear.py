@@ -38,6 +38,7 @@ def slow(one: Shipped) -> Pumped | None:
     return worst if far.growth >= FAR_LIMIT else None
 
 
+@pytest.mark.long
 def test_every_pattern_takes_linear_time() -> None:
     found = [(one.place, worst.lead, worst.unit, one.pattern) for one in shipped() if (worst := slow(one))]
     assert not found
