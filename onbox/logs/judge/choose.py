@@ -173,7 +173,8 @@ def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) ->
         return left <= 1
     stride = ending.stride(pick.counter.key)
     near = progress.current >= min(NEAR_THE_END * progress.exact_max, STRIDES * stride)
-    return near and left <= stride
+    from_zero = left == stride and pick.counter.minimum == 0  # told each fifth time, `15` is the last of 20
+    return (near or from_zero) and left <= stride
 
 
 def _declared(track: Track) -> int | None:

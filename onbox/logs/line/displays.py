@@ -42,6 +42,10 @@ _WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
 _FRACTION_INSIDE = lazy(r"(?<![\w./-])\d{1,9} ?/ ?\d{1,9}(?![\w./-])")
 # What was measured, in front of a bar: `loss: 0.28 test_accuracy: 91.4%: `
 METRICS = lazy(r"(?<![\w@/])[A-Za-z][\w@/]{0,40}(?:\s?[:=]\s{0,4}|\s)[-+]?\d{1,9}(?:\.\d{1,9}%?|%)[:,;]?")
+_OF_A_SELECTION = lazy(  # `146 of 220 lines kept`
+    r"\s(?:were |are )?(?:kept|dropped|removed|discarded|retained|rejected|filtered|matched|unique|duplicated?"
+    r"|missing|lost)\b"
+)
 _MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 
 
@@ -197,7 +201,7 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
         return False
     if shape.id in ("bar", "done-of") and match.string.lstrip()[:1] == "|" == match.string.rstrip()[-1:]:
         return False  # a row of a table: `| train-7b   PENDING   0/8   -   3/11 |`
-    if shape.id == "fraction-unit" and label.endswith("="):
+    if shape.id == "fraction-unit" and (label.endswith("=") or _OF_A_SELECTION.match(match.string, match.end())):
         return False  # `beta=1/4 ticks=500`
     if shape.id == "fraction-percent" and _OF_SOMETHING.match(match.string, match.end()):
         return False  # `11/25584 files (0.0% non-contiguous)`
