@@ -11,6 +11,7 @@ import re
 _ENDS = re.compile(rb"[\r\n\x08]+")
 _ENDERS = (b"\n", b"\r", b"\b")
 _NUMBERS = re.compile(rb"\d+")
+LINES = 40  # before it
 _PARTS = re.compile(rb"(\d+|[ \t]+)")
 
 
@@ -53,10 +54,11 @@ def _without_last_number(growing: bytes) -> bytes:
     return bare.rstrip(b"0123456789.,") if bare[-1:].isdigit() else growing
 
 
-def grows_like_the_last(text: bytes) -> bool:
-    """Whether the unended last line begins as the line before it does."""
+def grows_like_another(text: bytes) -> bool:
+    """Whether the unended last line begins as one of the lines before it does."""
     whole = whole_part(text)
-    return bool(_rest(text[len(whole) :], _ENDS.split(whole.rstrip(b"\r\n\b"))[-1]))
+    growing = text[len(whole) :]
+    return bool(growing.strip()) and any(_rest(growing, before) for before in _ENDS.split(whole)[-LINES:])
 
 
 def _rest(growing: bytes, before: bytes) -> bytes | None:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.again import has_letters
-from onbox.logs.cut_end import completed, grows_like_the_last, whole_part
+from onbox.logs.cut_end import completed, grows_like_another, whole_part
 from onbox.logs.judge.announced import beginning_of
 from onbox.logs.judge.choose import choose
 from onbox.logs.judge.closing import TAIL_BYTES, ClosingLines
@@ -209,7 +209,7 @@ class ProgressReader:
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
         end = self._at_end(self.settings)
-        tail = whole_part(self._tail) if grows_like_the_last(self._tail) else self._tail
+        tail = whole_part(self._tail) if grows_like_another(self._tail) else self._tail
         tail, beginning = end._bare(tail), end._bare(self._beginning)  # noqa: SLF001 - its own
         progress = choose(end._track, self.settings.max, ClosingLines(tail), beginning)  # noqa: SLF001 - as above
         return progress._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - as above

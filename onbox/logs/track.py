@@ -15,6 +15,7 @@ from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_PART, turn_of
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
+from onbox.logs.line.words import LONE_UNITS
 from onbox.logs.loops import names_repetition
 from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.model.lines import message
@@ -383,7 +384,8 @@ class Track:
         if grows:
             maximum = None
         last = old.minimum == sight.current == 0  # `2/3` is the last one from 0 on
-        full = old.maximum is not None and old.current + last >= old.maximum == sight.maximum
+        same = old.maximum == sight.maximum or sight.unit not in LONE_UNITS  # each file has pages of its own
+        full = old.maximum is not None and old.current + last >= old.maximum and same and sight.maximum is not None
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
             min(old.minimum, sight.current), old.advances + (sight.current > old.current),

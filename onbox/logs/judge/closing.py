@@ -57,7 +57,10 @@ _OF_THE_LOOP = lazy(
     r"|cuda|mem\w*|load\w*|batch\w*|seed|size|round|gen|generations?|episode\w*|best|new|start\w*|using|pid|port|so far"
     r"|current\w*|temp\w*)(?![a-z])"
 )
-_STORES = lazy(r"(?i)^\W*(?:sav|writ|export|stor)(?:ing|ed|en)\b.{0,80}\w\.[a-z]\w{1,5}\W*$|^\s*(?:\[,\d\]\s*){1,12}$")
+_STORES = lazy(
+    r"(?i)^\W*(?:sav|writ|export|stor)(?:ing|ed|en)\b.{0,80}\w\.[a-z]\w{1,5}\W*$|^\s*(?:\[,\d\]\s*){1,12}$"
+    r"|^\W*[\w./-]{1,80}\.[a-z]\w{1,5} (?:was )?(?:written|saved|created|exported)\b"
+)
 _OF_THE_BEST = lazy(r"(?i)^\W*(?:best|final|overall)\b")
 _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")

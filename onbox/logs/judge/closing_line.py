@@ -57,6 +57,8 @@ _CLOSING = lazy(
     r"|\b(?:tiempo|tempo|temps) total\w*\b|\bgesamt(?:zeit|dauer)\b|总(?:共)?(?:耗时|用时)|\bqueue (?:is )?empty\b"
     r"|\((?:finished|completed?|done|success\w*)\)\W*$|^\W*(?-i:CONVERGENCE): (?-i:[A-Z])|^=+ [\w ]{1,40} summary =+$"
     r"|^(?:s )?(?:un)?satisfiable$|^c exit [12]0$"  # of a SAT solver
+    r"|^\W*(?!load|read|sav|writ|init|warm|eval|valid|cach|compil|download|prepar|test|import|fetch|scan)[a-z]{3,14}ing"
+    r" (?:is |was )?done\b"
     r"|^\W*peak (?:\w{2,8} )?mem(?:ory)? (?:consumption|usage|used|allocated)\b|\breal time: \d.{0,20}\bcpu\b"
     r"|^\W*[a-z]{2,12} done: \d|^\W*(?:pass|scan|check) completed\b|^progress=end$"
     r"|^\W*(?:mean|average)\W{1,3}\d[\d.]{0,12}\W{1,4}(?:std|sd|stdev)\b"

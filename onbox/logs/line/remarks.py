@@ -100,6 +100,7 @@ ENDED = lazy(
     r"|iteration|round))(?!.{0,40}\d ?/ ?\d)"
     r"|\bstopp?(?:ing|ed)[ _]early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))"
     r"|\d epochs completed in|\bover (?:all )?\d{1,6} (?:seeds|folds|runs|repeats|repetitions|splits)\W*$"
+    r"|\bstop[ _]reason\b"
     r"|\bto-chk=0/\d+\)"  # of rsync: nothing is left to be checked
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop"
     r"|\bfinal model saved"
