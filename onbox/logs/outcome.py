@@ -56,6 +56,7 @@ _LOST = lazy(
     r"|walk(?:s|ed|ing)? away|(?:end|stop)(?:s|ing)? here|not enough|enough is enough|last (?:try|time|attempt|chance)"
     r"|too (?:many|few|much|little|late|small|large|big|short|long)"
     r"|out of (?:tries|attempts|retries|luck|patience|options|ideas|budget|time|memory|space|room)"
+    r"|(?:upload|sav|writ|export|publish|push|copy|send)\w{0,3}ing nothing"
     r"|nothing to (?!(?:be )?done?\b|commit|update)\w+"
     r"|no (?:longer possible|way (?:on|forward|out|to)|further)|cannot|can't|could(?: not|n't)|(?:un|not )able to"
     r"|[1-9]\d{0,5} errors?|(?:status|code|rc|exit(?:ed with)?)\W{1,3}[1-9]\d{0,2}(?![.,]?\d| ?(?:m?s|secs?|seconds"

@@ -57,6 +57,7 @@ _FRAME = lazy(r"\s{2,}at \S")  # of Java, Node or .NET
 TRACKER = lazy(
     r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W|\bgit root error\b", re.IGNORECASE
 )
+_OF_A_TRIAL = lazy(r"\bTrial \d{1,9} failed with parameters: ")  # Optuna
 # A tracker's own log of what it does: its troubles end no run.
 TRACKERS_LOG = lazy(r"\s[\w-]{1,40}\s{0,8}:\d{1,9} \[\w{1,60}\.py:\w{1,60}\(\):\d{1,6}\]")
 _SHARED_MEMORY = lazy(
@@ -135,8 +136,8 @@ _BROKEN = lazy(
 )
 NEARLY_ASKED = 5
 _RESUMES = lazy(r"\b(?:resum|restor)\w{1,8}\b.{0,40}\b(?:from|at|state|step|epoch|checkpoint)\b", re.IGNORECASE)
-_SAVED_FILE = lazy(r"\.(?:ckpt|pth?|safetensors|distcp|gguf)\b|checkpoint|\bmodel state", re.IGNORECASE)
-_DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
+_SAVED_FILE = lazy(r"\brestart file|\.(?:ckpt|pth?|safetensors|distcp|gguf)\b|checkpoint|\bmodel state", re.IGNORECASE)
+DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
 _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool], str], ...] = (
     (
@@ -157,12 +158,12 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "no-card",
     ),
     (
-        _DAMAGED,
+        DAMAGED,
         (),
         lambda trace: trace.mentions(CHECKPOINT_READ, last=5) and not trace.mentions(DATA_READ, last=3),
         "checkpoint-damaged",
     ),
-    (_DAMAGED, (), lambda trace: trace.follows(_RESUMES), "checkpoint-damaged"),
+    (DAMAGED, (), lambda trace: trace.follows(_RESUMES), "checkpoint-damaged"),
     (("exception",), ("OSError", "EOFError"), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
     (
         ("exception",),
@@ -264,6 +265,8 @@ def _is_none_of_its(row: RuleRow, text: str, named: tuple[str, str] | None, trac
     """Whether a line tells of nothing that the run itself met: a tracker's own trouble, a check that is meant to fail,
     a request of somebody else.
     """
+    if trace is not None and trace.follows(_OF_A_TRIAL) and not trace.ends_program:
+        return True  # the study counts it as failed, and goes on
     if trace is not None and (trace.ignored or trace.is_of_tracker or trace.follows(TRACKERS_LOG)):
         return True
     if any(sign.search(text) for sign in (signs.ARGUMENT_TAKEN, signs.CONFIGURE_CHECK, signs.HOUSEKEEPING)):
@@ -327,7 +330,7 @@ def _is_of_shapes(sentence: str) -> bool:
 def _by_sentence(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
     name = named[0].rsplit(".", 1)[-1] if named else ""
     sentence = named[1] if named else said
-    if row.id in _DAMAGED and row.failure_class == "data_error" and _SAVED_FILE.search(sentence):
+    if row.id in DAMAGED and row.failure_class == "data_error" and _SAVED_FILE.search(sentence):
         return BY_ID["checkpoint-damaged"]
     if row.explains == REASON and name in _OF_PROGRAMS:  # which speaks of a setting for such an end
         row = BY_ID["exception"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 from math import isfinite
 from statistics import median
@@ -170,14 +171,17 @@ def _only_one_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault |
     none in the newest.
     """
     shown = [(number, text, figures) for number, text in lines if (figures := _measures(text))]
-    newest = [item for item in shown if item[2].keys() == shown[-1][2].keys()]
+    times = Counter(tuple(figures) for _, _, figures in shown)  # what is said once behind the loop is none of its lines
+    names_of_loop = next((tuple(one) for _, _, one in reversed(shown) if times[tuple(one)] > LOST_STEPS), ())
+    newest = [item for item in shown if tuple(item[2]) == names_of_loop]
     last = [figures for _, _, figures in newest[-LOST_STEPS:]]
     names = last[0] if last else {}
     moving = [name for name in names if _is_lost(last[-1][name]) or len({one[name] for one in last}) > 1]
     if len(moving) != 1:
         return None
     lost = [_is_lost(figures[moving[0]]) for _, _, figures in newest]
-    if len(newest) <= LOST_STEPS + LOST_NAMES or not all(lost[-LOST_STEPS:]) or any(lost[:LOST_NAMES]):
+    first = 1 if len(newest) > 2 * LOST_STEPS else LOST_NAMES
+    if len(newest) <= LOST_STEPS + LOST_NAMES or not all(lost[-LOST_STEPS:]) or any(lost[:first]):
         return None
     number, text, _ = newest[lost.index(True)]
     return Fault(LOST, number, text, LOGGED, attempt.progress)

@@ -34,7 +34,7 @@ PROGRESS = lazy(
 )
 _SWITCH = lazy(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[01]\b(?!\.)")  # an environment variable that is on or off
 NOT_PROGRESS = lazy(
-    r"traceback|\bfile \"|abort|crash|unsuccessful|backing off|giv(?:ing|en) up"
+    r"^\W{0,4}skipp(?:ing|ed)\b|traceback|\bfile \"|abort|crash|unsuccessful|backing off|giv(?:ing|en) up"
     r"|\bfail(?:ed|ure|ing)?\b(?!\D{0,3}0\b)|\bexit(?!o)|\bdying|emergency"
     r"|\bkill(?:ed|ing)\b|terminat|interrupt|\bretr(?:y|ies|ying)\b|(?<!\d )(?:sav(?:ed|ing)|writ(?:ten|ing))\b|"
     r"\bwait(?:ing)?\b|heartbeat|still alive|keep-?alive|sleep|resum|restor|restart|preempt|cancel"

@@ -247,8 +247,9 @@ DATA: tuple[RuleRow, ...] = (
         "corrupt|datalosserror|data_loss|truncated|parquet|arrow|tokenizing data|malformed|damaged"
         "|jsondecodeerror|unicodedecodeerror|unparsable"
         "|hdf|unreadable|empty|bad|broken|missing|thrift|checksum|datasetgeneration|hash mismatch"
-        "|parsererror|arrowinvalid|nonmatching",
-        r"corrupted record|\bCorrupt\w{0,24}(?:Error|Exception)\b|\b(?:empty|broken|bad|unreadable"
+        "|parsererror|arrowinvalid|nonmatching|in json at position|end of json input",
+        r"SyntaxError: .{1,80} (?:in JSON at position \d|of JSON input)|corrupted record|\bCorrupt\w{0,24}(?:Error"
+        r"|Exception)\b|\b(?:empty|broken|bad|unreadable"
         r"|invalid) (?:annotation|label|sample|record|shard"
         r"|example|image|audio)s?(?: file)?\b|DataLossError|DATA_LOSS|parquet magic bytes"
         r"|parquet file size is 0|couldn't deserialize thrift|ArrowInvalid(?!.{0,80}(?:could not convert"

@@ -43,6 +43,7 @@ _OF_WHO_STARTED = lazy(
 # What a script does in any case, behind its work.
 _HOUSEWORK = lazy(
     r"(?i)\W{0,4}(?:upload|clean|sync|copy|remov|archiv|compress|notify|send|push)\w{0,4}ing\b.{0,40}\b(?:done|ok)\W{0,3}$"
+    r"|\W{0,4}(?:job )?script (?:is )?(?:finished|done|ended)\W{0,3}$"
 )
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")

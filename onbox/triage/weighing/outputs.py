@@ -51,14 +51,18 @@ _NAMES_A_FILE = lazy(rf"(?<![\w./+-]){_FILE}")
 _OF_A_LISTING = lazy(r"total \d{1,12}$")  # of `ls -l`
 _FIGURE_OR_FILE = lazy(rf"\d|(?<![\w./+-]){_FILE}")
 _SUMS_UP = lazy(
-    r"^\W{0,4}(?:\w{1,20}\W{1,3}){0,2}?(?:mean|average|avg|total|sum|median|overall|best|final|result|summary|score)s?\b"
+    r"^\W{0,4}(?:\w{1,20}\W{1,3}){0,2}?(?:mean|average|avg|total|sum|median|overall|best|final|result|summary"
+    r"|score)s?\b"
     rf".{{0,120}}\d|^\W{{0,4}}(?:\w{{1,20}} )?(?:report|output|results?|table|plot)s?\W{{1,4}}(?:in |at |to )?{_FILE}",
     re.IGNORECASE,
 )
 _BAD_CODE = lazy(r"(?i)\b(?:rc|exit ?code|exit ?status)\s?[=:]\s?-?[1-9]\d{0,2}\b|\breturned [1-9]\d{0,2}\W{0,3}$")
 _OF_THE_BEST = lazy(r"^\W{0,4}(?:best|final|overall|winner)\b(?!.{0,40}\bso far\b).{0,80}\d", re.IGNORECASE)
 # A name and its figure, and no more.
-_FIGURE = lazy(r"^\W{0,4}[A-Za-z][\w ./()-]{0,40}?[:=\s]\s{0,8}[-+]?\d[\d.,e+-]{0,20}(?: ?\w{1,8}| ?%)?\W{0,2}$")
+_FIGURE = lazy(
+    r"^\W{0,4}[A-Za-z][\w ./()-]{0,40}?[:=\s]\s{0,8}[-+]?\d[\d.,e+-]{0,20}"
+    r"(?: (?:\+-|\+/-|\u00b1) [\d.]{1,20})?(?: ?\w{1,8}| ?%)?\W{0,2}$"
+)
 _WORDS = lazy(r"\S+")
 _DIGITS = lazy(r"\d+")
 _BAR = lazy(SHOWS_BAR)

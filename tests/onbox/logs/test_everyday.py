@@ -30,6 +30,19 @@ def bar(name: str, most: int) -> str:
 
 # (log, current, exact maximum)
 COUNTS: dict[str, tuple[str, float | None, int | None]] = {
+    "of how many in brackets, behind what was found": (
+        "".join(f"contig_{at:05}  hits={at * 7 % 39}  ({at} of 260)\n" for at in range(1, 145)),
+        144,
+        260,
+    ),
+    "pages of one of several files": (
+        "Opening a.pdf\n"
+        + lines("  OCR page #/84 conf=98.0", *range(1, 85))
+        + "Opening b.pdf\n"
+        + lines("  OCR page #/212 conf=98.0", *range(1, 132)),
+        131,
+        None,
+    ),
     "things of batches that are numbered": (
         "".join(f"batch {at}: {100 * at} of 8123 users done\n" for at in range(1, 16)),
         1500,
