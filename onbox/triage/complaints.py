@@ -15,14 +15,7 @@ from onbox.regex import lazy
 from onbox.triage.last_words import INFORMED, is_harmless, without_warnings
 from onbox.triage.meaning import ENOUGH, SURE, meaning_of, row_of, without_none
 from onbox.triage.reading.going_on import is_handled
-from onbox.triage.reading.match import (
-    BAD_LEVELS,
-    BY_ID,
-    REMARK_LEVELS,
-    VAGUE_ROWS,
-    WORK_LEVELS,
-    match_row,
-)
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, VAGUE_ROWS, WORK_LEVELS, match_row
 from onbox.triage.reading.paragraphs import paragraphs
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.reading.signs import HOUSEKEEPING

@@ -67,7 +67,7 @@ _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?
 _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
 _TALLY = lazy(r"(?i)\b\d+ passed\b.{0,40}\bin \d")  # of tests: that some failed is what came out
 # Behind `real`, which tells it all; and what make says of where it was.
-_TIMES = lazy(r"(?:user|sys)\s+\d+m[\d.]+s$|g?make(?:\[\d{1,4}\])?: (?:Leav|Enter)ing directory ")
+_ASIDES = lazy(r"(?:user|sys)\s+\d+m[\d.]+s$|g?make(?:\[\d{1,4}\])?: (?:Leav|Enter)ing directory ")
 _ITEM_ENDED = lazy(
     r"(?i)(?:^\W*|\] )[a-z]{3,20} #?(\d{1,9})\W{1,3}(?:(?:is|was|has) )?"
     r"(?:finished|pruned|done|completed?|failed|ended)(?![a-z])"
@@ -89,7 +89,7 @@ class ClosingLines:
     def _lines(self) -> list[str]:
         parts = _BREAKS.split(self.tail)[len(self.tail) >= TAIL_BYTES :]  # the first one may be cut
         lines = [readable(part[:500]).rstrip() for part in parts]
-        return [line for line in lines if line.strip() and not _TIMES.match(line)]
+        return [line for line in lines if line.strip() and not _ASIDES.match(line)]
 
     @cached_property
     def rising(self) -> Rising | None:

@@ -80,7 +80,7 @@ def _estimated(counters: list[Counter]) -> list[Counter]:
     )
     if len(bars) < ESTIMATES or not goes_on or any(one.resets or one.current >= (one.maximum or 0) for one in bars):
         return counters
-    return [one for one in counters if one not in bars[:-1] and one != bars[-1]] + [bars[-1]._replace(maximum=None)]
+    return [*(one for one in counters if one not in bars), bars[-1]._replace(maximum=None)]
 
 
 def _around(counters: list[Counter]) -> list[Counter]:

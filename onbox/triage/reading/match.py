@@ -137,7 +137,7 @@ _BROKEN = lazy(
 NEARLY_ASKED = 5
 _RESUMES = lazy(r"\b(?:resum|restor)\w{1,8}\b.{0,40}\b(?:from|at|state|step|epoch|checkpoint)\b", re.IGNORECASE)
 _SAVED_FILE = lazy(r"\brestart file|\.(?:ckpt|pth?|safetensors|distcp|gguf)\b|checkpoint|\bmodel state", re.IGNORECASE)
-DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
+_DAMAGED = ("archive-damaged", "record-damaged", "checkpoint-damaged")
 # (rules, names of exceptions or none for any, what the traceback is about, the rule that is meant then)
 _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool], str], ...] = (
     (
@@ -158,12 +158,12 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "no-card",
     ),
     (
-        DAMAGED,
+        _DAMAGED,
         (),
         lambda trace: trace.mentions(CHECKPOINT_READ, last=5) and not trace.mentions(DATA_READ, last=3),
         "checkpoint-damaged",
     ),
-    (DAMAGED, (), lambda trace: trace.follows(_RESUMES), "checkpoint-damaged"),
+    (_DAMAGED, (), lambda trace: trace.follows(_RESUMES), "checkpoint-damaged"),
     (("exception",), ("OSError", "EOFError"), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
     (
         ("exception",),
@@ -330,7 +330,7 @@ def _is_of_shapes(sentence: str) -> bool:
 def _by_sentence(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
     name = named[0].rsplit(".", 1)[-1] if named else ""
     sentence = named[1] if named else said
-    if row.id in DAMAGED and row.failure_class == "data_error" and _SAVED_FILE.search(sentence):
+    if row.id in _DAMAGED and row.failure_class == "data_error" and _SAVED_FILE.search(sentence):
         return BY_ID["checkpoint-damaged"]
     if row.explains == REASON and name in _OF_PROGRAMS:  # which speaks of a setting for such an end
         row = BY_ID["exception"]

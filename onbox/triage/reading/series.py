@@ -189,8 +189,7 @@ def _only_one_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault |
 
 def _measures(text: str) -> dict[str, str]:
     """The figures of training that a line shows, by name, without those that only tell where it is and how fast."""
-    told = dict(_NAMED.findall(text)) if not _AT_TIMES.search(text) else {}
-    return {name: value for name, value in told.items() if not _WHERE.fullmatch(name)}
+    return {} if _AT_TIMES.search(text) else _named_figures(text)
 
 
 def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
