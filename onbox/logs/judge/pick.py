@@ -107,7 +107,9 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         counters = [counter for counter in counters if not _is_share(counter)]
     loops = outermost(counters)
     if loops is not None:
-        return Pick(loops[0], loops[0].maximum, loops[1])
+        told = track.maxima.get(loops[0].unit)  # `"trial": 6, "n_trials": 12`
+        told = told if told is not None and told >= loops[0].current else None
+        return Pick(loops[0], loops[0].maximum if loops[0].maximum is not None else told, loops[1])
     counters = [counter for counter in counters if counter.kind != "outer"]
     epochs = [counter for counter in counters if counter.unit == "epoch"]
     others = [counter for counter in counters if counter.unit != "epoch"]
