@@ -16,7 +16,10 @@ _FORMS = (
     rf"(?i){_PERCENT}\s*(?:done|complete|completed|finished|of the|tests? passed)(?![a-z])",
     rf"^\s*[\d,]+\s+{_PERCENT}\s+[\d.]+[kMG]?B/s",
     rf"\.{{10}} [. ]{{1,80}} {_PERCENT}",
-    rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b[^%\d]{{0,40}}{_PERCENT}",
+    (
+        rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b"
+        rf"(?![^%\d]{{0,40}}\b(?:acc|err|loss|score|precision|recall|rate))[^%\d]{{0,40}}{_PERCENT}"
+    ),
     rf"\s\[\s*{_PERCENT}\]$",
     rf"^\W*[a-z]{{3,18}}ing(?: [a-z]{{1,20}}){{0,3}}\s?(?:\.{{2,5}}|…)\s{{0,4}}{_PERCENT}",
 )

@@ -257,3 +257,8 @@ def test_each_word_that_counts_is_read(word: str) -> None:
     for told in (word, word.capitalize()):
         log = "".join(f"{told} {at}: x=0.{at}\n" for at in range(1, 9))
         assert read_progress(log.encode()).current == 8, told
+
+
+@pytest.mark.parametrize(("line", "percent"), [("Training: 12%", 12), ("training accuracy: 91%", None)])
+def test_a_share_that_was_measured_is_no_progress(line: str, percent: float | None) -> None:
+    assert read_progress(f"{line}\n".encode()).percent == percent
