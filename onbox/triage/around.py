@@ -60,8 +60,10 @@ class _Told(NamedTuple):
 
 
 def reads_state(cause: Fault, tail: tuple[SeenLine, ...]) -> bool:
-    """Whether the program said right before that it takes up what it had saved: what it cannot read then is no data."""
-    near = (line.text for line in tail if 0 < cause.number - line.number <= ANNOUNCED)
+    """Whether the program said there or right before that it takes up what it had saved: what it cannot read then is no
+    data.
+    """
+    near = (line.text for line in tail if 0 <= cause.number - line.number <= ANNOUNCED)
     return any(_TAKES_UP.search(text) and not SMALL_TOOL.match(text) for text in near)
 
 
