@@ -100,7 +100,8 @@ ENDED = lazy(
     r"|iteration|round))(?!.{0,40}\d ?/ ?\d)"
     r"|\bstopp?(?:ing|ed)[ _]early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d))"
     r"|\d epochs completed in|\bover (?:all )?\d{1,6} (?:seeds|folds|runs|repeats|repetitions|splits)\W*$"
-    r"|\bstop[ _]reason\b"
+    r"|\bstop[ _]reason\b|\bthis progress looks :\)"
+    r"|\"(?:msg|message)\": ?\"(?:\w{2,12} )?(?:complete|completed|finished|all done)\""
     r"|\bto-chk=0/\d+\)"  # of rsync: nothing is left to be checked
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop"
     r"|\bfinal model saved"
@@ -159,7 +160,7 @@ _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("le
 _TURN_WORDS = (
     "best ", "best_", "copied", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "exceeded", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
-    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "rc=", "return code", "signal", "assertion", "abort", "solved", "terminat", "convergen", "patience", "konvergenz", "parada ", "arrêt ", "vorzeitig ", "state:", "loss is", "over ", "to-chk=0",
+    "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "rc=", "return code", "signal", "assertion", "abort", "solved", "terminat", "convergen", "patience", "konvergenz", "parada ", "arrêt ", "vorzeitig ", "state:", "loss is", "over ", "to-chk=0", "looks :)",
 )  # fmt: skip
 
 

@@ -87,6 +87,7 @@ EXHAUSTED = lazy(
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
     r"|(?:attempt|try|retry) (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b"
     # what was to come behind it: no piece of the same work
+    r"|^\W{0,4}(?:next|step|stage|job|rule|task)\b[^.:(]{0,40}[:(]\s?\w{0,20} ?\(?skipped\)?\W{0,3}$"
     r"|\bno \S{1,60}, \w{1,20} skipped\b|\bis not finite\b"
     r"|\bexit(?:ed|s)? (?:with )?(?:code |status |rc=?)?[1-9]\d{0,2}\W{1,3}skipp(?:ing|ed) (?!(?:it|this|that|the)\b)",
     re.IGNORECASE,

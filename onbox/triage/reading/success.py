@@ -129,7 +129,8 @@ TESTS_OK = lazy(
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
 _RAISED = lazy(r"^\s*(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")  # whatever it speaks of, nothing is done
 NOT_SUCCESS = lazy(
-    r"\bexit \W{0,2}\$|\bsuccess\w*\W{1,3}but\b|\bno (?:trials?|runs?|models?|jobs?|folds?|seeds?|tasks?)"
+    r"\bexit \W{0,2}\$|\b(?:upload|sync|archiv|clean|remov|copy)\w{0,4}ing\b.{0,30}\b(?:logs?|artifacts?|coverage"
+    r"|cache)\b|\bsuccess\w*\W{1,3}but\b|\bno (?:trials?|runs?|models?|jobs?|folds?|seeds?|tasks?)"
     r" (?:\w{2,5} ){0,2}(?:complet|finish|succe)|\b(?:if|when|once|unless|until)\b.{0,40}\bexit"
     r"|\b(?:rank|worker|child|thread|replica|pod|node|actor)s?\b.{0,20}\bexit(?:ed)?\b"
     r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"

@@ -42,7 +42,10 @@ _OF_WHO_STARTED = lazy(
 )
 # What a script does in any case, behind its work.
 _HOUSEWORK = lazy(
-    r"(?i)\W{0,4}(?:upload|clean|sync|copy|remov|archiv|compress|notify|send|push)\w{0,4}ing\b.{0,40}\b(?:done|ok)\W{0,3}$"
+    r"(?i)\W{0,4}(?:upload|clean|sync|copy|remov|archiv|compress|notify|send|push)\w{0,4}ing\b.{0,40}\b(?:done"
+    r"|ok)\W{0,3}$"
+    r"|\W{0,4}(?:artifacts?|logs?|coverage|junit|reports?) (?:\w{2,8} )?(?:uploaded|archived|copied|synced"
+    r"|pushed)\W{0,3}$"
     r"|\W{0,4}(?:job )?script (?:is )?(?:finished|done|ended)\W{0,3}$"
 )
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
@@ -74,7 +77,7 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
     if fault.row.explains <= ASKED + NEARLY_ASKED:  # who is asked to end saves what it has
         return False
     saved = scene.attempt.saved
-    if saved is None or signs.MIDWAY.search(saved.text):
+    if saved is None or signs.MIDWAY.search(saved.text) or _HOUSEWORK.match(message(saved.text).text):
         return False
     return saved.number > max(fault.number, scene.end - _SAVED_IN_LAST)
 
