@@ -1,6 +1,6 @@
 """How far a run is, read from its log's bytes as they come. Open this file first: bytes, lines, counters, choice.
 
-Fast on lines that show nothing: only those with a trace are looked at (see `traces.py`). Of bars that overwrite each
+Fast on lines that show nothing: only those with a trace are looked at (see `line/traces.py`). Of bars that overwrite each
 other, the last one is read.
 """
 
@@ -17,10 +17,10 @@ from onbox.logs.judge.announced import beginning_of
 from onbox.logs.judge.choose import choose
 from onbox.logs.judge.closing import TAIL_BYTES, ClosingLines
 from onbox.logs.line.percents import read_percent
+from onbox.logs.line.traces import FOLD, Traces
 from onbox.logs.links import Links
 from onbox.logs.model.carriers import Carried
 from onbox.logs.model.segments import HEAD_LINES
-from onbox.logs.traces import FOLD, Traces
 from onbox.logs.track import Track
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
