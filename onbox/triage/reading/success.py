@@ -10,6 +10,7 @@ import re
 from onbox.regex import lazy
 from onbox.triage.reading import languages, signs
 from onbox.triage.rules.python import FAILED_CASE
+from onbox.triage.words import HOUSEWORK
 
 FETCHED = lazy(r"\b(?:loading|downloading|fetching)\b.{0,60}\b100%", re.IGNORECASE)  # a part, never the work
 
@@ -129,8 +130,7 @@ TESTS_OK = lazy(
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
 _RAISED = lazy(r"^\s*(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")  # whatever it speaks of, nothing is done
 NOT_SUCCESS = lazy(
-    r"\bexit \W{0,2}\$|\b(?:upload|sync|archiv|clean|remov|copy)\w{0,4}ing\b.{0,30}\b(?:logs?|artifacts?|coverage"
-    r"|cache)\b|\bsuccess\w*\W{1,3}but\b|\bno (?:trials?|runs?|models?|jobs?|folds?|seeds?|tasks?)"
+    r"\bexit \W{0,2}\$|\bsuccess\w*\W{1,3}but\b|\bno (?:trials?|runs?|models?|jobs?|folds?|seeds?|tasks?)"
     r" (?:\w{2,5} ){0,2}(?:complet|finish|succe)|\b(?:if|when|once|unless|until)\b.{0,40}\bexit"
     r"|\b(?:rank|worker|child|thread|replica|pod|node|actor)s?\b.{0,20}\bexit(?:ed)?\b"
     r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
@@ -194,6 +194,8 @@ def is_success(text: str) -> bool:
     """Whether a program says that all of its work is done; "8/20 trials done" is not all."""
     if is_test_report(text) or SHUT_DOWN.search(text) or _tallies_all_good(text):
         return True
+    if HOUSEWORK.match(text):
+        return False
     if not (SUCCESS.search(text) or languages.says_done(text)) or any(one.search(text) for one in _NOT_ALL_DONE):
         return False
     count = PART_OF.search(text)

@@ -19,6 +19,7 @@ from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_result, n
 from onbox.triage.weighing.scene import SURVIVED_PROVEN
 from onbox.triage.weighing.unproven import is_bare
 from onbox.triage.weighing.went_on import is_complaint
+from onbox.triage.words import HOUSEWORK
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault, SeenLine
@@ -39,14 +40,6 @@ _OF_WHO_STARTED = lazy(
     r"(?i)^\W*(?:(?:job|script|run|batch|slurm) )?(?:finished|ended|done|complete\w*) (?:at|on)\b|\d\d:\d\d:\d\d"
     r"|\bqueue (?:is )?empty\b"
     r"|^\W*(?:[a-z]+ ){0,2}(?:finished|done|ended|completed?) (?:in|after) (?:\d[\d.:]*\s?[a-z]{0,7}\s?){1,3}\W*$"
-)
-# What a script does in any case, behind its work.
-_HOUSEWORK = lazy(
-    r"(?i)\W{0,4}(?:upload|clean|sync|copy|remov|archiv|compress|notify|send|push)\w{0,4}ing\b.{0,40}\b(?:done"
-    r"|ok)\W{0,3}$"
-    r"|\W{0,4}(?:artifacts?|logs?|coverage|junit|reports?) (?:\w{2,8} )?(?:uploaded|archived|copied|synced"
-    r"|pushed)\W{0,3}$"
-    r"|\W{0,4}(?:job )?script (?:is )?(?:finished|done|ended)\W{0,3}$"
 )
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
@@ -77,7 +70,7 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
     if fault.row.explains <= ASKED + NEARLY_ASKED:  # who is asked to end saves what it has
         return False
     saved = scene.attempt.saved
-    if saved is None or signs.MIDWAY.search(saved.text) or _HOUSEWORK.match(message(saved.text).text):
+    if saved is None or signs.MIDWAY.search(saved.text) or HOUSEWORK.match(message(saved.text).text):
         return False
     return saved.number > max(fault.number, scene.end - _SAVED_IN_LAST)
 
@@ -107,7 +100,7 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
         return False
     if closing_outcome(scene.record) is not Outcome.MADE or _WHOLE_FAILED.search(fault.text):
         return False
-    if _is_told_by_another(last, fault, scene) or _HOUSEWORK.match(message(last.text).text):
+    if _is_told_by_another(last, fault, scene) or HOUSEWORK.match(message(last.text).text):
         return False
     if not names_result(last.text) and _tells_of_its_code(fault, scene):
         return False
@@ -161,7 +154,7 @@ def _shows_result_of_a_loop(fault: Fault, scene: Scene) -> bool:
 def names_result(text: str) -> bool:
     """Whether a line names what came of the work: by a number, a file or its success, and not who started it."""
     said = message(text).text
-    if _OF_WHO_STARTED.search(said) or _OF_SYSTEM.search(text) or TRACKER.match(text):
+    if HOUSEWORK.match(said) or _OF_WHO_STARTED.search(said) or _OF_SYSTEM.search(text) or TRACKER.match(text):
         return False
     return _NAMES_RESULT.search(said) is not None
 

@@ -16,7 +16,7 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.match import TRACKER
 from onbox.triage.reading.tracebacks import CHAIN, HEADER
 from onbox.triage.stacks import FRAME
-from onbox.triage.words import LOUD, TROUBLE
+from onbox.triage.words import HOUSEWORK, LOUD, TROUBLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -147,7 +147,7 @@ def is_result(text: str, *, sure: bool) -> bool:
     """Whether a line tells what came out, as the last one of a program does. sure: only what sums up or was saved; else
     any line that holds a figure or a file, and neither begins a work nor counts a loop.
     """
-    if _OF_A_LISTING.match(text):
+    if _OF_A_LISTING.match(text) or HOUSEWORK.match(message(text).text):
         return False
     of_the_best = _OF_THE_BEST.match(text)  # `best: trial 7 with val_loss 0.18` counts no loop
     if (_AT_WORK.search(text) and not of_the_best) or is_farewell(text) or signs.FAILED.search(text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
 
 STEPS = "".join(f"step {at}/900 loss {3 - at / 400:.3f}\n" for at in range(1, 8))
 
@@ -64,3 +65,23 @@ def test_a_bare_complaint_before_it_is_over(line: str) -> None:
     assert (
         classify(f"{STEPS}Error: upstream closed the connection\n{line}\n".encode()).failure_class == "success_healthy"
     )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "sync to s3 ... done",
+        "uploading results to s3://b ... ok",
+        "[post] notify: ok",
+        "sent 1,234 bytes  received 35 bytes  2,538.00 bytes/sec",
+        "logs uploaded",
+        "job script finished",
+        "eval: skipped",
+        "skipping evaluation",
+    ],
+)
+@pytest.mark.parametrize("died", ["RuntimeError: boom", "Segmentation fault (core dumped)", "Killed"])
+def test_what_a_script_does_in_any_case_undoes_no_failure(died: str, said: str) -> None:
+    verdict = classify(f"step 88/100\n{died}\n{said}\n".encode(), Evidence(log_age_seconds=30.0))
+    assert verdict.terminal, verdict
+    assert died in (verdict.line or "")
