@@ -21,7 +21,8 @@ CLEAR = 4  # words that need no other sign
 SURE = 3  # words of a sentence that is not an exception of the program's own
 # Words of Python itself for a slip in the code, whatever they name.
 _SLIP = lazy(
-    r"too many values to unpack|not enough values to unpack|index out of range|object is not"
+    r"too many values to unpack|not enough values to unpack"
+    r"|index (?:[\w.]{1,12} )?(?:is )?out of (?:range|bounds)|object is not"
     r"|unsupported operand|has no attribute|positional argument|keyword argument|not defined"
     r"|not subscriptable|not callable"
     r"|not iterable|but got shape|input arrays must have|could not be broadcast"

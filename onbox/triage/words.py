@@ -42,13 +42,3 @@ SMALL_TOOL = lazy(
 )
 # Whose complaint no script minds: it looks for something, or clears what may not be there.
 TINY_TOOL = lazy(r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S")
-
-# What a script does in any case, behind its work or its failure: it says nothing of either.
-HOUSEWORK = lazy(
-    r"(?i)\W{0,4}(?:\[[\w.-]{1,20}\] )?(?:upload|r?sync|archiv|clean|remov|cop(?:y|ying)\b|compress|notif|send|push"
-    r"|back(?:ing)? ?up)\w{0,8}\b.{0,60}(?:\.{2}|:|\u2026) ?(?:done|ok)\W{0,3}$"
-    r"|\W{0,4}(?:artifacts?|logs?|coverage|junit|reports?) (?:\w{2,8} )?(?:uploaded|archived|copied|synced"
-    r"|pushed)\W{0,3}$"
-    r"|\W{0,4}(?:job )?script (?:is )?(?:finished|done|ended)\W{0,3}$"
-    r"|sent [\d,]{1,20} bytes  received |total size is [\d,]{1,20}  speedup is "  # of rsync
-)

@@ -24,6 +24,7 @@ _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
 _SO_MANY = lazy(rf"{_NUMBER} ([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z])")  # `5000 replica exchanges`
 _SET_TO = lazy(rf"{_WORD}\s{{0,20}}[:=]?\s{{0,20}}{_NUMBER}")
+_DONE = lazy(r"(?:done|complete|completed|finished|processed|handled|merged|hashed|ok)")
 _NOT_OF_THE_RUN = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|test|valid\w*"
     r"|patience|batch|min\w*|at least|bad|invalid|dropp\w*|in flight)(?![a-z])"
@@ -44,11 +45,12 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
     noun = noun[:-1] if noun.endswith("s") else noun
     if len(noun) < NOUN_LETTERS:
         return None
+    of_anything = _DONE.fullmatch(noun)  # `completed=15` below `n_jobs=24`
     told = {
         number
         for line in _headings(beginning)
         for word, number in _pairs(line)
-        if word[-1] == "s" and word.startswith(noun) and word != noun and number >= max(2, least)
+        if word[-1] == "s" and number >= max(2, least) and (of_anything or (word.startswith(noun) and word != noun))
     }
     return next(iter(told)) if len(told) == 1 else None
 

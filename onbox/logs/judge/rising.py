@@ -23,13 +23,14 @@ ROWS_LOOKED_AT = 8
 LINES = 40  # of the log's end, among which the rows may have others between
 LINES_BEHIND = 16  # behind the last row
 SELDOM = 5
-_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|[a-z]{{3,12}}ed)\W{{0,3}}$")
+_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|[a-z]{{3,12}}ed|done)\W{{0,3}}$")
 STRIDE = 100  # of a count that is told seldom: smaller ones may be those of settings that are tried
 COLUMNS = 10
 _NAMED_BY = ("=", ":", "(")
 MOST = 1_000_000_000  # a larger number is a time
 _NUMBER = lazy(
-    r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)(?![\w./]|-\d)", re.IGNORECASE
+    r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf))(?:(?<=\.\d)m?s|(?<=\.\d\d)m?s)?(?![\w./]|-\d)",
+    re.IGNORECASE,
 )
 _FREE = lazy(r"(?:^|[\s=(\[<|,;#]|(?<!0):)$")  # before a count
 _NAMES = lazy(
@@ -182,7 +183,7 @@ def _cells(line: str) -> dict[str, _Cell]:
     for number in _NUMBER.finditer(text):
         before += text[at : number.start()]
         if _FREE.search(before) and len(found) < COLUMNS:
-            plain = number[0].replace(",", "")
+            plain = number[1].replace(",", "")
             found[" ".join(before.split())] = _Cell(float(plain), plain.isdigit())
         before, at = before + "0", number.end()
     return found

@@ -8,8 +8,9 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 # A count: `1200`, `1,200`, `12.5`, `5.16k`, `1.61kit`. Anything with a letter for thousands is rounded.
-COUNT = r"(?:\d{1,3}(?:[,_]\d{3}){1,6}(?![\d.])|\d{1,18}(?:\.\d{1,18})?)(?:\s?[kKMGTB](?:i?[bB]|it)?(?![A-Za-z0-9(]))?"
-_COUNT_PARTS = lazy(r"([\d,_.]+)\s?([kKMGTB]?)")
+COUNT = r"(?:\d{1,3}(?:[,_']\d{3}){1,6}(?![\d.])|\d{1,18}(?:\.\d{1,18})?)(?:\s?[kKMGTB](?:i?[bB]|it)?(?![A-Za-z0-9(]))?"
+_COUNT_PARTS = lazy(r"([\d,_'.]+)\s?([kKMGTB]?)")
+_SEPARATORS = dict.fromkeys(map(ord, ",_'"))  # of thousands
 _FACTORS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "B": 10**9, "T": 10**12}
 
 _CLOCK = lazy(r"(?:(\d{1,9})\s{0,3}(?:days?|d|-)[,\s]{0,3})?(?:(\d{1,9}):)?(\d{1,9}):(\d{1,9}(?:\.\d{1,18})?)$")
@@ -31,7 +32,7 @@ def parse_count(text: str) -> ShownCount:
     """`1,200` -> 1200 exactly; `5.16k` -> 5160, rounded. `text` must match COUNT."""
     parts = _COUNT_PARTS.match(text)
     assert parts is not None
-    digits = parts[1].replace(",", "").replace("_", "").rstrip(".")
+    digits = parts[1].translate(_SEPARATORS).rstrip(".")
     factor = _FACTORS[parts[2]]
     value = round(float(digits) * factor, 6) if "." in digits else int(digits) * factor
     return ShownCount(

@@ -22,6 +22,10 @@ _FORMS = (
     ),
     rf"\s\[\s*{_PERCENT}\]$",
     rf"^\W*[a-z]{{3,18}}ing(?: [a-z]{{1,20}}){{0,3}}\s?(?:\.{{2,5}}|…)\s{{0,4}}{_PERCENT}",
+    (
+        rf"^\W*(?!(?:remain|us|learn)ing\b)[a-z]{{3,18}}ing(?: (?!acc|err|loss|scor|prec|recall|rate|effic|us|util"
+        rf"|mem|cap|ratio|overlap|simil|conf)[a-z]{{1,20}}){{1,3}}: {{0,4}}{_PERCENT}\s{{0,4}}$"
+    ),
 )
 _CURL = lazy(
     r"^\s*(?P<percent>\d{1,3})\s+[\d.]+[kMGT]?\s+\d{1,3}\s+[\d.]+[kMGT]?\s+\d+\s+[\d.]+[kMGT]?\s+[\d.]+[kMGT]?"

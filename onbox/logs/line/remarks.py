@@ -9,10 +9,14 @@ from onbox.logs.line.numbers import parse_clock
 from onbox.regex import lazy
 
 _NUMBER = r"[-+]?(?:\d{1,18}(?:\.\d{0,30})?|\.\d{1,30})(?:e[-+]?\d{1,4})?"
+_WORDS = ("loss", "cost", "verlust", "perte", "pérdida", "perdida", "perda", "\u635f\u5931", "\u640d\u5931")
+_DECIMAL_COMMA = r"\d{1,6},\d{1,12}(?![\d.,])"
+_THOUSANDS = r"[1-9]\d{0,2}(?:,\d{3}){1,4}(?:\.\d{1,12})?(?![\d,])"
 _LOSS = lazy(
-    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]{1,30}[_ /.-]){0,3}(?:last|avg|mean|train|running|total)?)(?:loss"
-    r"|cost)(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s{0,40}"
-    rf"(?:(?:[:=|]|is)\s{{0,20}})?(?:[\"'\[(]{{1,4}}\s{{0,20}})?(?:tensor\()?(?P<value>{_NUMBER}|nan|[-+]?inf)(?![\w%])",
+    r"(?<![A-Za-z])(?P<before>(?:[A-Za-z]{1,30}[_ /.-]){0,3}(?:last|avg|mean|train|running|total)?)"
+    rf"(?P<word>{'|'.join(_WORDS)})(?P<after>[_/](?:avg|mean|train)| for final step)?[\"']?\s{{0,40}}"
+    rf"(?:(?:[:=|]|is)\s{{0,20}})?(?:[\"'\[(]{{1,4}}\s{{0,20}})?(?:tensor\()?"
+    rf"(?P<value>{_THOUSANDS}|{_DECIMAL_COMMA}|{_NUMBER}|nan|[-+]?inf)(?![\w%])",
     re.IGNORECASE,
 )
 _PLAIN = frozenset(
@@ -41,7 +45,7 @@ _ETA_ABOUT = lazy(r" in \d[\d:.hms]* \(~(?P<time>[\d:.hms]+)(?P<unit>), [\d.]+[k
 def read_loss(text: str) -> float | str | None:
     """The first training loss on a line; `"nan"` for one that is no number; None if there is none."""
     lower = text.lower()
-    if ("loss" not in lower and "cost" not in lower) or _VALIDATION_LINE.search(text):
+    if not any(word in lower for word in _WORDS) or _VALIDATION_LINE.search(text):
         return None
     for found in _LOSS.finditer(text):
         words = re.findall(r"[a-z]+", found["before"].lower())
@@ -49,8 +53,16 @@ def read_loss(text: str) -> float | str | None:
             words[-1] in _PLAIN and not {"val", "valid", "validation", "eval", "test", "best", "dev"} & set(words)
         ):
             value = found["value"].lower()
-            return "nan" if value == "nan" else float(value)
+            return "nan" if value == "nan" else _as_number(value, of=found["word"].lower())
     return None
+
+
+def _as_number(told: str, *, of: str) -> float:
+    """A loss as it is told. of: its word, whose language tells what a comma means; in English, three digits behind one
+    are thousands.
+    """
+    thousands = of in _WORDS[:2] and re.fullmatch(_THOUSANDS, told)
+    return float(told.replace(",", "" if thousands else "."))
 
 
 def read_eta(text: str) -> float | None:

@@ -17,7 +17,7 @@ COLUMNS = {
     "update": "update", "counter": "sample", "state": "step", "cycle": "cycle", "sweep": "sweep", "draw": "draw",
 }  # fmt: skip
 NUMBERS_SHARE = 0.6  # of the cells of a row
-_BETWEEN = lazy(r"[|│\s]+")
+_BETWEEN = lazy(r"[|│┃\s]+")
 _COUNTING = lazy(r"(?:n[_ ]?|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
 _UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
 _CLOCK_UNIT = lazy(r"\[[a-z]:[a-z]\]")  # `t[m:s]`
@@ -84,10 +84,10 @@ def _column(name: str) -> str:
 
 
 def _cells(text: str, *, header: bool = False) -> list[str]:
-    bare = text.strip().strip("|│")
+    bare = text.strip().strip("|│┃")
     parts = (
-        re.split(r"[|│]", bare)
-        if re.search(r"\s[|│]\s", bare)
+        re.split(r"[|│┃]", bare)
+        if re.search(r"\s[|│┃]\s", bare)
         else re.split(r"\s{2,}|\t" if header else r"\s+", bare.strip())
     )
     cells = [part.strip().lower() for part in parts]
@@ -109,7 +109,7 @@ def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
     if table.columns[0] == "%" and _SHARE.match(cells[0]):
         cells[0] = cells[0][:-1]
     if sum(map(bool, map(_NUMBER.match, cells))) < len(cells) * NUMBERS_SHARE:
-        cells = _BETWEEN.split(text.strip(" |│"))
+        cells = _BETWEEN.split(text.strip(" |│┃"))
     if len(cells) < min(3, len(table.columns)) or not _NUMBER.match(cells[0]):
         return None
     if (

@@ -52,7 +52,7 @@ _BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what
 _OF_PROGRAMS = ("ValueError", "TypeError", "KeyError", "AssertionError", "NotImplementedError")  # never a scheduler's
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 _CALLED_FATAL = lazy(r"\W{0,4}(?:fatal|error):? \[", re.IGNORECASE)  # `fatal: [host]: UNREACHABLE! => {"msg": "..."}`
-OF_MAKE = lazy(r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))")
+_OF_MAKE = lazy(r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))")
 _FRAME = lazy(r"\s{2,}at \S")  # of Java, Node or .NET
 TRACKER = lazy(
     r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W|\bgit root error\b", re.IGNORECASE
@@ -245,7 +245,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     ):
         return WEAK
     written_down = row.id == "fatal-level" and said.level == "ERROR"
-    of_make = row.id == "launcher" and OF_MAKE.match(said.text)
+    of_make = row.id == "launcher" and _OF_MAKE.match(said.text)
     of_a_runtime = signs.UNCAUGHT.match(text)
     if of_make or of_a_runtime or (row.fatal and not written_down and not _is_quoted(row, text)):
         return PROVEN

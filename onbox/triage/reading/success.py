@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from onbox.regex import lazy
+from onbox.triage.epilogue import HOUSEWORK
 from onbox.triage.reading import languages, signs
 from onbox.triage.rules.python import FAILED_CASE
-from onbox.triage.words import HOUSEWORK
 
 FETCHED = lazy(r"\b(?:loading|downloading|fetching)\b.{0,60}\b100%", re.IGNORECASE)  # a part, never the work
 

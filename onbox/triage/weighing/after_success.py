@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.counts import counts_of
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.reading.match import OF_MAKE, TRACKER
+from onbox.triage.epilogue import GAVE_UP, is_of_who_started
+from onbox.triage.reading.match import TRACKER
 from onbox.triage.reading.record import PROVEN
 from onbox.triage.reading.signs import UNCAUGHT
 from onbox.triage.reading.success import READY, counts_bad, is_of_build
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, DEATH, VAGUE
 from onbox.triage.stacks import FRAME
-from onbox.triage.weighing.outputs import is_echoed, is_of_another, same_form
+from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_of_new_speaker, names_result, same_form
 from onbox.triage.weighing.scene import INFORMED
 
 if TYPE_CHECKING:
@@ -28,12 +29,6 @@ GOES_ON = 3  # lines of progress after a word of success: what ended was a part,
 SUMMARY_LINES = 12  # of one summary
 MESSAGE_LINES = 4  # that the message of an exception may go on for
 _STAGE = lazy(r"\W{0,6}(?:(?:step|stage|phase|part) )?\[?(\d{1,3}) ?(?:/|of) ?(\d{1,3})\b", re.IGNORECASE)
-_OF_A_SCRIPT = lazy(
-    r"\bexit(?:ed)?\b.{0,12}\b(?:code|status)?\D{0,3}0\b"
-    r"|\b(?:job|script)\b.{0,12}\b(?:finished|ended|done|complete\w*) (?:at|on)\b"
-    r"|^\W*(?:job|script|pipeline|workflow) (?:finished|ended|done|completed?) (?:in|after) \d[\w.: ]{0,20}$",
-    re.IGNORECASE,
-)
 
 
 def is_one_of_several(success: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
@@ -48,8 +43,15 @@ def was_before_success(fault: Fault, scene: Scene) -> bool:
         return False
     if _died_as_its_script_tells(fault, scene) or (not scene.attempt.progress and is_echoed(success, scene.record)):
         return False
-    told_by_another = _is_word_of_a_script(success.text) or is_of_another(success.text, fault.source)
-    return not (told_by_another and (_ended_its_program(fault, scene) or _ended_a_make(fault, scene)))
+    gave_up = has_given_up(fault, scene)
+    if gave_up and not names_result(success.text):
+        return False
+    told_by_another = (
+        is_of_who_started(success.text)
+        or is_of_another(success.text, fault.source)
+        or is_of_new_speaker(success, fault, scene.record)
+    )
+    return not (told_by_another and (gave_up or _ended_its_program(fault, scene)))
 
 
 def _died_as_its_script_tells(fault: Fault, scene: Scene) -> bool:
@@ -68,23 +70,19 @@ def _died_as_its_script_tells(fault: Fault, scene: Scene) -> bool:
 def _ended_its_program(fault: Fault, scene: Scene) -> bool:
     """Whether nobody caught an exception, and no work was told since."""
     attempt = scene.attempt
-    refused = fault.row.id == "usage" and fault.trace is None  # who refuses its command line ends at once
-    if not (fault.ended_program or refused) or fault.handled:
+    # Who refuses its command line ends at once.
+    at_once = fault.trace is None and (fault.row.id == "usage" or fault.severity == PROVEN)
+    if not (fault.ended_program or at_once) or fault.handled:
         return False
     if fault.source:
         return attempt.signs_after(fault) == 0
     return attempt.progress == fault.progress_before and attempt.informed - fault.informed_before < INFORMED
 
 
-def _ended_a_make(fault: Fault, scene: Scene) -> bool:
-    """Whether make says, there or right behind it, that it gave up a target, and no work was told since."""
+def has_given_up(fault: Fault, scene: Scene) -> bool:
+    """Whether a tool says, there or right behind it, that it gave up, and no work was told since."""
     near = (one for one in scene.attempt.faults if 0 <= one.number - fault.number <= TOLD_WITHIN and not one.handled)
-    return scene.attempt.signs_after(fault) == 0 and any(OF_MAKE.match(message(one.text).text) for one in near)
-
-
-def _is_word_of_a_script(text: str) -> bool:
-    """`exit code 0`, `job finished at 03:50`: who started a program may have missed its code, behind a pipe."""
-    return _OF_A_SCRIPT.search(message(text).text) is not None
+    return scene.attempt.signs_after(fault) == 0 and any(GAVE_UP.match(message(one.text).text) for one in near)
 
 
 # `training finished, uploading the checkpoint`: that is work, too.

@@ -15,7 +15,7 @@ from onbox.triage.reading.match import BAD_LEVELS
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.rules.rows import BUG, DIVERGED
-from onbox.triage.weighing.last_lines import names_result
+from onbox.triage.weighing.outputs import names_result
 from onbox.triage.words import TINY_TOOL
 
 if TYPE_CHECKING:

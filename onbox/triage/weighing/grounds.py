@@ -75,6 +75,8 @@ SURVIVED_SHOWN = 2  # lines of progress after an uncaught traceback that the pro
 SURVIVED_DEATH = 8  # the same after any, where a launcher counts a death at the end: that one needs a cause near it
 SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkpoint only
 CANCELLED_WITHIN = 4  # lines
+SUMMED_UP_WITHIN = 40  # lines: what was running then is told one by one
+_NAMES_NO_REASON = lazy(r"\w{1,40}(?:Error|Exception):?$")
 _OF_PYTHON = lazy(r"[A-Z]\w{0,40}(?:Error|Exception): ")
 _INTERRUPT = lazy(r"\bKeyboardInterrupt\b|\b(?i:received|caught|got) (?:signal )?SIGINT\b")
 
@@ -179,8 +181,10 @@ def _was_taken_up(fault: Fault, scene: Scene) -> bool:
 
 
 def _was_cancelled(fault: Fault, scene: Scene) -> bool:
-    return fault.row.explains < ASKED and any(
-        0 < fault.number - one.number <= CANCELLED_WITHIN and one.row.id == "cancelled" and not one.handled
+    says_nothing = _NAMES_NO_REASON.match(message(fault.text).text)
+    within = SUMMED_UP_WITHIN if says_nothing else CANCELLED_WITHIN
+    return bool(fault.row.explains < ASKED or says_nothing) and any(
+        0 < fault.number - one.number <= within and one.row.id == "cancelled" and not one.handled
         for one in scene.attempt.faults
     )
 

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
+from onbox.triage.epilogue import HOUSEWORK
 from onbox.triage.reading import signs
-from onbox.triage.reading.match import NEARLY_ASKED, TRACKER
+from onbox.triage.reading.match import NEARLY_ASKED
 from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, SUMMARY
+from onbox.triage.weighing.after_success import has_given_up
 from onbox.triage.weighing.claims import ENDS_A_RUN, LEAVES_OTHERS
-from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_result, names_a_file, same_form
+from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_result, names_a_file, names_result, same_form
 from onbox.triage.weighing.scene import SURVIVED_PROVEN
 from onbox.triage.weighing.unproven import is_bare
 from onbox.triage.weighing.went_on import is_complaint
-from onbox.triage.words import HOUSEWORK
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault, SeenLine
@@ -34,15 +35,7 @@ _NOTHING_CAME = lazy(
     r" (?:have )?failed\b|\bno (?:trials?|runs?|models?|jobs?|seeds?) (?:(?:is|are|was|were|has|have) )?(?:been )?"
     r"(?:completed|finished|succeeded)\b"
 )
-_NAMES_RESULT = lazy(r"\d|\w\.[A-Za-z][A-Za-z0-9]{1,8}\b|\b(?i:ok|success\w*|passed)\b")
-# A script, a queue or the system, which end whatever became of the work.
-_OF_WHO_STARTED = lazy(
-    r"(?i)^\W*(?:(?:job|script|run|batch|slurm) )?(?:finished|ended|done|complete\w*) (?:at|on)\b|\d\d:\d\d:\d\d"
-    r"|\bqueue (?:is )?empty\b"
-    r"|^\W*(?:[a-z]+ ){0,2}(?:finished|done|ended|completed?) (?:in|after) (?:\d[\d.:]*\s?[a-z]{0,7}\s?){1,3}\W*$"
-)
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
-_OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
 _MESSAGE_LINES = 6  # that the message of an exception may go on for
 _TOLD_IN_LAST = 6  # lines
 _SAVED_IN_LAST = 12  # lines: a summary may follow
@@ -102,7 +95,7 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
         return False
     if _is_told_by_another(last, fault, scene) or HOUSEWORK.match(message(last.text).text):
         return False
-    if not names_result(last.text) and _tells_of_its_code(fault, scene):
+    if not names_result(last.text) and (_tells_of_its_code(fault, scene) or has_given_up(fault, scene)):
         return False
     return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
 
@@ -151,14 +144,6 @@ def _shows_result_of_a_loop(fault: Fault, scene: Scene) -> bool:
     return is_result(last.text, sure=False) and not signs.is_progress(message(last.text).text)
 
 
-def names_result(text: str) -> bool:
-    """Whether a line names what came of the work: by a number, a file or its success, and not who started it."""
-    said = message(text).text
-    if HOUSEWORK.match(said) or _OF_WHO_STARTED.search(said) or _OF_SYSTEM.search(text) or TRACKER.match(text):
-        return False
-    return _NAMES_RESULT.search(said) is not None
-
-
 def is_of_one_step(fault: Fault, scene: Scene) -> bool:
     """Whether it is the exit code of one step of a script, a later one ended with 0, and the last line of all says that
     the work is there.
@@ -178,6 +163,8 @@ def ends_with_done(fault: Fault, scene: Scene) -> bool:
     """Whether the log's very last line says that all is done."""
     last = scene.record.last_line
     if last is None or fault.number >= last.number or not is_bare(fault, scene) or _WHOLE_FAILED.search(fault.text):
+        return False
+    if has_given_up(fault, scene):
         return False
     if abs(fault.row.explains - ASKED) <= NEARLY_ASKED:  # who is asked to end says that he did
         return False

@@ -12,16 +12,17 @@ from onbox.logs.model.life import SHOWS_BAR
 from onbox.logs.model.lines import message
 from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.regex import lazy
+from onbox.triage.epilogue import HOUSEWORK, is_of_who_started
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import TRACKER
 from onbox.triage.reading.tracebacks import CHAIN, HEADER
 from onbox.triage.stacks import FRAME
-from onbox.triage.words import HOUSEWORK, LOUD, TROUBLE
+from onbox.triage.words import LOUD, TROUBLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onbox.triage.reading.record import Record, SeenLine
+    from onbox.triage.reading.record import Fault, Record, SeenLine
 
 # What belongs to a stack beside its frames: code, notes, and what warnings of Python's look like.
 _OF_A_STACK = lazy(
@@ -68,12 +69,16 @@ _DIGITS = lazy(r"\d+")
 _BAR = lazy(SHOWS_BAR)
 _MARK = lazy(r"^([^\w\s]{2,6}|\[[^\]\w]?\d{1,4}/\d{1,4}\])\s?\w")
 _SPACES = lazy(r"\S(?:\S| (?! ))*")
+_NAMES_RESULT = lazy(r"\d|\w\.[A-Za-z][A-Za-z0-9]{1,8}\b|\b(?i:ok|success\w*|passed)\b")
+_TIME = lazy(r"\d\d:\d\d:\d\d")
+_SPEAKER = lazy(r"\[[a-z][a-z_.-]{2,20}\](?= )")
 _ECHO = lazy(r"\+{1,4} echo ")
 FORM_LETTERS = 4
 LEAST_LETTERS = 2
 ALIKE_WORDS = 3
 COLUMNS = 2
 KEPT_LINES = 256
+FORMER_LINES = 40
 
 
 def printed(lines: Iterable[SeenLine]) -> list[SeenLine]:
@@ -127,6 +132,17 @@ def is_of_another(text: str, source: str) -> bool:
     return NOBODY not in (told, of) and told != of
 
 
+def is_of_new_speaker(line: SeenLine, fault: Fault, record: Record) -> bool:
+    """Whether a line names its writer, and none of those near above a fault was his: `[entrypoint] training finished`
+    below what a program prints without a name.
+    """
+    speaker = _SPEAKER.match(line.text)
+    if speaker is None:
+        return False
+    above = [one.text for one in record.tail if 0 <= fault.number - one.number < FORMER_LINES]
+    return not any(text.startswith(speaker[0]) for text in above)
+
+
 def is_echoed(line: SeenLine, record: Record) -> bool:
     """Whether a shell that shows its commands was told to say a line."""
     above = next((one.text for one in reversed(record.tail) if one.number < line.number), "")
@@ -147,7 +163,7 @@ def is_result(text: str, *, sure: bool) -> bool:
     """Whether a line tells what came out, as the last one of a program does. sure: only what sums up or was saved; else
     any line that holds a figure or a file, and neither begins a work nor counts a loop.
     """
-    if _OF_A_LISTING.match(text) or HOUSEWORK.match(message(text).text):
+    if _OF_A_LISTING.match(text) or HOUSEWORK.match(message(text).text) or is_of_who_started(text):
         return False
     of_the_best = _OF_THE_BEST.match(text)  # `best: trial 7 with val_loss 0.18` counts no loop
     if (_AT_WORK.search(text) and not of_the_best) or is_farewell(text) or signs.FAILED.search(text):
@@ -157,13 +173,23 @@ def is_result(text: str, *, sure: bool) -> bool:
     return bool((_SUMS_UP if sure else _FIGURE_OR_FILE).search(text))
 
 
+def names_result(text: str) -> bool:
+    """Whether a line names what came of the work: by a number, a file or its success, and not who started it."""
+    said = message(text).text
+    if HOUSEWORK.match(said) or _TIME.search(said) or is_of_who_started(text) or TRACKER.match(text):
+        return False
+    return _NAMES_RESULT.search(said) is not None
+
+
 def names_a_file(text: str) -> bool:
     return bool(_NAMES_A_FILE.search(text))
 
 
 def is_figure(text: str) -> bool:
     """Whether a line gives a figure a name, and says no more."""
-    return bool(_FIGURE.match(text)) and not _AT_WORK.search(text) and not _OF_A_LISTING.match(text)
+    if _AT_WORK.search(text) or _OF_A_LISTING.match(text) or is_of_who_started(text):
+        return False
+    return bool(_FIGURE.match(text))
 
 
 def same_form(one: str, other: str) -> bool:

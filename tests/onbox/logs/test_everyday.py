@@ -885,6 +885,21 @@ COUNTS |= {
     "a row of a queue": ("| fit-b   PENDING   0/8   96    -         3/11    2026-11-28 |\n" * 2, None, None),
     "time and count of a tutorial": (lines("0m #s (320 80%) 0.0026", 3), 320, None),
     "lines that were read": (lines("#0000 lines read", 2, 4, 6), 60000, None),
+    "how many of another word, below what is done": (
+        "launcher: n_jobs=24 backend=local\n" + lines("status completed=# running=4 failed=0", *range(1, 16)),
+        15,
+        24,
+    ),
+    "files in the head, and how many are done": (
+        "scan: files=1840 size=12.4G\n" + lines("hash done=# rate=80.1/s", *range(20, 1141, 20)),
+        1140,
+        1840,
+    ),
+    "things and the time that they took": (
+        "total: 1200000 records\n" + "".join(f"{at * 50000} records in {at * 3.17:.1f}s\n" for at in range(1, 14)),
+        650000,
+        1200000,
+    ),
 }
 
 ENDS |= {
@@ -993,3 +1008,23 @@ def test_an_epoch_is_told_once_whatever_its_letters(word: str) -> None:
     seen = read(told)
     assert (seen.current, seen.exact_max, seen.unit) == (3, 5, "epoch")
     assert (seen.inner_current, seen.inner_max) == (96, 96)
+
+
+@pytest.mark.parametrize(
+    ("line", "loss"),
+    [
+        ("Epoche 3/30 Verlust: 1,45", 1.45),
+        ("époque 3/30 perte: 1.45", 1.45),
+        ("步骤 3/10 损失: 1.45", 1.45),
+        ("epoch 3/30 loss: 0,45", 0.45),
+        ("epoch 3/30 loss: 1,234.5", 1234.5),
+        ("epoch 3/30 loss: 0.45, acc 0.9", 0.45),
+    ],
+)
+def test_a_loss_as_other_countries_write_it(line: str, loss: float) -> None:
+    assert read(line + "\n").loss == loss
+
+
+def test_a_share_that_stands_alone_comes_to_its_end() -> None:
+    seen = read(lines("stitching mosaic: #%", *range(0, 101, 4)))
+    assert (seen.percent, seen.finished) == (100, True)

@@ -78,6 +78,11 @@ def test_a_bare_complaint_before_it_is_over(line: str) -> None:
         "job script finished",
         "eval: skipped",
         "skipping evaluation",
+        "Total wall time: 00:12:33",
+        "==> finished in 3s",
+        "[info] upload complete",
+        "[entrypoint] bye",
+        "exit code 0",
     ],
 )
 @pytest.mark.parametrize("died", ["RuntimeError: boom", "Segmentation fault (core dumped)", "Killed"])

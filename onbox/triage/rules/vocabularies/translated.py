@@ -64,6 +64,19 @@ TRANSLATED: tuple[RuleRow, ...] = (
         "cat: /data/list.txt: そのようなファイルやディレクトリはありません",
     ),
     _row(
+        "translated-no-card-memory",
+        "cuda_oom",
+        CAUSE + 1,
+        (
+            "显存(?:不足|溢出|已满)", "gpu ?メモリ(?:が|ー)?不足", "gpu 메모리(?:가)? 부족",
+            "gpu-?speicher (?:voll|erschöpft|reicht nicht)",
+            "mémoire (?:du )?gpu insuffisante", "memoria (?:de la )?gpu (?:insuficiente|agotada)",
+            "memoria gpu insufficiente",
+            "недостаточно (?:видеопамяти|памяти gpu)",
+        ),
+        "错误: 显存不足, 请减小批大小",
+    ),
+    _row(
         "translated-no-memory",
         "host_oom",
         CAUSE,

@@ -1,0 +1,45 @@
+"""What is said behind a program whatever became of it: by its script, by who started it, by the system. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from onbox.logs.model.lines import message
+from onbox.regex import lazy
+
+# What a script does in any case, behind its work or its failure: it says nothing of either.
+HOUSEWORK = lazy(
+    r"(?i)\W{0,4}(?:\[[\w.-]{1,20}\] )?(?:upload|r?sync|archiv|clean|remov|cop(?:y|ying)\b|compress|notif|send|push"
+    r"|back(?:ing)? ?up)\w{0,8}\b.{0,60}(?:\.{2}|:|\u2026) ?(?:done|ok)\W{0,3}$"
+    r"|\W{0,4}(?:\[[\w.-]{1,20}\] )?(?:the )?(?:\w{1,20} )?(?:upload|notification|clean-?up)s? (?:is |was )?"
+    r"(?:complete[d]?|finished|done|sent|ok)\W{0,3}$"
+    r"|\W{0,4}(?:artifacts?|logs?|coverage|junit|reports?) (?:\w{2,8} )?(?:uploaded|archived|copied|synced"
+    r"|pushed)\W{0,3}$"
+    r"|\W{0,4}(?:job )?script (?:is )?(?:finished|done|ended)\W{0,3}$"
+    r"|sent [\d,]{1,20} bytes  received |total size is [\d,]{1,20}  speedup is "  # of rsync
+)
+# Who started a program tells that it has ended, and when. With exit code 0, its own code may have been lost in a pipe.
+_OF_WHO_STARTED = lazy(
+    r"\bexit(?:ed)?\b.{0,12}\b(?:code|status)?\D{0,3}0\b"
+    r"|\b(?:job|script)\b.{0,12}\b(?:finished|ended|done|complete\w*) (?:at|on)\b"
+    r"|^\W*(?:(?:job|script|run|batch|slurm) )?(?:finished|ended|done|complete\w*) (?:at|on)\b"
+    r"|\bqueue (?:is )?empty\b"
+    r"|^\W*(?:total )?(?:wall(?:[- ]?clock)?|elapsed|run) ?time\W{1,4}\d"
+    r"|^\W*(?:\[[\w.-]{1,20}\] )?(?:good)?bye\W*$"
+    r"|^\W*(?:[a-z]+ ){0,2}(?:finished|done|ended|completed?) (?:in|after) (?:\d[\d.:]*\s?[a-z]{0,7}\s?){1,3}\W*$"
+    # of a web server
+    r"|\bapplication shutdown complete\b|\bfinished (?:server|reloader|parent|child) process\b",
+    re.IGNORECASE,
+)
+# The last word of a tool that gives up what it was called for.
+GAVE_UP = lazy(
+    r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))|rsync error: .{0,200}\(code (?!24\b)\d|ninja: build stopped: "
+    r"|error: [Rr]ecipe .{0,120} failed|tar: Error is not recoverable: exiting|error: could not compile "
+    r"|npm (?:ERR!|error) code |\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"
+)
+_OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
+
+
+def is_of_who_started(text: str) -> bool:
+    """Whether a line tells that a program has ended, by who started it: it says nothing of its work."""
+    return bool(_OF_WHO_STARTED.search(message(text).text) or _OF_SYSTEM.search(text))
