@@ -29,7 +29,7 @@ LINE_LIMIT = 300
 # No words that are said of preparations as well: loaded, installed, registered, checked.
 _MADE = lazy(
     r"\b(?:(?<!\ba )(?<!\bthe )complete(?:d|(?! (?:log|output|list|error|trace\w*|stack|report|message)s?\b))"
-    r"|(?:up to|in) (?:date|place|sync)|backed up|all (?:good|set)|as expected|"
+    r"|(?:up to|(?<!file )in) (?:date|place|sync)|backed up|all (?:good|set)|as expected|"
     + _any_of(
         "finished done ready saved written wrote stored published uploaded pushed released exported delivered shipped "
         "committed merged built produced created generated assembled packed archived deployed sealed trained fitted "
@@ -59,7 +59,8 @@ _LOST = lazy(
     r"|(?:upload|sav|writ|export|publish|push|copy|send)\w{0,3}ing nothing"
     r"|nothing to (?!(?:be )?done?\b|commit|update)\w+"
     r"|no (?:longer possible|way (?:on|forward|out|to)|further)|cannot|can't|could(?: not|n't)|(?:un|not )able to"
-    r"|[1-9]\d{0,5} errors?|(?:status|code|rc|exit(?:ed with)?)\W{1,3}[1-9]\d{0,2}(?![.,]?\d| ?(?:m?s|secs?|seconds"
+    r"|[1-9]\d{0,5} errors?|(?:status|code|rc|exit(?:ed with)?|returned)\W{1,3}[1-9]\d{0,2}(?![.,]?\d| ?(?:m?s"
+    r"|secs?|seconds"
     r"|min|minutes|h|hours)\b)"
     r"|(?:finished|ended|completed|done) with [1-9]\d{0,2}(?= (?:at|on|after|in)\b|\W*$)"
     r"|(?:abort|halt|reject|fail)(?:s|ed|ing)?|quitting|(?:refus|declin)(?:es?|ed|ing)|abandon(?:s|ed|ing)?|failures?|"
@@ -99,7 +100,7 @@ _FIGURE_BEHIND = lazy(r"^\w*[\"']?(?: \w+)?\s?(?:\(s\))?\s{0,20}[:=]?\s{0,8}\[?\
 _NAMES_BEHIND = lazy(
     r"^\w* (?:threshold|tolerance|rate|probabilit\w+|criteri\w+|budget|analysis|model|mode|bound|bar|handling)s?\b"
 )
-_FIELD = lazy(r"[\"']\s?:")  # of a record: `"ok": 2`
+_FIELD = lazy(r"[\"']\s?:|=")  # of a record: `"ok": 2`, `built=True`
 _COUNT_BEFORE = lazy(r"\d\s{1,3}(?:\w+ )?$")
 _LEAVES = lazy(
     r"\b(?:shut\w*|clos\w+|clean\w*|exit\w*|disconnect\w*|releas\w+|pool|cache|threads?|epilog\w*)\b", re.IGNORECASE

@@ -15,6 +15,7 @@ HOUSEWORK = lazy(
     r"(?:complete[d]?|finished|done|sent|ok)\W{0,3}$"
     r"|\W{0,4}(?:artifacts?|logs?|coverage|junit|reports?) (?:\w{2,8} )?(?:uploaded|archived|copied|synced"
     r"|pushed)\W{0,3}$"
+    r"|\W{0,4}\[(?:epilog(?:ue)?|post(?:script)?|clean-?up|entrypoint|trap|exit)\] \w{1,12}(?: \w{1,12})?\W{0,3}$"
     r"|\W{0,4}(?:job )?script (?:is )?(?:finished|done|ended)\W{0,3}$"
     r"|sent [\d,]{1,20} bytes  received |total size is [\d,]{1,20}  speedup is "  # of rsync
 )
@@ -23,6 +24,7 @@ _OF_WHO_STARTED = lazy(
     r"\bexit(?:ed)?\b.{0,12}\b(?:code|status)?\D{0,3}0\b"
     r"|\b(?:job|script)\b.{0,12}\b(?:finished|ended|done|complete\w*) (?:at|on)\b"
     r"|^\W*(?:(?:job|script|run|batch|slurm) )?(?:finished|ended|done|complete\w*) (?:at|on)\b"
+    r"|^\W*[\w./-]{1,40} exit(?:ed)?(?: with)? 0\W*$"
     r"|\bqueue (?:is )?empty\b"
     r"|^\W*(?:total )?(?:wall(?:[- ]?clock)?|elapsed|run) ?time\W{1,4}\d"
     r"|^\W*(?:\[[\w.-]{1,20}\] )?(?:good)?bye\W*$"
@@ -35,7 +37,7 @@ _OF_WHO_STARTED = lazy(
 GAVE_UP = lazy(
     r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))|rsync error: .{0,200}\(code (?!24\b)\d|ninja: build stopped: "
     r"|error: [Rr]ecipe .{0,120} failed|tar: Error is not recoverable: exiting|error: could not compile "
-    r"|npm (?:ERR!|error) code |\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"
+    r"|npm (?:ERR!|error) code |This progress looks :\(|\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"
 )
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
 

@@ -70,7 +70,7 @@ _LAYERS = (
     Layer(
         ("network_blip", "auth_error"),
         lazy(
-            rf"no such file|does not exist|not found|no module named|offline|download|{_NOTHING_THERE}"
+            rf"no such file|does not exist|not found|no module named|offline|download|installed|{_NOTHING_THERE}"
             r"|can't load|cannot load|could(?:n't| not) find|unable to locate|\bglob\(|\blistdir\(",
             re.IGNORECASE,
         ),
@@ -89,7 +89,9 @@ _SLIP = lazy(r"(?:Type|Name|UnboundLocal|ZeroDivision|Syntax)Error: \S")
 # Who was killed for memory was restarted, and killed again.
 _ALL_DIED = lazy(r"\bworkers? (?:\w{1,12} )?(?:died|killed|lost)\b", re.IGNORECASE)
 # Of pip and apt: an index that could not be reached offers nothing.
-_NOTHING_OFFERED = lazy(r"\(from versions: none\)|No matching distribution|Unable to locate package")
+_NOTHING_OFFERED = lazy(
+    r"\(from versions: none\)|No matching distribution|Unable to locate package|could not be installed"
+)
 
 
 def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | None:

@@ -70,8 +70,8 @@ HANDLED = lazy(
     r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
     r"|\bis (?:being )?(?:retried|re-?submitted|re-?queued|re-?started|repeated)\b|\bwill (?:re-?)?start\b"
     r"|\bstarts? again\b|\bnot fit\b.{0,20}\bnow\b|\bbatch(?: size)?\b.{0,24}(?:->|=>|\bnow) \d"
-    r"|\bas (?:it should|expected|intended|designed)\b|fault injection|on purpose|deliberate"
-    r"|(?<!un)\bacceptable\b|\(expected(?! (?:an?|the|but|to)\b)[^()]{0,20}\)"
+    r"|\bas (?:it should|expected|intended|designed|planned)\b|fault injection|on purpose|deliberate"
+    r"|(?<!un)\bacceptable\b|\(expected(?! (?:an?|the|but|to|\d)\b)[^()]{0,20}\)"
     r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
@@ -81,7 +81,8 @@ MEANT = lazy(r"(?i)\bas expected\b|\(expected\b|\(optional\)|\bself-?test\b.{0,6
 _LATER = r"(?:eval\w{0,8}|testing|tests?|validation|export\w{0,4}|deploy\w{0,8}|report\w{0,4}|publish\w{0,4})"
 EXHAUSTED = lazy(
     r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts|tries)|failed after|abort|exiting"
-    r"|stopping|quitting|bailing|too many (?:\w+ )?(?:failures|errors|retries|attempts|restarts|dead|crashes)"
+    r"|stopping(?!.{0,40}\bas (?:planned|intended|designed)\b)|quitting|bailing|too many (?:\w+ )?(?:failures"
+    r"|errors|retries|attempts|restarts|dead|crashes)"
     r"|cannot (?:continue|proceed|go on)"
     r"|unrecoverable|(?:that was|was|is) the last (?:try|attempt|one)|no (?:\w+ )?(?:tries|attempts|retries) left"
     r"|still (?:fail\w*|not)"
@@ -101,7 +102,7 @@ SET_ASIDE = lazy(
     r"|[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?<!stage )(?<!step )(?<!rest )"
     r"(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
-    r"|\(?\bas (?:it should|expected|intended|designed)\b.{0,20}$|\(expected\)\s{0,4}$"
+    r"|\(?\bas (?:it should|expected|intended|designed|planned)\b.{0,20}$|\(expected\)\s{0,4}$"
     r"|[;,(:]\s{0,8}(?:score|reward|grade|scored|rewarded|graded|counted)\b.{0,12}\d\S{0,8}$"
     r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying"
     r"|skipp\w{1,4}"

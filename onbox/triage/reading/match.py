@@ -114,7 +114,7 @@ _SIGN_WORDS = (
     "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
     "|above exception|ifree|iuse|%  /|% /|done|complet|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
     "|again|does not fit|batch size|early stop|objective"
-    "|solution|as it should|as expected|inodes|df -|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
+    "|solution|as it should|as expected|inodes|df -|0  100%|0 100%|tpu|hbm|/dev/accel|loss scale|loaded |worker group"
     "|passed|built target|executing on host|output (if any)|trying|retry|skip|fall|recover"
     "|instead|default|tolerat|took over|took the|took its|aside|left out|anew|one more|next t|another|second t|tries"
     "|stays|keep|go on|goes on|moving on|carrying on|no harm|matter|optional|going on"

@@ -21,10 +21,10 @@ class MountTables:
         if signs.INODE_HEADER.search(text):
             self.header = number
         found = SeenLine(number, text) if signs.INODES_FULL.search(text) else None
-        row = signs.DF_ROW.match(said)
+        row = signs.DF_ROW.match(said) or signs.DF_OUTPUT_ROW.match(said)
         if not row:
             return found
-        mount = (row[1], row[4])
+        mount = (row[1], row[row.lastindex or 1])
         if float(row[2].rstrip(".") or 0) > 0:
             self.with_room.add(mount)
         elif row[3] == "100":

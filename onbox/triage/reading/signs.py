@@ -110,6 +110,11 @@ DF_ROW = lazy(
     r"^(\S{1,200})\s{1,80}[\d.]{1,20}[KMGTP]?i?\s{1,40}[\d.]{1,20}[KMGTP]?i?\s{1,40}([\d.]{1,20})[KMGTP]?i?\s{1,40}"
     r"(\d{1,3})%\s{1,20}(/\S{0,200})"
 )
+# The same of `df --output`, where the mount comes first.
+DF_OUTPUT_ROW = lazy(
+    r"^(/\S{0,200})\s{1,80}[\d.]{1,20}[KMGTP]?i?\s{1,40}[\d.]{1,20}[KMGTP]?i?\s{1,40}([\d.]{1,20})[KMGTP]?i?\s{1,40}"
+    r"(\d{1,3})%$"
+)
 INODES_FULL = lazy(
     r"\binodes?\b.{0,40}100 ?%|\b100 ?%.{0,20}\binodes?\b|\bIUse%\s?[=:]\s?100\b|\bfree inodes\W{0,3}0\b", re.IGNORECASE
 )
@@ -127,6 +132,8 @@ _NOT_THE_RUN = lazy(
     r"|use of closed network connection"  # closed by the program itself
     r"|\brequest: \"(?-i:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS) /"  # a web server, of what it was asked for
     r"|\bUCX\s{1,4}(?:DEBUG|INFO|TRACE)\b"
+    r"|\b(?:cache|entr(?:y|ies)|keys?|items?|pages?|blocks?|objects?)\b.{0,16}\b(?:evict|reclaim)"
+    r"|\b(?:evict|reclaim)\w{0,4} \d{1,12} (?:\w{1,20} )?(?:entries|keys|items|pages|blocks|objects|bytes)\b"
     r"|cumulative_preemption|\bsen(?:t|ds?|ding) (?:an? |the )?(?-i:SIG[A-Z])"
     r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",
     re.IGNORECASE,

@@ -142,6 +142,15 @@ PEOPLE: tuple[RuleRow, ...] = (
         rivals=("preempted", "time_limit"),
     ),
     RuleRow(
+        "terminated-by-hand",
+        "user_interrupt",
+        ASKED,
+        "sigterm|signal 15",
+        r"\b(?:SIGTERM|signal 15)\b.{0,12}\b(?:from|by) (?:the |an? )?(?:operator|user|admin\w{0,10}|person|console)\b",
+        "scripts that know who sends SIGTERM",
+        "received SIGTERM from operator (kill), stopping after this item",
+    ),
+    RuleRow(
         "terminated",
         "preempted",
         ASKED - 5,

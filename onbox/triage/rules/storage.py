@@ -247,7 +247,8 @@ DATA: tuple[RuleRow, ...] = (
         "corrupt|datalosserror|data_loss|truncated|parquet|arrow|tokenizing data|malformed|damaged"
         "|jsondecodeerror|unicodedecodeerror|unparsable"
         "|hdf|unreadable|empty|bad|broken|missing|thrift|checksum|datasetgeneration|hash mismatch"
-        "|parsererror|arrowinvalid|nonmatching|in json at position|end of json input",
+        "|parsererror|arrowinvalid|nonmatching|in json at position|end of json input|parse error|moov atom"
+        "|invalid data found|error reading header",
         r"SyntaxError: .{1,80} (?:in JSON at position \d|of JSON input)|corrupted record|\bCorrupt\w{0,24}(?:Error"
         r"|Exception)\b|\b(?:empty|broken|bad|unreadable"
         r"|invalid) (?:annotation|label|sample|record|shard"
@@ -262,7 +263,10 @@ DATA: tuple[RuleRow, ...] = (
         r"|malformed|unreadable)\w{0,24} (?:\w{1,40} )?(?:file|shard|sample"
         r"|record|image|data\b|index|chunk|row|line|page|tfrecord|parquet|block|example|label)|(?:sha256|md5"
         r"|checksum|hash)\b.{0,30}mismatch|truncated file"
-        r"|unable to (?:synchronously )?open (?:file|object).{0,40}(?:truncated|signature|bad)",
+        r"|unable to (?:synchronously )?open (?:file|object).{0,40}(?:truncated|signature|bad)"
+        r"|^(?:jq: )?(?:error \(at \S{1,200}\): |parse error: ).{1,120} at (?:EOF at )?line \d+, column \d+"
+        r"|\] (?:moov atom not found|reached eof, corrupted \S|error reading header)"
+        r"|: Invalid data found when processing",
         "TFRecord, Arrow, pandas, json, HDF5",
         "tensorflow.python.framework.errors_impl.DataLossError: corrupted record at 1200",
     ),

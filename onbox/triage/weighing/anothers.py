@@ -27,6 +27,7 @@ _OF_A_LAUNCHER = lazy(r"\b(?:srun|slurmstepd|mpirun|mpiexec|prun|prterun|torchru
 _OF_A_POOL = lazy(r"^\s+File \".{1,300}\", line \d{1,7} in (?:_process_worker|_bootstrap|_worker_loop|worker)$")
 _LOST_ONE = lazy(r"(?i)\b(?:lost|removed|removing) (?:the )?(?:executor|task|worker)\b|\bExecutorLostFailure\b")
 TOLD_OF_OTHERS = 5  # lines of loggers
+_TRIALS_ERRORED = lazy(r"\bERROR\b.{1,40}-- Trials did not complete: \[")
 _OF_A_THREAD = lazy(r"^Exception in thread ")
 _STDLIB = lazy(r"[\\/](?:lib[\\/]python[\d.]+|Lib)[\\/](?!(?:site|dist)-packages)|^<frozen ")
 
@@ -46,6 +47,17 @@ def is_a_lost_piece(fault: Fault, scene: Scene) -> bool:
     if took_the_next(fault, scene):
         return True
     return last.number > fault.number and is_result(last.text, sure=True)
+
+
+def is_of_an_errored_trial(fault: Fault, scene: Scene) -> bool:
+    """Whether Ray Tune logs which trials have errored, below a fault, and the program went on to tell of the others:
+    where it does not mean to, it raises `TuneError`.
+    """
+    summed_up = next((line.number for line in scene.record.tail if _TRIALS_ERRORED.search(line.text)), 0)
+    if scene.dead or fault.number > summed_up:
+        return False
+    goes_on = any(line.number > summed_up for line in scene.record.tail)
+    return goes_on and not any(one.number > summed_up for one in scene.attempt.faults)
 
 
 def follows_a_death(fault: Fault, scene: Scene) -> bool:

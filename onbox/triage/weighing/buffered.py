@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onbox.triage.weighing.scene import Scene
 
 _ENDS_PROGRAM = ("fortran", "fortran-read", "other-languages")  # the runtime of a language that ends what it tells of
+_OF_MANY_THREADS = lazy(r"Exception in thread |panic: |thread '|fatal error: ")  # of which others print on
 _IMPORTS = lazy(r"(?:import|from) \w")
 
 
@@ -35,7 +36,7 @@ def was_overtaken(fault: Fault, scene: Scene) -> bool:
     if scene.exited_zero:
         return False
     if trace is None and signs.UNCAUGHT.match(fault.text):
-        return _waited_behind(fault, scene)  # a runtime's logger may wait as well
+        return _waited_behind(fault, scene) or _came_first(fault, scene)  # a runtime's logger may wait as well
     if _is_told_between(fault, scene):
         return False
     if attempt.informed - fault.informed_before >= INFORMED:
@@ -71,6 +72,12 @@ def _waited_behind(fault: Fault, scene: Scene) -> bool:
     """Whether the steps behind a death begin where none had been told before, and nobody says that they were all."""
     attempt = scene.attempt
     return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=False)
+
+
+def _came_first(fault: Fault, scene: Scene) -> bool:
+    """Whether the first line of all is what ended a script of Ruby, PHP or Lua: all that it ever told had waited."""
+    attempt = scene.attempt
+    return fault.number == 1 and not _OF_MANY_THREADS.match(fault.text) and attempt.success is None
 
 
 def _stands_right_before(fault: Fault, scene: Scene) -> bool:

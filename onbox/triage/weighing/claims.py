@@ -21,7 +21,9 @@ REPORTED_WITHIN = 4  # lines
 LAST_TOLD = 20  # lines of loggers: who is asked to end tells no more than that
 LAST_STEPS = 2  # life signs of one who was asked to end
 
-_STOPS = lazy(r"\b(?:stopping|aborting|giving up)\b", re.IGNORECASE)  # a solver's word, whatever it still writes
+_STOPS = lazy(
+    r"\b(?:stopping|aborting|giving up|signaling \w{1,20} to stop)\b", re.IGNORECASE
+)  # a solver's word, whatever it still writes
 # A solver that stops at its own limit has a result.
 _OWN_LIMIT = lazy(r"(?i)^\W{0,3}(?:time|iteration|node|solution) limit (?:was )?(?:reached|hit)\W{0,3}$")
 
@@ -48,7 +50,9 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
         return fault.severity >= LOGGED and not attempt.reached_end and attempt.signs_after(fault) <= LAST_STEPS
     if found in _LOSES_RESULTS and attempt.signs_after(fault) <= LAST_STEPS:
         return attempt.saved is None or attempt.saved.number < fault.number
-    if found in LEAVES_OTHERS or (found == "divergence" and _STOPS.search(fault.text)):
+    if found == "divergence" and _STOPS.search(fault.text):
+        return attempt.signs_after(fault) <= LAST_STEPS
+    if found in LEAVES_OTHERS:
         return attempt.signs_after(fault) == 0
     return False
 

@@ -35,6 +35,7 @@ from onbox.triage.weighing.anothers import (
     is_of_a_thread_after_the_work,
     is_of_a_worker,
     is_of_an_ended_container,
+    is_of_an_errored_trial,
     was_in_its_librarys_hand,
 )
 from onbox.triage.weighing.buffered import was_overtaken
@@ -205,6 +206,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(True, "a container has ended with a code, and was not started again", is_of_an_ended_container),
     Ground(False, "words so vague count in the last lines only", is_vague_and_far),
     Ground(False, "a piece that failed, and a driver that sums up all of them", is_a_lost_piece),
+    Ground(False, "a trial that a search counts as errored, and the program told more", is_of_an_errored_trial),
     Ground(True, "the last line of all says that the work will not be there", gave_up),
     Ground(False, "a bare complaint, and the last line of all says that the work is there", closes_with_work),
     Ground(False, "the shell that started what complains shows its next commands, and works on", _a_shell_goes_on),
