@@ -272,7 +272,7 @@ class ProgressReader:
 
     def _pieces(self, line: bytes, following: bytes, *, ended: bool) -> None:
         """A line that was overwritten. Of a display that was drawn again and again, the first and the last are read."""
-        pieces = [piece for piece in re.split(rb"[\r\x08]+", line) if piece]
+        pieces = [piece for piece in re.split(rb"[\r\x08]+", line) if piece.strip()]
         if not ended and not pieces:
             return
         keys = [piece[:48].translate(None, _KEY_DROPS) for piece in pieces]

@@ -23,6 +23,7 @@ _DIGIT = lazy(rb"\d")
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
 _SO_MANY = lazy(rf"{_NUMBER} ([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z])")  # `5000 replica exchanges`
+_THINGS_ALONE = lazy(rf"\W{{0,8}}{_NUMBER} (?:[a-z]{{3,20}} )?[a-z]{{3,20}}s\W{{0,3}}$")
 _SET_TO = lazy(rf"{_WORD}\s{{0,20}}[:=]?\s{{0,20}}{_NUMBER}")
 _DONE = lazy(r"(?:done|complete|completed|finished|processed|handled|merged|hashed|ok)")
 _NOT_OF_THE_RUN = lazy(
@@ -43,6 +44,8 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
     counted already.
     """
     noun = noun[:-1] if noun.endswith("s") else noun
+    if not noun:
+        return _alone(_headings(beginning), least)
     if len(noun) < NOUN_LETTERS:
         return None
     of_anything = _DONE.fullmatch(noun)  # `completed=15` below `n_jobs=24`
@@ -53,6 +56,12 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
         if word[-1] == "s" and number >= max(2, least) and (of_anything or (word.startswith(noun) and word != noun))
     }
     return next(iter(told)) if len(told) == 1 else None
+
+
+def _alone(headings: list[str], least: int) -> int | None:
+    """The number of the only heading that is nothing but a number of things: `24 configurations`."""
+    told = [int(found[1].replace(",", "")) for line in headings if (found := _THINGS_ALONE.match(line))]
+    return told[0] if len(told) == 1 and told[0] >= max(2, least) else None
 
 
 def _pairs(line: str) -> list[tuple[str, int]]:

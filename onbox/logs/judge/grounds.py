@@ -70,13 +70,6 @@ def _moved(counter: Counter, _: Scene) -> bool:
     return counter.current > counter.minimum
 
 
-def _is_simulated_time(counter: Counter, _: Scene) -> bool:
-    """`Time = 0.25`: how far the clock of the model is, of which nobody says how far it has to go."""
-    return counter.rule == "solver-time" and not all(
-        float(value).is_integer() for value in (counter.minimum, counter.current)
-    )
-
-
 def _is_status(counter: Counter, _: Scene) -> bool:
     """`ok 200 GET /`: not the protocol of tests, which counts from 1."""
     return counter.rule == "tap" and counter.minimum != 1
@@ -235,7 +228,6 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),
     Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
     Ground(NEVER, "a status, which is no number of a test", _is_status),
-    Ground(NEVER, "a time that is a fraction", _is_simulated_time),
     Ground(NEVER, "it goes back more often than on: a measure", _jumps),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.judge.grounds import LOOKS, Scene, counts
 from onbox.logs.judge.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
-from onbox.logs.loops import NEARLY, is_bar_around, is_heading_around, is_told_around, outermost
+from onbox.logs.loops import NEARLY, is_bar_around, is_heading_around, is_told_around, outermost, taking_turns
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ def _estimated(counters: list[Counter]) -> list[Counter]:
 
 def _around(counters: list[Counter]) -> list[Counter]:
     """The counters, where what is around others is the work itself: `shards`, and the rows of each."""
+    inside = taking_turns(counters)
+    counters = [counter._replace(kind="aux") if counter in inside else counter for counter in counters]
     return [
         counter._replace(kind="train")
         if (counter.kind == "aux" and is_bar_around(counter, counters))
@@ -103,6 +105,7 @@ def _kind(counter: Counter) -> str:
 def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
     counters = [counter for counter in counters if not _names_the_piece(counter, counters)]
+    counters = [counter for counter in counters if not _is_told_late(counter, counters)]
     if any(counter.advances for counter in counters):
         counters = [counter for counter in counters if not _is_share(counter)]
     loops = outermost(counters)
@@ -146,6 +149,14 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if is_of_many(last) else last.maximum, None)
     return None
+
+
+def _is_told_late(counter: Counter, counters: list[Counter]) -> bool:
+    """`Trial 4 Complete`, and then `Running Trial #5`: the word of its end is one behind."""
+    return counter.kind == "bare" and any(
+        other.unit == counter.unit and other.kind == "train" and other.current == counter.current + 1
+        for other in counters
+    )
 
 
 def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
@@ -235,6 +246,7 @@ def maximum_of(track: Track, counter: Counter) -> int | None:
     units = [*units, *ROUNDS] if counter.unit in ROUNDS else units
     units = [*units, "episode"] if counter.unit == "epoch" else units  # `Ep 10`
     units = [*units, "timestep"] if counter.unit == "step" else units
+    units = [*units, "step"] if counter.unit == "timestep" and not _knows_another_end(track) else units
     others = [other for other in track.counters.values() if other.kind != "setting" or other.advances]
     taken = {other.unit for other in others if other.unit != counter.unit}
     for unit in (counter.unit, *(other for other in units if other not in taken)):
@@ -245,6 +257,14 @@ def maximum_of(track: Track, counter: Counter) -> int | None:
         if once is not None:
             return once
     return None
+
+
+def _knows_another_end(track: Track) -> bool:
+    """Whether one of the counters has a maximum of its own: `num_env_steps` is not of the timesteps then."""
+    return any(
+        counter.maximum is not None or counter.unit in track.maxima or counter.key.startswith("global ")
+        for counter in track.counters.values()
+    )
 
 
 def _named_once(track: Track, counter: Counter) -> int | None:

@@ -46,6 +46,7 @@ _OF_A_SELECTION = lazy(  # `146 of 220 lines kept`
     r"\s(?:were |are )?(?:kept|dropped|removed|discarded|retained|rejected|filtered|matched|unique|duplicated?"
     r"|missing|lost)\b"
 )
+_IS_DONE = lazy(r"\s(?:OK|ok|done|passed|\u2713|\u2714)\W{0,3}$")  # `[5/8] invoices OK`: of the work itself
 _MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 
 
@@ -113,7 +114,8 @@ def _bar_sight(display: Display) -> CounterSight | None:
     own = _label_key(label)
     unit = _bar_unit(match, label)
     own = f"{own} bytes" if own and _SIZED.search(match[0]) else own
-    key = f"bar:{own}" if own else f"bar:{unit}/{exact if exact is not None else most}"
+    named = "step" if shape.id == "leading-bracket" else unit  # `[3/8] items OK`: what stands behind may be a name
+    key = f"bar:{own}" if own else f"bar:{named}/{exact if exact is not None else most}"
     if shape.id == "loggable" and not own:
         key = "bar:progress"  # its maximum is exact in the first line only
     rounded = current.rounded or not float(current.value).is_integer()
@@ -157,7 +159,7 @@ def _is_stage(display: Display, most: int | None) -> bool:
     """
     shape, match, _ = display
     stage = shape.id == "leading-bracket" and most is not None and most <= STAGES
-    measured = _MEASURE_AFTER.match(match.string, match.end())
+    measured = _MEASURE_AFTER.match(match.string, match.end()) or _IS_DONE.search(match.string, match.end())
     return stage and not measured and _FRACTION_INSIDE.search(match.string, match.end()) is None
 
 
@@ -199,7 +201,10 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
         )
     ):
         return False
-    if shape.id in ("bar", "done-of") and match.string.lstrip()[:1] == "|" == match.string.rstrip()[-1:]:
+    if (
+        shape.id in ("bar", "done-of", "fraction-unit")
+        and match.string.lstrip()[:1] == "|" == match.string.rstrip()[-1:]
+    ):
         return False  # a row of a table: `| train-7b   PENDING   0/8   -   3/11 |`
     if shape.id == "fraction-unit" and (label.endswith("=") or _OF_A_SELECTION.match(match.string, match.end())):
         return False  # `beta=1/4 ticks=500`

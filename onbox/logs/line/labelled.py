@@ -92,6 +92,7 @@ _NTH_IN_CHINESE = lazy(
     "(?: ?/ ?(?P<most>\\d{1,9})|轮 ?/ ?共 ?(?P<all>\\d{1,9}))? ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)"
 )
 _OTHER_FIGURE = lazy(r"[:=] {0,4}\d[\d.,]*\s")  # `inference: 10000 fps total: 8000 epoch: 1/500`
+_PLACE = lazy(r"\d{0,6}:\d{1,6}\]")  # in the code: `k_epoch0:9]`
 _DATE = lazy(r"\d{4}/\d\d/\d\d")
 _TOTAL_BESIDE = lazy(rf"(?i)[\s,;|]{{0,4}}(?<![a-z])[\"']?(?:total|max|of|out_of)[\"']?\s?[:=]\s?({COUNT})(?![\w.])")
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
@@ -122,8 +123,9 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
         if unit in STEP_UNITS and _OF_BATCHES.search(before):
             unit = "batch"  # `epoch 3, batch step: 719`
-        if before.endswith(".") and before[-2:-1].isalnum() and not _OF_SETTINGS.search(before):
-            continue  # of a file's name
+        in_a_name = before.endswith(".") and before[-2:-1].isalnum() and not _OF_SETTINGS.search(before)
+        if in_a_name or _PLACE.match(text, word.end()):
+            continue  # of a file's, or of a place in the code
         if before.endswith(("?", "&", "time/")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
             continue  # of an address, of a file, of a group of clocks
         if before.lower().endswith("_in_") or (match["max"] is None and _OF_WHAT_ENDED.search(before)):

@@ -27,7 +27,7 @@ _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
 _IN_A_LIST = lazy(
     rf"(?i)(?:^|[,;:(>=|])\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}} )?"
     r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
-    r"(?=\s?[,;).|]|\s*$)"
+    r"(?=\s?[,;).|]|\s*$| from )"
 )
 _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
@@ -49,6 +49,7 @@ _SET_TO = lazy(
     rf"|(?<![\w.,/-])({COUNT}) ({UNIT_WORD}) (?:requested|scheduled|planned|in total|to (?:do|go|run|process))(?![a-z])"
     rf"|(?<![\w.,/-])({COUNT}) (?:max(?:imum)?|total) ({UNIT_WORD})(?![a-z])(?!\s?[:=/])"
 )  # `max_steps was set to 5000`, `Config param steps: 5000`, `1000000 generations requested`
+_HYDRA_JOBS = lazy(r"\[HYDRA\] Launching (\d{1,6}) jobs")
 _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
 _AND_WORD = lazy(r"\d (?:max|total)| (?:requested|scheduled|planned|in total)(?![a-z])")
@@ -76,6 +77,9 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
     so_many = _SO_MANY.match(text)  # GROMACS: `20000 steps,     40.0 ps.`
     if so_many and not parse_count(so_many[1]).rounded:
         maxima.append((UNITS[so_many[2]], int(parse_count(so_many[1]).value)))
+    jobs = _HYDRA_JOBS.search(text) if "[HYDRA]" in text else None
+    if jobs:
+        maxima.append(("task", int(jobs[1])))
     length = _LENGTH.match(text)
     if length:
         maxima.append(("byte", int(length[1])))

@@ -4,6 +4,7 @@ Pure."""
 from __future__ import annotations
 
 from onbox.logs.line.displays import read_bars
+from onbox.logs.line.fetched import read_fetched
 from onbox.logs.line.labelled import read_labelled
 from onbox.logs.line.maxima import read_announced, read_maxima
 from onbox.logs.line.moving import read_beside, read_leading, read_leading_index, read_moving, read_timestep
@@ -44,6 +45,7 @@ _FIELDS_LEFT = lazy(  # `done=97 failed=3 queued=4100`
     r"(?i)(?<![\w.])(?:done|ok|finished|completed|processed)=(\d{1,12})(?:[,;|]?\s{1,4}(?:fail(?:ed|ures?)|errors?|skipped)=(\d{1,12}))?"
     r"[,;|]?\s{1,4}(?:queued?|left|remaining|pending|todo|waiting)=(\d{1,12})(?![\w.])"
 )
+_HYDRA_JOB = lazy(r"\[HYDRA\]\s{1,8}#(\d{1,6}) : ")
 _CANDIDATE = lazy(r"\[CV \d{1,4}/\d{1,4}; (\d{1,9})/(\d{1,9})\] (?:START|END)\b")
 _TOLD_AS_TOTAL = lazy(
     r"(?i)(?<![a-z])(epochs|steps|iterations|updates) (?:trained|done|completed|run): (\d{1,12})(?![\w./%])"
@@ -100,7 +102,7 @@ def read_line(text: str) -> SeenOnLine:
         sights = sights + read_moving(rest)
     if all(unit not in LONE_UNITS for unit, _ in maxima) and all(sight.rule == "weak" for sight in sights):
         sights = read_moving(rest) or sights or read_leading(rest)
-    sights = [*sights, *read_timestep(text), *_candidate(text)]
+    sights = [*sights, *read_timestep(text), *_candidate(text), *_job_of_sweep(text)]
     if sights and not maxima and not any(sight.made or sight.maximum for sight in sights):
         sights += _beside(sights, rest)
     sights = read_leading_index(text, sights) + sights
@@ -133,6 +135,9 @@ def _whole_line(text: str) -> SeenOnLine | None:
     saved = _SAVED.search(text) if " saved [" in text else None
     if saved:
         return SeenOnLine((CounterSight("saved", "byte", "train", int(saved[1]), int(saved[2]), False, "saved"),))
+    fetched = read_fetched(text)
+    if fetched is not None:
+        return SeenOnLine((CounterSight("saved", "byte", "train", fetched, None, True, "saved"),))
     copied = _COPIED.match(text) if " copied, " in text else None
     if copied:
         return SeenOnLine((CounterSight("copied", "byte", "train", int(copied[1]), None, False, "saved"),))
@@ -204,6 +209,12 @@ def _candidate(text: str) -> list[CounterSight]:
     if found is None:
         return []
     return [CounterSight("candidate", "item", "train", int(found[1]), int(found[2]), False, "fraction-unit")]
+
+
+def _job_of_sweep(text: str) -> list[CounterSight]:
+    """`[HYDRA]  #3 : +lr=0.1`: which job of a multirun begins."""
+    found = _HYDRA_JOB.search(text) if "[HYDRA]" in text else None
+    return [] if found is None else [CounterSight("outer job", "task", "outer", int(found[1]), None, False, "repeated")]
 
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:

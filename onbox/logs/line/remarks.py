@@ -98,7 +98,7 @@ _PART_STARTS = lazy(
 ENDED = lazy(
     r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining"
     r"|finetuning|study|download)\b(?![^.:\n]{0,24}\bnot (?:complete|finish|succeed))"
-    r"[^.:\n]{0,24}\b(?:completed?|finished|done|ended|over(?=\W{0,20}$)|succeeded|selesai|abgeschlossen|beendet"
+    r"[^.:\n]{0,24}\b(?:completed?|finished|done(?! \d{1,9}[,)])|ended|over(?=\W{0,20}$)|succeeded|selesai|abgeschlossen|beendet"
     r"|terminée?|conclu[ií]d[oa]|completad[oa]|finalizad[oa]|tamamland\w)\b(?!\s*(?:with value|at 0"
     r"|with [1-9]))"
     r"|\ball (?:\w{1,20} )?(?:epochs|steps|iterations|rounds|folds|trials|stages|tasks|runs|seeds|jobs|samples|batches|shards)"

@@ -33,6 +33,9 @@ _LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
 _CHAINS = lazy(r"^\s*(\d{1,18}) -- (?:\* )?[\[(]-?\d.* -- (\d{1,9}:\d\d:\d\d)$")  # MrBayes
 _ENCODED = lazy(r"^frame=\s{0,8}(\d{1,12}) fps=\s{0,8}[\d.]{1,12} q=")  # ffmpeg
 _IONIC = lazy(r"^\s{1,4}(\d{1,6}) F= ?-?\.\d+E[+-]\d+ E0= ")  # VASP
+_METER = lazy(
+    r"ProgressMeter -\s{1,40}\S{1,80}:\d{1,12}\s{1,40}[\d.]{1,12}\s{1,40}(\d{1,15})\s{1,40}[\d.]{1,15}$"
+)  # GATK
 _TAP = lazy(r"^(?:not )?ok (\d{1,9})(?: |$)")  # of the Test Anything Protocol; those that are indented are parts
 _LOGGER = lazy(r"(?:DEBUG|INFO):[\w.]{1,40}:\s?")
 _BEHIND_A_PREFIX = lazy(r"(?:\]|: | - |INFO)\s{0,4}[\[<]\s{0,12}\d")
@@ -95,13 +98,16 @@ def read_row(text: str) -> BareRow | None:
 
 
 def _of_tool(text: str) -> BareRow | None:
-    """What rsync, ffmpeg, VASP and the Test Anything Protocol show."""
+    """What rsync, ffmpeg, VASP, GATK and the Test Anything Protocol show."""
     moved = _RSYNC.match(text) if "B/s" in text else None
     if moved:
         return BareRow("byte", "byte", int(moved[1].replace(",", "")), "rsync", None, None)
     encoded = _ENCODED.match(text) if text.startswith("frame=") else None
     if encoded:
         return BareRow("frame", "frame", int(encoded[1]), "encoded", None, None)
+    met = _METER.search(text) if "ProgressMeter -" in text else None
+    if met:
+        return BareRow("done", "item", int(met[1]), "meter", None, None)
     ionic = _IONIC.match(text) if " F= " in text else None
     if ionic:
         return BareRow("step", "step", int(ionic[1]), "leading-share", None, None)

@@ -30,7 +30,7 @@ UNITS = {
     "chunks": "chunk", "sweep": "sweep", "sweeps": "sweep", "draw": "draw", "draws": "draw", "game": "game", "games": "game",
     "question": "item", "questions": "item", "prompt": "item", "prompts": "item", "stage": "stage", "phase": "stage",
     "fit": "fit", "fits": "fit", "package": "package", "packages": "package", "target": "target", "pass": "pass",
-    "time": "time", "cycle": "cycle", "cycles": "cycle", "scene": "item", "video": "item", "sequence": "item",
+    "increment": "step", "time": "time", "cycle": "cycle", "cycles": "cycle", "scene": "item", "video": "item", "sequence": "item",
     "query": "item", "queries": "item", "simulation": "item", "permutation": "item", "replicate": "item", "replicates": "item", "simulations": "item", "permutations": "item",
 }  # fmt: skip
 STEP_UNITS = frozenset({"step", "iter", "update", "batch", "timestep"})

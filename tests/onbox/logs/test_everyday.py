@@ -895,6 +895,87 @@ COUNTS |= {
         1140,
         1840,
     ),
+    "jobs of a sweep, and the epochs of each": (
+        "[2026-01-02 08:11:02,589][HYDRA] Launching 6 jobs locally\n"
+        + "".join(
+            f"[2026-01-02 08:11:0{job},593][HYDRA] \t#{job} : +lr=0.{job}\n"
+            + lines("[2026-01-02 08:11:05,086][__main__][INFO] - epoch #/3 loss=0.9", *range(1, 4))
+            for job in range(4)
+        ),
+        3,
+        6,
+    ),
+    "rows of one table after another, and the tables": (
+        "Migrating 8 tables\n"
+        + "".join(
+            lines(f"  {name}: #/{most} rows", *range(5000, most + 1, 5000)) + f"[{at}/8] {name} OK\n"
+            for at, (name, most) in enumerate([("users", 15000), ("orders", 40000), ("items", 25000)], 1)
+        )
+        + lines("  payments: #/38000 rows", 5000, 10000, 15000),
+        3,
+        8,
+    ),
+    "iterations of each increment": (
+        "".join(
+            f" INCREMENT  {at} OF  10   LOAD FACTOR 0.{at}\n"
+            + lines("    ITERATION #  RESIDUAL NORM 2.0E-02", 1, 2, 3, 4)
+            + "    CONVERGED\n"
+            for at in range(1, 7)
+        ),
+        6,
+        10,
+    ),
+    "a program's place in the code is no epoch": (
+        "I 1129 08:10:24 k_epoch0:4] Total epochs: 24. Early stop patience: 5\n"
+        + lines("I 1129 08:10:24 k_epoch0:9] epoch=# train_loss=0.75", *range(14)),
+        13,
+        24,
+    ),
+    "environment steps are timesteps": (
+        "training on CartPole for 6000 env steps\n"
+        + "".join(f"timesteps {at * 300} | episodes {at * 13} | mean_return 2{at}.9\n" for at in range(1, 9)),
+        2400,
+        6000,
+    ),
+    "configurations of which the head tells nothing else": (
+        "24 configurations\n" + "".join(f"#{at:02} lr=0.1 drop=0 -> acc 0.9{at * 7 % 10}\n" for at in range(11)),
+        10,
+        24,
+    ),
+    "checkpoints of tar": (
+        "".join(f"tar: #{at}: W: {at * 10240} ({at * 10}KiB, 4.4MiB/s)\n" for at in range(20, 240, 20)),
+        220,
+        None,
+    ),
+    "a trial that begins behind the word of the last one's end": (
+        "".join(
+            f"Search: Running Trial #{at}\n\nEpoch 1/3\nEpoch 2/3\nEpoch 3/3\nTrial {at} Complete [00h 00m 03s]\n"
+            for at in range(1, 5)
+        )
+        + "Search: Running Trial #5\n\nEpoch 1/3\n",
+        5,
+        None,
+    ),
+    "regions of GATK": (
+        "".join(
+            f"09:12:2{at}.217 INFO  ProgressMeter -   chr20:40{at}779   0.{at}   {at}555   9330.0\n"
+            for at in range(1, 9)
+        ),
+        8555,
+        None,
+    ),
+    "cells of a table of results": (
+        "| Model | Params | Steps |\n|---|---|---|\n| base | 354M | 100k |\n"
+        "| sft | 1.31B | 3/3 ep |\n| dpo | 1.31B | 1/1 ep |\n",
+        None,
+        None,
+    ),
+    "bytes that wget has fetched, with a name of one's own": (
+        "Length: 40000000 (38M) [text/plain]\n"
+        + "".join(f"\rd1    {at}%[====>        ]  {at * 0.4:.2f}M  9.97MB/s        " for at in range(5, 56, 5)),
+        23068672,
+        40000000,
+    ),
     "things and the time that they took": (
         "total: 1200000 records\n" + "".join(f"{at * 50000} records in {at * 3.17:.1f}s\n" for at in range(1, 14)),
         650000,
@@ -954,6 +1035,19 @@ ENDS |= {
     "a loop that would stop later": (
         lines("epoch #/70 val_loss 0.4", *range(1, 43)) + "no improvement for 3 epochs, stopping in 7 more\n",
         False,
+    ),
+    "a configuration that tells how many samples there are": (
+        "=====\nepochs : 90\nlr : 0.1\n=====\n"
+        "Number of training samples: 1,281,167\nNumber of validation samples: 50,000\n",
+        False,
+    ),
+    "a worker that tells what it has done and what is queued": (
+        "".join(f"job 65e87{at % 10} ok in {90 + at} ms (done {at}, queue {300 - at})\n" for at in range(1, 20)),
+        False,
+    ),
+    "Ansible's recap": (
+        "PLAY [all] ***\n\nTASK [ping] ***\nok: [db1]\n\nPLAY RECAP ***\ndb1 : ok=4 changed=2 unreachable=0 failed=0\n",
+        True,
     ),
     "a patience that is used up": (
         lines("epoch #/100 loss 0.4", *range(40, 58)) + "EarlyStopping counter: 9 out of 8\n",

@@ -449,9 +449,9 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
         # Tests by their protocol.
         ("".join(f"ok {at} - parses\n" for at in range(1, 9)) + "not ok 9 - prints\nok 10 - ends\n1..10\n", 10, 10),
         ("1..30\n" + "".join(f"ok {at} - parses\n    ok 1 - a part\n" for at in range(1, 9)), 8, 30),
-        # Steps of a solver; the time of a model is none.
+        # Steps of a solver, or the time of its model.
         ("".join(f"Time = {at}\nSolving for p, residual = {v}\n" for at, v in enumerate(MEASURES * 3, 1)), 24, None),
-        ("".join(f"Time = {at / 4}\nSolving for p, residual = 0.1\n" for at in range(1, 25)), None, None),
+        ("".join(f"Time = {at / 4}\nSolving for p, residual = 0.1\n" for at in range(1, 25)), 6.0, None),
         # A report after each so many; settings that are tried one after the other.
         ("".join(f"pack: write checkpoint {at}000\n" for at in range(2, 12, 2)), 10000, None),
         ("".join(f"width {at}\n" for at in range(10, 90, 10)), None, None),
