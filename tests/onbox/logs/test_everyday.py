@@ -965,8 +965,10 @@ COUNTS |= {
         None,
     ),
     "cells of a table of results": (
-        "| Model | Params | Steps |\n|---|---|---|\n| base | 354M | 100k |\n"
-        "| sft | 1.31B | 3/3 ep |\n| dpo | 1.31B | 1/1 ep |\n",
+        (
+            "| Model | Params | Steps |\n|---|---|---|\n| base | 354M | 100k |\n"
+            "| sft | 1.31B | 3/3 ep |\n| dpo | 1.31B | 1/1 ep |\n"
+        ),
         None,
         None,
     ),
@@ -1037,8 +1039,10 @@ ENDS |= {
         False,
     ),
     "a configuration that tells how many samples there are": (
-        "=====\nepochs : 90\nlr : 0.1\n=====\n"
-        "Number of training samples: 1,281,167\nNumber of validation samples: 50,000\n",
+        (
+            "=====\nepochs : 90\nlr : 0.1\n=====\n"
+            "Number of training samples: 1,281,167\nNumber of validation samples: 50,000\n"
+        ),
         False,
     ),
     "a worker that tells what it has done and what is queued": (
