@@ -108,7 +108,7 @@ def _shown(
         return _without_words(track, configured_max, ending, beginning)
     counter, inner = pick.counter, pick.inner
     maximum = configured_max or pick.maximum
-    if maximum is None and not is_of_many(counter):
+    if maximum is None and counter.rule != "states" and not is_of_many(counter):  # of which more may come
         maximum = ending.whole.most if ending.whole and ending.whole.value == counter.current else None
     epoch = _epoch(track) if counter.unit != "epoch" or isinstance(counter.current, float) else None
     return Progress(

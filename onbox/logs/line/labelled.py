@@ -93,6 +93,7 @@ _NTH_IN_CHINESE = lazy(
 )
 _OTHER_FIGURE = lazy(r"[:=] {0,4}\d[\d.,]*\s")  # `inference: 10000 fps total: 8000 epoch: 1/500`
 _PLACE = lazy(r"\d{0,6}:\d{1,6}\]")  # in the code: `k_epoch0:9]`
+_SHARE_BEHIND = lazy(r"[,:] {0,4}\d{1,3}(?:\.\d{1,4})? ?%")  # `Encoding: task 1 of 1, 34.80 %`
 _DATE = lazy(r"\d{4}/\d\d/\d\d")
 _TOTAL_BESIDE = lazy(rf"(?i)[\s,;|]{{0,4}}(?<![a-z])[\"']?(?:total|max|of|out_of)[\"']?\s?[:=]\s?({COUNT})(?![\w.])")
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
@@ -274,6 +275,8 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     if match["max"] and (_DATE.match(text, match.start("current")) or len(FIELD_OF_TWO.findall(text)) > 1):
         return []
     if match["max"] and most is not None and (count.value > most.value or most.value == 0):
+        return []
+    if most is not None and most.value == 1 and _SHARE_BEHIND.match(text, match.end()):
         return []
     if most is None and (_is_measure(text, match, unit, count) or _is_left_open(text, match)):
         return []

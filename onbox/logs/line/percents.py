@@ -20,6 +20,7 @@ _FORMS = (
         rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b"
         rf"(?![^%\d]{{0,40}}\b(?:acc|err|loss|score|precision|recall|rate))[^%\d]{{0,40}}{_PERCENT}"
     ),
+    rf"\b1 of 1, {_PERCENT}",
     rf"\s\[\s*{_PERCENT}\]$",
     rf"^\W*[a-z]{{3,18}}ing(?: [a-z]{{1,20}}){{0,3}}\s?(?:\.{{2,5}}|…)\s{{0,4}}{_PERCENT}",
     (

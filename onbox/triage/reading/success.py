@@ -100,7 +100,7 @@ _GOOD = lazy(r"ok|pass(?:ed)?|succeeded|successful(?:ly)?|completed", re.IGNOREC
 _BAD = lazy(r"fail(?:ed|ures?)?|errors?|unreachable|crashed|aborted", re.IGNORECASE)
 _REST = lazy(r"skip(?:ped)?|changed|warn(?:ing)?s?|ignored|rescued|cached", re.IGNORECASE)
 _NOT_YET = lazy(r"running|pending|queued|remaining|left|waiting|scheduled|active", re.IGNORECASE)
-_OF_TESTS = lazy(r"\b(?:pass(?:ed)?|tests?|checks?|total)\b", re.IGNORECASE)
+_OF_TESTS = lazy(r"\b(?:pass(?:ed)?|tests?|checks?|total|unreachable)\b", re.IGNORECASE)  # the last: of Ansible
 _OF_A_LOOP = lazy(r"\b(?:step|epoch|iter\w*|batch|round|so far)\b", re.IGNORECASE)
 # A server that was asked to end says so when it has; one that has crashed may say the same.
 SHUT_DOWN = lazy(

@@ -20,7 +20,7 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
-from onbox.triage.reading.success import counts_failed
+from onbox.triage.reading.success import counts_bad, counts_failed
 from onbox.triage.rules.rows import ASKED, DIVERGED
 from onbox.triage.weighing.outputs import (
     complains,
@@ -339,6 +339,8 @@ def _brought_a_result(fault: Fault, around: Around, scene: Scene) -> bool:
     """Whether the last line of all is a result, that no buffer has held back."""
     last, trace = around.below[-1], fault.trace
     if scene.record.last_line is None or last.number != scene.record.last_line.number:
+        return False
+    if counts_bad(message(last.text).text):
         return False
     if trace is None and ends_in_table([line.text for line in scene.record.tail if line.number > fault.number]):
         return True

@@ -942,6 +942,16 @@ COUNTS |= {
         10,
         24,
     ),
+    "one task of one, and its share": (
+        "".join(f"\rEncoding: task 1 of 1, {at}.41 % (30.12 fps, ETA 00h01m12s)" for at in range(1, 36)),
+        None,
+        None,
+    ),
+    "trials of which more may come": (
+        "".join(f"Trial status: {at} TERMINATED | 2 RUNNING | {18 - at} PENDING\n" for at in range(7)),
+        6,
+        None,
+    ),
     "checkpoints of tar": (
         "".join(f"tar: #{at}: W: {at * 10240} ({at * 10}KiB, 4.4MiB/s)\n" for at in range(20, 240, 20)),
         220,
