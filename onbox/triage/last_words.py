@@ -32,6 +32,7 @@ from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.demands import MEANT, asks_for_setting
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import BUG, DEATH
+from onbox.triage.told_code import row_of_code, was_sent
 from onbox.triage.words import TROUBLE
 
 if TYPE_CHECKING:
@@ -133,28 +134,6 @@ _ENDS_BADLY = lazy(
 )
 SAYS_IT_FAILED = BY_ID["launcher"]._replace(id="says-it-failed")
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
-_CODE = lazy(
-    r"(?:code de (?:sortie|retour)|código de sal[ií]da|codice di uscita|exit-code|rückgabewert|код (?:выхода|завершения"
-    r"|возврата)|退出码|退出代码|終了コード|종료 코드)\s?[:=]?\s?(?=(\d{1,3})\W{0,3}$)"
-    r"|(?<![\w-])(?:exit(?:ed|ing)?(?:[ _]?code)?|leav(?:e|es|ing)|left|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit"
-    r"|died)\b"
-    r".{0,20}?"
-    r"(?<![\d:.,-])(-?\d{1,3})\W{0,3}$",
-    re.IGNORECASE,
-)
-_SENT = lazy(r"\+{1,3} (?:sudo )?p?kill\b")
-HIGHEST_CODE = 255
-SIGNALLED = 128  # what a shell adds to the number of the signal
-_OF_CODE = {
-    124: "time-limit",
-    130: "interrupted",
-    134: "aborted",
-    137: "exit-137",
-    139: "crash-signal",
-    143: "terminated",
-}
-
-
 CHECK_LINES = 12
 # What Python says of a slip, as a line of its own: a program that prints the exception it has caught, and leaves.
 _PRINTED = lazy(
@@ -332,10 +311,10 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
     if (
         said.level not in ("INFO", "DEBUG")
         and not going_on.MEANT.search(said.text)
-        and (of_code := _by_code(line, attempt))
-        and not _was_sent(line, tail)
+        and (row := row_of_code(line.text))
+        and not was_sent(line, tail)
     ):
-        return of_code
+        return _fault(row, line, attempt)
     if harmless or not (_complains(said, line.text) or (is_last and _ends_in_loss(said, line.text))):
         return None
     return _fault(BY_ID["error-line"], line, attempt)
@@ -408,18 +387,6 @@ def _complains(said: LogMessage, text: str) -> bool:
     if said.level in ("FATAL", "CRITICAL"):
         return not is_harmless(said.text, text)
     return bool(_SAYS_ERROR.search(said.text)) and not is_harmless(said.text, text)
-
-
-def _was_sent(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
-    """Whether the shell shows right above that the script itself ended what the line tells the code of."""
-    return any(0 < line.number - other.number <= LOOKED_AT and _SENT.match(other.text) for other in tail)
-
-
-def _by_code(line: SeenLine, attempt: LogAttempt) -> Fault | None:
-    found = _CODE.search(line.text)
-    code = int(found[1] or found[2]) if found else 0
-    code = SIGNALLED - code if code < 0 else code
-    return _fault(BY_ID[_OF_CODE.get(code, "launcher")], line, attempt) if 0 < code <= HIGHEST_CODE else None
 
 
 def _fault(row: RuleRow, line: SeenLine, attempt: LogAttempt) -> Fault:
