@@ -19,6 +19,13 @@ HOUSEWORK = lazy(
     r"|\W{0,4}(?:job )?script (?:is )?(?:finished|done|ended)\W{0,3}$"
     r"|sent [\d,]{1,20} bytes  received |total size is [\d,]{1,20}  speedup is "  # of rsync
 )
+_LATER = r"(?:eval\w{0,8}|testing|tests?|validation|export\w{0,4}|deploy\w{0,8}|report\w{0,4}|publish\w{0,4})"
+# What was to come behind a failure, and is left out for it: no piece of the same work.
+SKIPPED = (
+    rf"^\W{{0,4}}{_LATER}(?:\s?[:(]\s?| (?:is |was )?)skipped\)?\W{{0,3}}$"
+    rf"|^\W{{0,4}}skipping (?:the )?{_LATER}\W{{0,3}}$"
+    r"|^\W{0,4}(?:next|step|stage|job|rule|task)\b[^.:(]{0,40}[:(]\s?\w{0,20} ?\(?skipped\)?\W{0,3}$"
+)
 # Who started a program tells that it has ended, and when. With exit code 0, its own code may have been lost in a pipe.
 _OF_WHO_STARTED = lazy(
     r"\bexit(?:ed)?\b.{0,12}\b(?:code|status)?\D{0,3}0\b"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.logs.line.shapes import DRAWN, MEASURED, named_with
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
 from onbox.named_tuple import NamedTuple
 
@@ -25,15 +26,10 @@ LOADS = ("bar:load", "bar:fetch")  # what keys of preparations begin with
 OFTEN = 2  # times that a number went back
 STAGES = 3  # more than a server shows while it starts
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
-_DRAWN = frozenset({
-    "tqdm", "tqdm-open", "alive-open", "loggable", "keras", "train-bracket", "bar", "percent-fraction",
-    "fraction-percent", "counter-bar", "two-brackets", "bracket-step", "pass-document", "epoch-of-epochs",
-    "current-total", "running-of", "total-done", "transfers", "whole-iteration", "files-of-files",
-})  # fmt: skip
-_MEASURED = frozenset({
-    "table", "catboost", "boosting", "tagged", "leading", "leading-share", "loss-bracket",
-    "stamped-bracket", "bare-leading", "epoch-comma-batch", "four-counts", "epoch-inner", "states", "rsync", "saved",
-})  # fmt: skip
+_DRAWN = named_with(DRAWN)
+_MEASURED = named_with(MEASURED) | {  # and what rows are called
+    "table", "catboost", "boosting", "tagged", "leading", "leading-share", "states", "rsync", "saved", "epoch-inner",
+}  # fmt: skip
 _SHARES = frozenset({"fraction-percent", "percent-fraction", "counter-bar"})
 _TOLD_ONCE = frozenset({"done-of", "fraction-unit", "fraction-percent", "percent-fraction"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from onbox.logs.line.numbers import ShownCount, is_exact, parse_clock, parse_count
-from onbox.logs.line.shapes import FRACTION, SHAPES, Shape
+from onbox.logs.line.shapes import FRACTION, INNER, SHAPES, SURE, Shape
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
@@ -131,19 +131,7 @@ def _bar_sight(display: Display) -> CounterSight | None:
         elapsed=_clock(_group(match, "elapsed")),
         beside_epoch=bool(desc_fraction or _group(match, "epoch") or re.search(r"(?i)(?<![a-z])epoch\W*\d", label)),
         made=True,
-        inner=shape.id
-        in (
-            "keras",
-            "train-bracket",
-            "two-brackets",
-            "bracket-step",
-            "four-counts",
-            "epoch-comma-batch",
-            "loss-bracket",
-            "pass-document",
-        )
-        or bool(desc_fraction)
-        or _is_of_step(label, exact),
+        inner=INNER in shape.traits or bool(desc_fraction) or _is_of_step(label, exact),
     )
 
 
@@ -185,7 +173,7 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
     """Whether a fraction is one of progress: its percentage agrees, and no word before it speaks against it."""
     shape, match, label = display
     label = label.rstrip()
-    if shape.id in ("tqdm", "loggable", "tqdm-open", "transfers", "files-of-files"):
+    if SURE in shape.traits:
         return True
     if maximum is not None and (current.value > maximum.value or maximum.value == 0):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
-from onbox.logs.line.shapes import BEFORE_EPOCH, COUNTED, EPOCH_AND_STEP, EPOCH_OF, INNER, WORD
+from onbox.logs.line.shapes import BATCHES, BEFORE_EPOCH, COUNTED, EPOCH_AND_STEP, EPOCH_OF, WORD
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
@@ -400,7 +400,7 @@ def _is_measure(text: str, match: re.Match[str], unit: str, count: ShownCount) -
 
 def _inside_epoch(text: str, match: re.Match[str], kind: str) -> list[CounterSight]:
     """`[12] [ 600/7392]`, `3 [1280/60000`, `003:  100 / 1500`: the batches inside the epoch."""
-    found = INNER.match(text, match.end())
+    found = BATCHES.match(text, match.end())
     if not found:
         return []
     current = parse_count(found["current"] or found["current2"])

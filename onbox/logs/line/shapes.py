@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 
 from onbox.logs.line.numbers import COUNT
@@ -13,6 +14,21 @@ _GAP = r"\s{0,20}"  # bounded, and never beside another one: what is read takes 
 _OF = r"(?:/|(?:of|von|sur|de|di|из|van|av)(?!\w)|out of)"
 FRACTION = r"\d\s?[kmgtb]?(?:i?b|it)?\s*(?:/|of|von|sur|de|di|из|van|av|out of)"  # in every line that shows one
 _BAR = r"[#=>█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱◼⣿*•-]"
+
+
+class Traits(enum.Flag):
+    """DRAWN: made for progress, and it counts as such. MEASURED: other numbers are measured beside it. SURE: no word
+    before it speaks against it. INNER: it counts inside an epoch.
+    """
+
+    NONE = 0
+    DRAWN = enum.auto()
+    MEASURED = enum.auto()
+    SURE = enum.auto()
+    INNER = enum.auto()
+
+
+NONE, DRAWN, MEASURED, SURE, INNER = Traits.NONE, Traits.DRAWN, Traits.MEASURED, Traits.SURE, Traits.INNER
 
 
 class Shape(NamedTuple):
@@ -27,14 +43,17 @@ class Shape(NamedTuple):
     meaning: str
     source: str
     example: str
+    traits: Traits
     fraction: bool  # it shows a count of a count, so a line without a fraction cannot show it
 
 
 _FREE = r"(?<![\w.,/-])"  # before a count: it is no part of a word, a path or a longer number
 
 
-def _shape(name: str, needs: tuple[str, ...], pattern: str, meaning: str, source: str, example: str) -> Shape:
-    return Shape(name, needs, lazy(pattern, re.IGNORECASE), meaning, source, example, _OF in pattern)
+def _shape(
+    name: str, needs: tuple[str, ...], pattern: str, meaning: str, source: str, example: str, traits: Traits = NONE
+) -> Shape:
+    return Shape(name, needs, lazy(pattern, re.IGNORECASE), meaning, source, example, traits, _OF in pattern)
 
 
 SHAPES: tuple[Shape, ...] = (
@@ -45,6 +64,7 @@ SHAPES: tuple[Shape, ...] = (
         "the files that were transferred, behind their bytes",
         "rclone",
         "6.071 MiB / 17.166 MiB, 35%, 2.957 MiB/s, ETA 3s (xfr#103/300)",
+        DRAWN | SURE,
     ),
     _shape(
         "tqdm",
@@ -55,6 +75,7 @@ SHAPES: tuple[Shape, ...] = (
         "bar with counter, elapsed and remaining time",
         "tqdm, enlighten, HF Trainer, Lightning, kohya, Optuna",
         "steps:  15%|█▌  | 360/2400 [08:49<49:58,  1.47s/it, loss=0.09]",
+        DRAWN | SURE,
     ),
     _shape(
         "time-since",
@@ -77,6 +98,7 @@ SHAPES: tuple[Shape, ...] = (
         "counter without a maximum",
         "tqdm over an iterator of unknown length",
         "512it [00:03, 170.10it/s]",
+        DRAWN | SURE,
     ),
     _shape(
         "alive-open",
@@ -85,6 +107,7 @@ SHAPES: tuple[Shape, ...] = (
         "counter without a maximum, then the time and the rate",
         "alive-progress",
         "crawl |     ◀◀◀     | ▂▄▆ 465 in 5s (97.6/s)",
+        DRAWN,
     ),
     _shape(
         "loggable",
@@ -95,6 +118,7 @@ SHAPES: tuple[Shape, ...] = (
         "one log line a look; large numbers are rounded, the first line's are exact",
         "tqdm-loggable (Levanter, Marin)",
         "Progress on:train 1.61kit/10.0kit rate:52.1it/s remaining:02:41 elapsed:00:31 postfix:loss=3.1",
+        DRAWN | SURE,
     ),
     _shape(
         "keras",
@@ -104,6 +128,7 @@ SHAPES: tuple[Shape, ...] = (
         "batches of the epoch above; its ETA is the epoch's",
         "Keras 2 and 3",
         "75/75 ━━━━━━━━━━━━━━━━━━━━ 1s 6ms/step - loss: 0.6044",
+        DRAWN | INNER,
     ),
     _shape(
         "train-bracket",
@@ -116,6 +141,7 @@ SHAPES: tuple[Shape, ...] = (
         "epoch, then the batches inside it in brackets",
         "timm, Swin, torchvision references",
         "Train: 11 [  10/15 ( 73%)]  Loss: 0.627 (0.744)",
+        DRAWN | INNER,
     ),
     _shape(
         "bar",
@@ -127,6 +153,7 @@ SHAPES: tuple[Shape, ...] = (
         "a drawn bar, then the counter",
         "click, rich, progressbar2, alive-progress, Lightning's RichProgressBar, Node's cli-progress, Java's progressbar",
         "Preprocess  [################-------]  412/900",
+        DRAWN,
     ),
     _shape(
         "counter-bar",
@@ -137,6 +164,7 @@ SHAPES: tuple[Shape, ...] = (
         "a counter, then a drawn bar and the percentage",
         "rich with its columns in another order, Go's pb, Symfony",
         "[Train] [1884/3000] ━━━━━━━━━━━━╺━━━━━━━  63% 0:00:14 / 0:00:24",
+        DRAWN,
     ),
     _shape(
         "percent-fraction",
@@ -146,6 +174,7 @@ SHAPES: tuple[Shape, ...] = (
         "a percentage and the counter that makes it",
         "git, progressbar2, dvc",
         "Receiving objects:  61% (185/302)",
+        DRAWN,
     ),
     _shape(
         "fraction-percent",
@@ -157,6 +186,7 @@ SHAPES: tuple[Shape, ...] = (
         "a counter and its percentage",
         "custom loops, Stan, pytest-like runners",
         "iter 1,240 / 20,000 (6.20%)",
+        DRAWN,
     ),
     _shape(
         "two-brackets",
@@ -165,6 +195,7 @@ SHAPES: tuple[Shape, ...] = (
         "epoch, then the batches inside it, both in brackets",
         "PyTorch's DCGAN example, custom GAN loops",
         "[3/25][400/1583] Loss_D: 0.5121 Loss_G: 3.1",
+        DRAWN | INNER,
     ),
     _shape(
         "bracket-step",
@@ -174,6 +205,7 @@ SHAPES: tuple[Shape, ...] = (
         "epoch in brackets, then the batches inside it with their name",
         "custom loops",
         "[3/50] Step: 150/259, Training Loss: 3.29",
+        DRAWN | INNER,
     ),
     _shape(
         "four-counts",
@@ -182,6 +214,7 @@ SHAPES: tuple[Shape, ...] = (
         "epoch of epochs, then the batch of batches, all with slashes",
         "custom loops",
         "162/600/10/17 | 0.29 | 0.18 | Lr:0.001",
+        MEASURED | INNER,
     ),
     _shape(
         "files-of-files",
@@ -190,6 +223,7 @@ SHAPES: tuple[Shape, ...] = (
         "files and bytes so far, and of how many",
         "restic",
         "[0:02] 201 files 61.700 MiB, total 202 files 62.100 MiB, 0 errors",
+        DRAWN | SURE,
     ),
     _shape(
         "whole-iteration",
@@ -198,6 +232,7 @@ SHAPES: tuple[Shape, ...] = (
         "an iteration that is the global step, of the last one",
         "NeMo 2, which counts up to its max_steps in one epoch",
         "Training epoch 0, iteration 630/9999 | lr: 3e-4 | global_batch_size: 8 | global_step: 630 | reduced_train_loss: 4",
+        DRAWN,
     ),
     _shape(
         "epoch-comma-batch",
@@ -209,6 +244,7 @@ SHAPES: tuple[Shape, ...] = (
         "epoch, then the batches inside it, in one pair of brackets",
         "PyTorch's CIFAR-10 tutorial, I-JEPA",
         "[2,  4000] loss: 1.849",
+        MEASURED | INNER,
     ),
     _shape(
         "pass-document",
@@ -217,6 +253,7 @@ SHAPES: tuple[Shape, ...] = (
         "a pass over the corpus, then the documents inside it",
         "gensim's LDA and LSI",
         "PROGRESS: pass 1, at document #400/1200",
+        DRAWN | INNER,
     ),
     _shape(
         "current-total",
@@ -229,6 +266,7 @@ SHAPES: tuple[Shape, ...] = (
         "a counter and its maximum as two neighbouring fields",
         "JSON lines and logfmt of services and renderers",
         '{"progress": {"current": 41, "total": 120}}',
+        DRAWN,
     ),
     _shape(
         "total-done",
@@ -237,6 +275,7 @@ SHAPES: tuple[Shape, ...] = (
         "how many there are and how many are done, as two neighbouring fields",
         "restic, JSON lines of services",
         '{"total_files":553,"files_done":552}',
+        DRAWN,
     ),
     _shape(
         "cjk",
@@ -262,6 +301,7 @@ SHAPES: tuple[Shape, ...] = (
         "iterations, then the epochs done and to do",
         "Chainer's ProgressBar",
         "       400 iter, 2 epoch / 20 epochs",
+        DRAWN,
     ),
     _shape(
         "stamped-bracket",
@@ -270,6 +310,7 @@ SHAPES: tuple[Shape, ...] = (
         "a time stamp, a counter in brackets, and a loss",
         "custom loops with a logger",
         "I0101 10:00:00.000 123 train.py:33] [1200/5000] loss=0.3",
+        MEASURED,
     ),
     _shape(
         "loss-bracket",
@@ -278,6 +319,7 @@ SHAPES: tuple[Shape, ...] = (
         "a loss, then how many samples of the epoch",
         "PyTorch's beginner tutorials",
         "loss: 2.294637  [ 6464/60000]",
+        MEASURED | INNER,
     ),
     _shape(
         "bare-leading",
@@ -288,6 +330,7 @@ SHAPES: tuple[Shape, ...] = (
         "a counter that begins the line, and a loss or another number with its name",
         "custom loops",
         "1200/20000 loss: 0.31",
+        MEASURED,
     ),
     _shape(
         "running-of",
@@ -296,6 +339,7 @@ SHAPES: tuple[Shape, ...] = (
         "what is done and what is under way, of how many",
         "Spark's console",
         "[Stage 0:==============>   (45 + 2) / 48]",
+        DRAWN,
     ),
     _shape(
         "done-of",
@@ -338,7 +382,12 @@ COUNTED = lazy(
     rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:\((?=of ))?(?:{_OF}|\|(?=\d{{1,9}}(?:[\])]|\s{{1,4}}[a-z]{{2,12}} -?\d))){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )
 # after an epoch: the batches inside it
-INNER = lazy(
+BATCHES = lazy(
     rf"[\])]?[\s:,|-]{{0,20}}(?:\([a-z]{{1,20}}\){_GAP})?[\[(]{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})"
     rf"|[\])]?{_GAP}[:,|]{_GAP}(?P<current2>{COUNT}){_GAP}/{_GAP}(?P<max2>{COUNT})(?![\w/])"
 )
+
+
+def named_with(trait: Traits) -> frozenset[str]:
+    """The names of the shapes that have a trait."""
+    return frozenset(shape.id for shape in SHAPES if trait in shape.traits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from onbox.regex import lazy
+from onbox.triage.epilogue import SKIPPED
 
 # A clause of its own that tells what is done next, or how often it is done again.
 _DOES = (
@@ -78,7 +79,6 @@ HANDLED = lazy(
 )
 # Of a death: somebody meant it, or could do without who died.
 MEANT = lazy(r"(?i)\bas expected\b|\(expected\b|\(optional\)|\bself-?test\b.{0,60}\bexpected\b")
-_LATER = r"(?:eval\w{0,8}|testing|tests?|validation|export\w{0,4}|deploy\w{0,8}|report\w{0,4}|publish\w{0,4})"
 EXHAUSTED = lazy(
     r"giv(?:ing|en) up|no more|exhausted|0 (?:retries|attempts|tries)|failed after|abort|exiting"
     r"|stopping(?!.{0,40}\bas (?:planned|intended|designed)\b)|quitting|bailing|too many (?:\w+ )?(?:failures"
@@ -88,10 +88,7 @@ EXHAUSTED = lazy(
     r"|still (?:fail\w*|not)"
     r"|out of (?:retries|attempts)|max(?:imum)? (?:retries|attempts)|attempting to recover"
     r"|(?:attempt|try|retry) (\d{1,20}) ?(?:of|/) ?\1\b|\bRetry\(total=0\b"
-    # what was to come behind it: no piece of the same work
-    rf"|^\W{{0,4}}{_LATER}(?:\s?[:(]\s?| (?:is |was )?)skipped\)?\W{{0,3}}$"
-    rf"|^\W{{0,4}}skipping (?:the )?{_LATER}\W{{0,3}}$"
-    r"|^\W{0,4}(?:next|step|stage|job|rule|task)\b[^.:(]{0,40}[:(]\s?\w{0,20} ?\(?skipped\)?\W{0,3}$"
+    rf"|{SKIPPED}"
     r"|\bno \S{1,60}, \w{1,20} skipped\b|\bis not finite\b"
     r"|\bexit(?:ed|s)? (?:with )?(?:code |status |rc=?)?[1-9]\d{0,2}\W{1,3}skipp(?:ing|ed) (?!(?:it|this|that|the)\b)",
     re.IGNORECASE,

@@ -433,7 +433,7 @@ COMPLAINTS = {
     "Ansible's recap of a task that failed": (
         "permission_error",
         (
-            'TASK [copy] ***\nfatal: [web1]: FAILED! => {"changed": false, "msg": "Destination /etc/x not writable"}\n\n'
+            'TASK [copy] ***\nfatal: [web1]: FAILED! => {"changed": false, "msg": "Destination /etc not writable"}\n\n'
             "PLAY RECAP ***\nweb1 : ok=1 changed=0 unreachable=0 failed=1 skipped=0\n"
         ),
     ),
