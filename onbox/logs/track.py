@@ -41,6 +41,7 @@ _COMMIT = lazy(
     r"[0-9a-f]{7,40}(?:\] | \([^()]{1,80}\) |[: ] ?)(?=\S)|^(?:Applying|Subject): |^\[PATCH[ \d]"
 )  # behind it stands what somebody wrote of a change
 _SOURCE = lazy(r" {4,60}(?:[\w.,\[\] ]{1,80} = )?(?:(?:return|raise|await|yield|with|for|if) )?[\w.\[\]]{1,80}\(")
+_SHARE_FIRST = lazy(r"\s{0,4}\d{1,3}%\|.{1,200}\]\s{0,4}\S")
 _PATIENCE = lazy(r"(?i)(?:patience|early_?stopping(?:_rounds?)?|stopping_rounds)[\"']?\s?[:=]\s?(\d{1,6})(?![\d./])")
 _TRACKER = lazy(r"wandb:\s")
 
@@ -178,7 +179,7 @@ class Track:
         patience = _PATIENCE.search(text)
         if patience:
             self.patience = int(patience[1])
-        seen = self._headed(self._tabled(text) or read_line(text))
+        seen = self._seen(text, begins=turn == "started")
         self.take(seen)
         self.heading = "" if seen.sights else text[:HEADING_LETTERS]
         self._measure(text)
@@ -187,6 +188,11 @@ class Track:
         percent = seen.percent if percent is None else percent
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
             self.percent, self.percent_line = percent, self.line
+
+    def _seen(self, text: str, *, begins: bool) -> SeenOnLine:
+        """What the line shows. begins: a run does: a bar in front of that is what the run before it left."""
+        seen = self._headed(self._tabled(text) or read_line(text))
+        return seen._replace(sights=()) if begins and _SHARE_FIRST.match(text) else seen
 
     def _measure(self, text: str) -> None:
         measures = read_measures(text)

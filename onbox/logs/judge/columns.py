@@ -73,10 +73,10 @@ class _Column(NamedTuple):
 def whole(lines: Sequence[str]) -> Whole | None:
     """The count in the last lines of one form that they tell the whole of; None if they tell of none."""
     last = lines[-LINES:]
-    forms = [_ANY_NUMBER.sub("0", line) for line in last]
+    forms = [" ".join(_ANY_NUMBER.sub("0", line).split()) for line in last]  # numbers are padded
     asked: set[str] = set()
     for at in range(len(last) - 1, max(-1, len(last) - 1 - LINES_BEHIND), -1):
-        if forms[at] in asked:
+        if forms[at] in asked or "%|" in forms[at]:  # a bar has been read
             continue
         asked.add(forms[at])
         rows = [line for line, form in zip(last[: at + 1], forms, strict=False) if form == forms[at]]

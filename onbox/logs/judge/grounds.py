@@ -121,6 +121,12 @@ def _is_left_behind(counter: Counter, scene: Scene) -> bool:
     return not works and (scene.behind(counter) > 0 or counter.rule == "fraction-unit")
 
 
+def _is_always_full(counter: Counter, scene: Scene) -> bool:
+    """`client 31: local loss 0.75 (5/5 epochs)`: each tells that it has done its own, while another counter goes on."""
+    full = counter.minimum == counter.current == counter.maximum and counter.seen >= LOOKS
+    return full and counter.rule in _TOLD_ONCE and any(one.advances for one in scene.track.counters.values())
+
+
 def _was_full_at_once(counter: Counter, scene: Scene) -> bool:
     """`rows 1/1`: it never moved."""
     full = is_full(counter) and not counter.made and counter.minimum == counter.maximum
@@ -218,11 +224,14 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "several writers tell it, each of its own work", lambda c, _: c.apart > 1),
     Ground(NEVER, "told once of things, and the log went on", _is_left_behind),
     Ground(NEVER, "full when it was first seen, and the log went on", _was_full_at_once),
+    Ground(NEVER, "full in each line that tells it, and another one goes on", _is_always_full),
     Ground(NEVER, "one of one, told once", _is_one_of_one),
     Ground(NEVER, "what was prepared is ready, and the log went on", _was_prepared),
     Ground(NEVER, "named once, without a measure or before another number went on", _was_named_once),
     Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),
     Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
+    Ground(NEVER, "bytes of which nobody told how many there are",
+           lambda c, s: c.rule == "dots" and "byte" not in s.track.maxima),
     Ground(NEVER, "a status, which is no number of a test", _is_status),
     Ground(NEVER, "it goes back more often than on: a measure", _jumps),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),

@@ -78,7 +78,12 @@ def _estimated(counters: list[Counter]) -> list[Counter]:
     goes_on = all(
         one.current < next_.current and (one.elapsed or 0) <= (next_.elapsed or 0) for one, next_ in pairwise(bars)
     )
-    if len(bars) < ESTIMATES or not goes_on or any(one.resets or one.current >= (one.maximum or 0) for one in bars):
+    apart = len(bars) > 1 and all(one.current < next_.minimum for one, next_ in pairwise(bars))  # none began at 0
+    if (
+        (len(bars) < ESTIMATES and not apart)
+        or not goes_on
+        or any(one.resets or one.current >= (one.maximum or 0) for one in bars)
+    ):
         return counters
     return [*(one for one in counters if one not in bars), bars[-1]._replace(maximum=None)]
 

@@ -23,7 +23,7 @@ ROWS_LOOKED_AT = 8
 LINES = 40  # of the log's end, among which the rows may have others between
 LINES_BEHIND = 16  # behind the last row
 SELDOM = 5
-_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|[a-z]{{3,12}}ed|done|tar: #)\W{{0,3}}$")
+_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|[a-z]{{3,12}}ed|done|merges|tar: #)\W{{0,3}}$")
 STRIDE = 100  # of a count that is told seldom: smaller ones may be those of settings that are tried
 COLUMNS = 10
 _NAMED_BY = ("=", ":", "(")

@@ -172,7 +172,7 @@ def _outer_of(display: Display) -> list[CounterSight]:
 def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None) -> bool:
     """Whether a fraction is one of progress: its percentage agrees, and no word before it speaks against it."""
     shape, match, label = display
-    label = label.rstrip()
+    label = label.rstrip().rpartition("; ")[2]
     if SURE in shape.traits:
         return True
     if maximum is not None and (current.value > maximum.value or maximum.value == 0):

@@ -13,7 +13,6 @@ from onbox.logs.line.words import (
     COUNTER_LABELS,
     EVALUATION,
     EVERYDAY,
-    FIELD_OF_TWO,
     LAST_WORD,
     LONE_UNITS,
     LONE_WORDS,
@@ -28,6 +27,7 @@ from onbox.logs.line.words import (
     UNIT_WORD,
     UNITS,
     WEAK_WORDS,
+    counts_two_things,
 )
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
@@ -272,7 +272,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> 
 def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: ShownCount) -> list[CounterSight]:
     bounded = match["max"] and not _THIRD.match(text, match.end("max")) and is_exact(text, *match.span("max"))
     most = parse_count(match["max"]) if bounded else _total_beside(text, match)
-    if match["max"] and (_DATE.match(text, match.start("current")) or len(FIELD_OF_TWO.findall(text)) > 1):
+    if match["max"] and (_DATE.match(text, match.start("current")) or counts_two_things(text)):
         return []
     if match["max"] and most is not None and (count.value > most.value or most.value == 0):
         return []

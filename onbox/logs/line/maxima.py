@@ -8,7 +8,7 @@ from onbox.regex import lazy
 
 _FOR_MAX = lazy(
     rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
-    rf"|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
+    rf"|up to|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
     rf"(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )
@@ -33,7 +33,7 @@ _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
 )  # `backend gloo, epochs 8`
 _ALL_TOLD = lazy(
-    rf"(?i)(?<![a-z])(?:total(?:l?ing|s)?|budget)(?: of)? ({COUNT}) (?:[a-z]{{1,12}} )?({UNIT_WORD})(?![a-z])"
+    rf"(?i)(?<![a-z])(?:total(?:l?ing|s)?|budget|target)(?: of)? ({COUNT}) (?:[a-z]{{1,12}} )?({UNIT_WORD})(?![a-z])"
 )
 _AT_MOST = lazy(  # `Lloyd iterations (max 300, tol 1e-4)`
     rf"(?i)(?<![a-z])({UNIT_WORD}) \((?:max(?:imum)?|at most|up to|limit) ({COUNT})(?=[,;)])"
@@ -46,13 +46,14 @@ _SET_TO = lazy(
     rf"(?i)(?:max(?:imum)?|total|num(?:ber of)?)[_ ](?:train(?:ing)?[_ ])?({UNIT_WORD})\W{{0,3}}\s"
     rf"(?:(?:was|is|has been|will be) )?(?:set|limited|equal) to ({COUNT})(?![\w.]*\d)"
     rf"|(?<![a-z])param(?:eter)?\s{{1,4}}((?:epoch|step|iter|iteration|update)s): ({COUNT})$"
-    rf"|(?<![\w.,/-])({COUNT}) ({UNIT_WORD}) (?:requested|scheduled|planned|in total|to (?:do|go|run|process))(?![a-z])"
+    rf"|(?<![\w.,/-])({COUNT}) ({UNIT_WORD}) (?:requested|scheduled|planned|in total|max(?:imum)?|at most"
+    r"|to (?:do|go|run|process))(?![a-z])"
     rf"|(?<![\w.,/-])({COUNT}) (?:max(?:imum)?|total) ({UNIT_WORD})(?![a-z])(?!\s?[:=/])"
 )  # `max_steps was set to 5000`, `Config param steps: 5000`, `1000000 generations requested`
 _HYDRA_JOBS = lazy(r"\[HYDRA\] Launching (\d{1,6}) jobs")
 _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
-_AND_WORD = lazy(r"\d (?:max|total)| (?:requested|scheduled|planned|in total)(?![a-z])")
+_AND_WORD = lazy(r"\d (?:max|total)| (?:requested|scheduled|planned|in total|max(?:imum)?|at most)(?![a-z])")
 _OPTION = lazy(  # of a command that is shown: `+ python train.py --epochs 80 --bs 16`
     r"(?i)\s--(?:(?:num|n|max|total)[-_])?(?:train(?:ing)?[-_])?(epochs|iterations|iters|episodes)"
     rf" ({COUNT})(?![\w.:/-])"
@@ -115,7 +116,7 @@ def read_announced(text: str) -> list[tuple[str, int]]:
     found = _ANNOUNCED.search(text) if "ing " in text else None
     if found is None:
         found = _IN_A_LIST.search(text)
-        near = text[max(0, found.start() - LOOK_BACK) : found.end()] if found else ""
+        near = text[max(0, found.start() - LOOK_BACK) : found.end()].replace("time steps", "steps") if found else ""
         found = None if _EVERY.search(near) or OF_EARLIER.search(near) else found
     return [] if found is None else _exact_of(found[2], found[1])
 

@@ -12,13 +12,13 @@ from onbox.logs.line.words import (
     ANY_WORD,
     AUXILIARY,
     EVALUATION,
-    FIELD_OF_TWO,
     LOOK_BACK,
     NO_SHARE,
     NO_SHARE_AFTER,
     NOT_PROGRESS,
     UNITS,
     WEAK_WORDS,
+    counts_two_things,
 )
 from onbox.logs.loops import TRIED_AGAIN
 from onbox.logs.model.lines import message
@@ -58,9 +58,9 @@ def read_moving(text: str) -> list[CounterSight]:
     found = _ANY_FRACTION.search(text) or _FIELDS_OF.search(text)
     if not found or _CLOCK.match(text, found.end()):  # `11/28 22:42:23`
         return []
-    if len(FIELD_OF_TWO.findall(text)) > 1:
-        return []  # `ios=10255/4362, merge=32/238`: reads and writes
-    label = _FIELD.sub(" ", METRICS.sub(" ", text[: found.start()]))
+    if counts_two_things(text):
+        return []
+    label = _FIELD.sub(" ", METRICS.sub(" ", text[: found.start()].rpartition("; ")[2]))
     if _NOT_OF_THE_WORK.match(label):
         return []
     current, most = (int(found[name].replace(",", "")) for name in ("current", "max"))
@@ -130,6 +130,13 @@ _LEADING = (
         "step",
         "DAY    146  TMEAN =  287.2880  PREC =   2.9952",
         of_the_work=True,
+    ),
+    _Form(
+        lazy(r"After (?P<current>\d{1,9}), [a-z]"),
+        "moving after",
+        "iter",
+        "After 99, recommendation is Array{(3,)}:[0.29 0.29 0.29]",
+        holds="After ",
     ),
     _Form(
         lazy(r"\W{0,8}(?P<current>\d{1,9})(?:st|nd|rd|th) (?P<word>[A-Za-z]{3,20})\W{0,8}$"),

@@ -4,7 +4,7 @@ Pure."""
 from __future__ import annotations
 
 from onbox.logs.line.displays import read_bars
-from onbox.logs.line.fetched import read_fetched
+from onbox.logs.line.fetched import read_bytes
 from onbox.logs.line.labelled import read_labelled
 from onbox.logs.line.maxima import read_announced, read_maxima
 from onbox.logs.line.moving import read_beside, read_leading, read_leading_index, read_moving, read_timestep
@@ -57,8 +57,7 @@ _THINGS_DONE = (
 _COUNT_DONE = lazy(_THINGS_DONE)
 _SO_FAR = lazy(_THINGS_DONE + r"\W{1,3}(?:so far|in total|total|altogether)(?![a-z])")
 _NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms errors warnings failures".split())
-_SAVED = lazy(r" saved \[(\d{1,18})/(\d{1,18})\]$")  # wget
-_COPIED = lazy(r"^(\d{1,18}) bytes .{0,60}copied, ")  # dd
+_PARALLEL = lazy(r"\s{0,4}\d{1,3}% (\d{1,9}):(\d{1,9})=\d{1,9}s \S")  # GNU parallel --bar: done, left, seconds
 _CLOSING_COUNT = lazy(r"[\s.,;]\((\d{1,9})/(\d{1,9})\)$")
 _TOTAL_BESIDE = lazy(
     r"(?i)(?:[,;|]\s{0,4}|\s)(?:total|target|goal)(?:\s?[:=]\s?|\s)(\d{1,15})(?=\s{0,4}(?:[,;|]|$)|\s[a-z_]{1,20}=)"
@@ -132,15 +131,13 @@ def _whole_line(text: str) -> SeenOnLine | None:
     figures = _NUMBERED_FIGURE.findall(text) if _NUMBERED_FIGURE.match(text) else []
     if len(figures) >= LISTED:
         return SeenOnLine((CounterSight("figure", "chunk", "train", int(figures[-1]), None, False, "figures"),))
-    saved = _SAVED.search(text) if " saved [" in text else None
-    if saved:
-        return SeenOnLine((CounterSight("saved", "byte", "train", int(saved[1]), int(saved[2]), False, "saved"),))
-    fetched = read_fetched(text)
-    if fetched is not None:
-        return SeenOnLine((CounterSight("saved", "byte", "train", fetched, None, True, "saved"),))
-    copied = _COPIED.match(text) if " copied, " in text else None
-    if copied:
-        return SeenOnLine((CounterSight("copied", "byte", "train", int(copied[1]), None, False, "saved"),))
+    moved = read_bytes(text)
+    if moved is not None:
+        return SeenOnLine((moved,))
+    jobs = _PARALLEL.match(text) if "% " in text[:8] else None
+    if jobs:
+        done, left = int(jobs[1]), int(jobs[2])
+        return SeenOnLine((CounterSight("jobs", "job", "train", done, done + left, False, "states"),))
     states = read_states(text)
     if states is None:
         return None
@@ -212,7 +209,7 @@ def _candidate(text: str) -> list[CounterSight]:
 
 
 def _job_of_sweep(text: str) -> list[CounterSight]:
-    """`[HYDRA]  #3 : +lr=0.1`: which job of a multirun begins."""
+    """`[HYDRA]  #3 : +lr=0.1`: which job of a sweep begins."""
     found = _HYDRA_JOB.search(text) if "[HYDRA]" in text else None
     return [] if found is None else [CounterSight("outer job", "task", "outer", int(found[1]), None, False, "repeated")]
 

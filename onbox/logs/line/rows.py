@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from onbox.logs.line.numbers import parse_clock
+from onbox.logs.line.numbers import parse_clock, parse_count
 from onbox.logs.line.remarks import read_loss
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
@@ -33,13 +33,17 @@ _LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
 _CHAINS = lazy(r"^\s*(\d{1,18}) -- (?:\* )?[\[(]-?\d.* -- (\d{1,9}:\d\d:\d\d)$")  # MrBayes
 _ENCODED = lazy(r"^frame=\s{0,8}(\d{1,12}) fps=\s{0,8}[\d.]{1,12} q=")  # ffmpeg
 _IONIC = lazy(r"^\s{1,4}(\d{1,6}) F= ?-?\.\d+E[+-]\d+ E0= ")  # VASP
+# PyMC: a bar, draws, divergences, step size, gradient evaluations, speed
+_DRAWS = lazy(
+    r"\s{0,8}[\u2501\u2578\u257a\u2500]{3,60}\s{1,8}(\d{1,9})\s{1,20}\d{1,9}\s{1,20}\d{1,6}\.\d{1,6}\s{1,20}\d{1,6}\s"
+)
 _METER = lazy(
     r"ProgressMeter -\s{1,40}\S{1,80}:\d{1,12}\s{1,40}[\d.]{1,12}\s{1,40}(\d{1,15})\s{1,40}[\d.]{1,15}$"
 )  # GATK
 _TAP = lazy(r"^(?:not )?ok (\d{1,9})(?: |$)")  # of the Test Anything Protocol; those that are indented are parts
 _LOGGER = lazy(r"(?:DEBUG|INFO):[\w.]{1,40}:\s?")
 _BEHIND_A_PREFIX = lazy(r"(?:\]|: | - |INFO)\s{0,4}[\[<]\s{0,12}\d")
-_RSYNC = lazy(r"^\s*([\d,]{1,24})\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
+_RSYNC = lazy(r"^\s*([\d,]{1,24}|\d{1,4}\.\d\d[KMGT])\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
 _REMAINING = lazy(r"remaining: (.+)$")
 _TRAIN_METRIC = lazy(r"train\S{0,40}?[a-z0-9]:\s?(-?[\d.]{1,24}(?:e-?\d{1,4})?|[-+]?(?:nan|inf)\b)")
 
@@ -98,13 +102,16 @@ def read_row(text: str) -> BareRow | None:
 
 
 def _of_tool(text: str) -> BareRow | None:
-    """What rsync, ffmpeg, VASP, GATK and the Test Anything Protocol show."""
+    """What rsync, ffmpeg, VASP, PyMC, GATK and the Test Anything Protocol show."""
     moved = _RSYNC.match(text) if "B/s" in text else None
     if moved:
-        return BareRow("byte", "byte", int(moved[1].replace(",", "")), "rsync", None, None)
+        return BareRow("byte", "byte", int(parse_count(moved[1]).value), "rsync", None, None)
     encoded = _ENCODED.match(text) if text.startswith("frame=") else None
     if encoded:
         return BareRow("frame", "frame", int(encoded[1]), "encoded", None, None)
+    drawn = _DRAWS.match(text) if "\u2501" in text else None
+    if drawn:
+        return BareRow("draw", "draw", int(drawn[1]), "table", None, None)
     met = _METER.search(text) if "ProgressMeter -" in text else None
     if met:
         return BareRow("done", "item", int(met[1]), "meter", None, None)

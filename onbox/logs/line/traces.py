@@ -23,8 +23,8 @@ _OF_A_COUNT = (
     "epoch", "step", "iter", "itmax", "maxit", "it 0", "ep 0", "ep  ", "e0 s0", "[e:", "upd", "tick", "round",
     "trial", "episode", "gen\t", "gen ", "gen=", "gera", "genera", "cycle", "sweep", "draw", "batch", "tree",
     "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0", "record 0", "chunk 0",
-    "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "state\t", " f= ", "requested",
-    "total", "length: ", " copied", "schritt", "durchlauf", "paso ", "passo ", "tape", "poca",
+    "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "\u2501  ", "state\t", " f= ",
+    "requested", "total", "length: ", " copied", "schritt", "durchlauf", "paso ", "passo ", "tape", "poca",
     "poque", "ération", "поха", "шаг", "терация", "околение", "第",
 )  # fmt: skip
 _OF_WORK_DONE = (

@@ -30,7 +30,7 @@ UNITS = {
     "chunks": "chunk", "sweep": "sweep", "sweeps": "sweep", "draw": "draw", "draws": "draw", "game": "game", "games": "game",
     "question": "item", "questions": "item", "prompt": "item", "prompts": "item", "stage": "stage", "phase": "stage",
     "fit": "fit", "fits": "fit", "package": "package", "packages": "package", "target": "target", "pass": "pass",
-    "increment": "step", "time": "time", "cycle": "cycle", "cycles": "cycle", "scene": "item", "video": "item", "sequence": "item",
+    "increment": "step", "kimg": "kimg", "time": "time", "cycle": "cycle", "cycles": "cycle", "scene": "item", "video": "item", "sequence": "item",
     "query": "item", "queries": "item", "simulation": "item", "permutation": "item", "replicate": "item", "replicates": "item", "simulations": "item", "permutations": "item",
 }  # fmt: skip
 STEP_UNITS = frozenset({"step", "iter", "update", "batch", "timestep"})
@@ -38,7 +38,7 @@ INNER_UNITS = frozenset({"batch", "sample", "image", "minibatch"})
 # Units that count on their own in running text (`step 1200`); the others need a maximum beside them.
 LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "timestep", "generation", "episode"})
 LONE_WORDS = frozenset({
-    "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
+    "kimg", "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
     "timestep", "timesteps", "generation", "gen", "episode", "globalstep", "tick",
     "upd", "epoche", "schritt", "it", "nstep", "fra", "época", "epoca", "époque", "эпоха", "paso", "passo", "étape", "шаг",
     "iteración", "iteração", "itération", "iterazione", "итерация", "runde", "durchlauf", "поколение", "génération",
@@ -133,11 +133,11 @@ SHARE_IN_PERCENT = lazy(
 )
 NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
 NO_SHARE_AFTER = lazy(
-    rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})(?![a-z]|[_-]?\d)(?<!acc(?= so far))(?<!accuracy(?= so far))"
+    rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})"
+    r"(?![a-z]|[_-]?\d| (?:done|completed?|finished|written|processed|converted)(?![a-z]))(?<!acc(?= so far))(?<!accuracy(?= so far))"
 )
 
-# Several of them on a line count two things each: `ios=10255/4362, merge=32/238`
-FIELD_OF_TWO = lazy(r"(?<!\w)\w{1,20}=\d{1,12}/\d{1,12}(?![\w/])")
+_FIELD_OF_TWO = lazy(r"(?<!\w)(\w{1,20})=\d{1,12}/\d{1,12}(?![\w/])")
 
 # What a number beside it was reached by: an earlier run, or the best of this one.
 OF_EARLIER = lazy(
@@ -147,3 +147,11 @@ OF_EARLIER = lazy(
 LOOK_BACK = 40
 ANY_WORD = lazy(r"[a-z]+", re.IGNORECASE)
 LAST_WORD = lazy(r"(?<![A-Za-z])[A-Za-z]+$")
+
+
+def counts_two_things(text: str) -> bool:
+    """Whether several fields of a line count two things each: `ios=10255/4362, merge=32/238`, unlike `epoch=1/8
+    step=30/90`.
+    """
+    names = _FIELD_OF_TWO.findall(text)
+    return len(names) > 1 and not all(name.lower() in UNITS for name in names)

@@ -132,7 +132,7 @@ _PREFIX = lazy(
     | [A-Z][a-z]{{2}}\s+\d{{1,2}}\s{_CLOCK}\s\S+\s[\w./()-]+(?:\[\d+\])?:\s   # syslog
     | \[\+?\s*\d+\.\d{{3,}}\](?:\s|$)                              # kernel; `[+  473.320]`: since the start
     # docker compose; behind it, the indentation of a traceback
-    | [\w.-]{{1,60}}\s*\|\s(?=\S|(?:[ ]{{2}}){{1,20}}[A-Za-z(\["'{{~^])
+    | (?![\d.]{{1,20}}\s*\|)[\w.-]{{1,60}}\s*\|\s(?=\S|(?:[ ]{{2}}){{1,20}}[A-Za-z(\["'{{~^])
     | \[?(?:{_LEVELS})\]?(?::[\w.]+:|\s*[-|:]\s*|\s+)                # a level
     | \[[EWMI]::\w{{1,60}}\]\s                                        # of htslib and bwa: a level and a function
     | \[[VDIWEF]\]\s                                                # TensorRT, absl-like: a level

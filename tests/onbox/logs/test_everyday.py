@@ -107,10 +107,10 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         10,
         18,
     ),
-    "a percent that was cut off, and no maximum": (
+    "a percent that was cut off, of one whole only": (
         "".join(f"tile {at:3} ({at * 100 // 256:3}%) done\n" for at in range(1, 120)),
-        None,
-        None,
+        119,
+        256,
     ),
     "the files behind the bytes": (
         "".join(f"{at}.1 MiB / 17.166 MiB, {at}%, 2.9 MiB/s, ETA 3s (xfr#{at}/300)\n" for at in (3, 9, 12)),
