@@ -107,6 +107,13 @@ _LEAVES = lazy(
 )
 _SOME_FAILED = lazy(r"\b(?:errors?|fail\w*|crash\w*)\s?[:=]\s?[1-9]", re.IGNORECASE)
 _CLAUSES = lazy(r"[,;(\u2013\u2014]| --? |\. |\bbut\b|\band\b|[-=]>")
+# The code says more than the word: `Job script finished (status 1)`.
+_ENDED_WITH = lazy(
+    r"\b(?:finished|ended|exited|done|completed?|terminated|stopped)\W{1,3}(?:with )?(?:exit )?(?:status|code|rc)"
+    r"\W{1,3}"
+    r"[1-9]\d{0,2}\)?\W{0,2}$",
+    re.IGNORECASE,
+)
 _ADVISES = lazy(
     rf"^\W{{0,4}}(?:{_any_of('set see please try use check run note you hint tip add consider if')})\b", re.IGNORECASE
 )
@@ -119,10 +126,17 @@ def outcome_in(text: str) -> Outcome | None:
     said = message(text.replace("_", " ") if text.isupper() else text)  # JOB_FINISHED
     if text[:1].isspace() or _ADVISES.search(said.text) or said.level in ("WARNING", "DEBUG"):
         return None
+    if ended_with_code(said.text[:LINE_LIMIT]):
+        return Outcome.LOST
     told = {_of_clause(clause) for clause in _CLAUSES.split(said.text[:LINE_LIMIT])} - {None}
     if _LEAVES.search(said.text) or _SOME_FAILED.search(said.text):
         told -= {Outcome.MADE}
     return told.pop() if len(told) == 1 else None
+
+
+def ended_with_code(text: str) -> bool:
+    """Whether a line closes with a code of failure."""
+    return _ENDED_WITH.search(text) is not None
 
 
 def _of_clause(text: str) -> Outcome | None:

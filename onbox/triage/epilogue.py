@@ -44,7 +44,8 @@ _OF_WHO_STARTED = lazy(
 GAVE_UP = lazy(
     r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))|rsync error: .{0,200}\(code (?!24\b)\d|ninja: build stopped: "
     r"|error: [Rr]ecipe .{0,120} failed|tar: Error is not recoverable: exiting|error: could not compile "
-    r"|npm (?:ERR!|error) code |This progress looks :\(|\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"
+    r"|npm (?:ERR!|error) code |This progress looks :\(|##\[error\]Process completed with exit code [1-9]"
+    r"|\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"
 )
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
 

@@ -18,7 +18,7 @@ WEAK = 1  # a warning, a remark, a text that speaks of a fault
 LOGGED = 2  # an error somebody wrote down, or a bare line of a tool
 PROVEN = 3  # the end of an uncaught traceback, or a line that a scheduler, a kernel or a shell writes about a death
 
-_CONTAINER_ENDED = lazy(r"([a-z][\w.-]{0,60}-\d{1,4}) exited with code [1-9]\d{0,2}$")  # docker compose
+CONTAINER_ENDED = lazy(r"([a-z][\w.-]{0,60}-\d{1,4}) exited with code [1-9]\d{0,2}$")  # docker compose
 TAIL = 80  # last lines that are kept
 INFORMED = 3  # lines in which a logger of a new run tells what it does: it has come beyond its first lines
 OF_A_PART = 3  # times that the same success is told
@@ -53,7 +53,7 @@ class Fault(NamedTuple):
         """
         if self.row.id == "usage":
             return self.source
-        found = _CONTAINER_ENDED.match(self.text) if self.row.id == "launcher" else None
+        found = CONTAINER_ENDED.match(self.text) if self.row.id == "launcher" else None
         return f"{found[1]} | " if found else ""
 
     @property

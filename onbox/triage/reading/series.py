@@ -210,7 +210,7 @@ def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
     before = [*steps_before, *(cells for _, cells in rows[:-LOST_STEPS] if len(cells) == len(columns))]
     if len(before) + LOST_STEPS >= NEVER_LINES and len(lost) >= LOST_NAMES and not _any_finite(before, lost):
         return Fault(LOST, *rows[0][0], LOGGED, attempt.progress)
-    long_lost = len(rows) >= 2 * LOST_STEPS and not _any_finite([cells for _, cells in rows], lost)
+    long_lost = len(rows) >= 2 * LOST_STEPS and not _any_finite([cells for _, cells in rows[-2 * LOST_STEPS :]], lost)
     numbers = 1 if most_are else LOST_NAMES if long_lost else LOST_STEPS
     if not any(sum(isfinite(cells[at]) for cells in before) >= numbers for at in lost):
         return None

@@ -69,7 +69,7 @@ SAVED = lazy(
 # What is saved on the way, or by who has to leave, is no result.
 MIDWAY = lazy(
     r"\b(?:checkpoints?|ckpts?|snapshots?|states?|restart\w*|emergency|partial\w*|before|best so far|backup|step|epoch"
-    r"|progress|crash\w*|core|dump\w*|log|report|trace\w*|debug)\b",
+    r"|progress|crash\w*|core|dump\w*|log|(?:crash|error|bug|status) report|trace\w*|debug)\b",
     re.IGNORECASE,
 )
 FAILED = lazy(  # but a figure may be called error
@@ -134,6 +134,8 @@ _NOT_THE_RUN = lazy(
     r"|\bUCX\s{1,4}(?:DEBUG|INFO|TRACE)\b"
     r"|\b(?:cache|entr(?:y|ies)|keys?|items?|pages?|blocks?|objects?)\b.{0,16}\b(?:evict|reclaim)"
     r"|\b(?:evict|reclaim)\w{0,4} \d{1,12} (?:\w{1,20} )?(?:entries|keys|items|pages|blocks|objects|bytes)\b"
+    r"|^\s{1,20}at [\w.$/<>]{3,200}\("  # a frame of the JVM, which may be named like an exception
+    r"|^\s{2,60}\[--?[a-z][\w-]{0,60}[ \]]"  # options that a usage lists
     r"|cumulative_preemption|\bsen(?:t|ds?|ding) (?:an? |the )?(?-i:SIG[A-Z])"
     r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",
     re.IGNORECASE,

@@ -53,6 +53,7 @@ _WAYS = {
         r"|^\W*[\w./-]{1,40} exit(?:ed)?(?: with)? 0\W*$"
         r"|^\W*(?:success|passed|all good|export success)\W*$"
         r"|^\W*(?:found )?(?:0|no) errors?(?:\(s\))?(?:(?: were| was)? found)?(?:, (?:0|no) warnings?(?:\(s\))?)?\W*$"
+        r"|^[0-9a-f]{40} is the first bad commit$"
         r"|\bunreachable=0\s{1,8}failed=0\b|\bexport ok\b|^\W{0,4}job done\b"
         r"|\b(?:closed|ended|exited|stopped|terminated) \((?:finished|completed|success)\)\W*$"
     ),
@@ -116,6 +117,7 @@ _TEST_CASE = lazy(
     r"|^test\w{0,200} \(\S{1,200}\).{0,200} \.\.\. (?:ok|skipped|expected failure)\b"
     r"|^\S{1,200}::[^\s\[]{1,160}(?:\[[^\]]{1,160}\])? (?:PASSED|SKIPPED|XFAIL)\b|^(?:XFAIL|XPASS|SKIPPED"
     r"|PASSED) \S{1,200}\.py\b"
+    r"|^\S.{1,160}\s\| (?:PASS|SKIP) \|$"
     r"|^\S.{1,160}[ .]\.{2,20} ?(?:ok|OK|yes|passed|PASS|PASSED)$"
 )
 _FAILED_CASE = lazy(FAILED_CASE, re.IGNORECASE)

@@ -142,7 +142,8 @@ class Trace:
             return False
         self.frames.append(TracebackFrame(found[1], int(found[2][:9]), found[3] or ""))
         if len(self.frames) == 1:
-            self.is_of_generated = bool(_GENERATED.match(found[1]))
+            of_command = found[1] == "<string>" and (found[3] or "").strip() == "<module>"  # `python -c`
+            self.is_of_generated = bool(_GENERATED.match(found[1])) and not of_command
             in_program = (found[3] or "").strip() in _PROGRAM or _RUNNER.search(found[1]) is not None
             self.ends_program = in_program and not self.is_of_generated
             self.is_shown = not (self.ends_program or self.frames[0].is_library or _HANDED_ON.search(self.before))

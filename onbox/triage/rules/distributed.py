@@ -225,6 +225,15 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         True,
     ),
     RuleRow(
+        "mpirun-as-root",
+        "config_error",
+        CAUSE,
+        "attempt to run as root",
+        r"\bhas detected an attempt to run as root\b",
+        "Open MPI",
+        "mpirun has detected an attempt to run as root.",
+    ),
+    RuleRow(
         "launcher",
         "code_error",
         SUMMARY,

@@ -298,7 +298,8 @@ DEFECTS: tuple[RuleRow, ...] = (
         "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
         "|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:|can't |undefined "
         "|reference|illegal division|r(",
-        r"^test result: failed\b|^failed \S{1,80}::\S{1,80}|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
+        r"^test result: failed\b|^\d{1,6} tests?, \d{1,6} passed, [1-9]\d{0,5} failed|^failed \S{1,80}::\S{1,80}"
+        r"|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
         r"|syntax error(?: near"
         r"|:) unexpected"
         r"|: unbound variable|: bad substitution"

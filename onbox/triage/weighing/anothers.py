@@ -11,8 +11,8 @@ from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS
 from onbox.triage.reading.outcome import closing_outcome, outcome_of
-from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
-from onbox.triage.rules.rows import DEATH, SUMMARY
+from onbox.triage.reading.record import CONTAINER_ENDED, LOGGED, PROVEN, WEAK
+from onbox.triage.rules.rows import DEATH, PEER, SUMMARY
 from onbox.triage.weighing.outputs import is_result
 from onbox.triage.weighing.unproven import TOLD_MUCH
 from onbox.triage.weighing.went_on import first_line, names_piece, took_the_next
@@ -28,6 +28,7 @@ _OF_A_POOL = lazy(r"^\s+File \".{1,300}\", line \d{1,7} in (?:_process_worker|_b
 _LOST_ONE = lazy(r"(?i)\b(?:lost|removed|removing) (?:the )?(?:executor|task|worker)\b|\bExecutorLostFailure\b")
 TOLD_OF_OTHERS = 5  # lines of loggers
 _TRIALS_ERRORED = lazy(r"\bERROR\b.{1,40}-- Trials did not complete: \[")
+_ABORTED = lazy(r"\bMPI_ABORT was invoked|\bcalled MPI_Abort\b")
 _OF_A_THREAD = lazy(r"^Exception in thread ")
 _STDLIB = lazy(r"[\\/](?:lib[\\/]python[\d.]+|Lib)[\\/](?!(?:site|dist)-packages)|^<frozen ")
 
@@ -104,6 +105,13 @@ def is_of_a_thread_after_the_work(fault: Fault, scene: Scene) -> bool:
     return bool(above) and outcome_of(above[-1]) is Outcome.MADE and not signs.MIDWAY.search(above[-1])
 
 
+def misses_an_aborted_rank(fault: Fault, scene: Scene) -> bool:
+    """Whether MPI tells of a peer that has gone, behind the abort of one of its ranks."""
+    if fault.row.explains > PEER or fault.row.failure_class != "nccl_or_distributed":
+        return False
+    return any(one.number < fault.number and _ABORTED.search(one.text) for one in scene.attempt.faults)
+
+
 def is_of_an_ended_container(fault: Fault, scene: Scene) -> bool:
     """Whether a container's own refusal of its command line, or what docker compose tells of its end, is the last that
     is heard of it.
@@ -112,6 +120,14 @@ def is_of_an_ended_container(fault: Fault, scene: Scene) -> bool:
         return False
     since = (line for line in scene.record.tail if line.number > fault.number)
     return not any(writer_of(message(line.text).source) == writer_of(fault.ended_writer) for line in since)
+
+
+def is_ended_with_another(fault: Fault, scene: Scene) -> bool:
+    """Whether docker compose stops a container because another one has ended with a code of failure."""
+    if fault.row.failure_class != "user_interrupt":
+        return False
+    above = (line.text for line in scene.record.tail if line.number < fault.number)
+    return any(CONTAINER_ENDED.search(text.strip()) for text in above)
 
 
 def is_a_peers(fault: Fault, scene: Scene) -> bool:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import SeenLine
 
 SHOWS_WITHIN = 12  # lines: so near a signal, a traceback tells where it found the program
+LAST_WORDS = 2  # lines behind the last step, one of which may look like a step
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
@@ -222,7 +223,7 @@ def _lost(attempt: LogAttempt) -> Fault | None:
     """The loss is no number any more, or the loss scale fell to nothing."""
     row = BY_ID["not-finite"]
     if attempt.lost is not None:
-        is_last = attempt.last_progress is None or attempt.lost.number + 1 >= attempt.last_progress.number
+        is_last = attempt.last_progress is None or attempt.lost.number + LAST_WORDS >= attempt.last_progress.number
         if attempt.lost_lines >= LOST_LINES or is_last:
             return Fault(row, attempt.lost.number, attempt.lost.text, PROVEN, attempt.progress)
     if len(attempt.overflows) >= 5 and attempt.overflows[-1] <= SCALE_FLOOR and attempt.overflow_line is not None:

@@ -31,11 +31,13 @@ from onbox.triage.weighing.anothers import (
     follows_a_report,
     is_a_lost_piece,
     is_a_peers,
+    is_ended_with_another,
     is_of_a_piece,
     is_of_a_thread_after_the_work,
     is_of_a_worker,
     is_of_an_ended_container,
     is_of_an_errored_trial,
+    misses_an_aborted_rank,
     was_in_its_librarys_hand,
 )
 from onbox.triage.weighing.buffered import was_overtaken
@@ -203,6 +205,8 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "Python's own library had it in hand when another exception came", was_in_its_librarys_hand),
     Ground(False, "a file is missing that a dead program was to write", follows_a_death),
     Ground(False, "a launcher has reported the death, and a tool complains behind its report", follows_a_report),
+    Ground(False, "a container is stopped because another one has ended", is_ended_with_another),
+    Ground(False, "a peer has gone because a rank has aborted all", misses_an_aborted_rank),
     Ground(True, "a container has ended with a code, and was not started again", is_of_an_ended_container),
     Ground(False, "words so vague count in the last lines only", is_vague_and_far),
     Ground(False, "a piece that failed, and a driver that sums up all of them", is_a_lost_piece),

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
-from onbox.logs.outcome import Outcome
+from onbox.logs.outcome import Outcome, ended_with_code
 from onbox.regex import lazy
 from onbox.triage.epilogue import HOUSEWORK
 from onbox.triage.reading import signs
@@ -83,7 +83,14 @@ def gave_up(fault: Fault, scene: Scene) -> bool:
         return False
     if any(one.number > fault.number and one.severity > WEAK and not one.handled for one in scene.attempt.faults):
         return False
-    return scene.attempt.signs_after(fault) < SURVIVED_PROVEN
+    return scene.attempt.signs_after(fault) < SURVIVED_PROVEN or _is_all_that_is_known(fault, scene)
+
+
+def _is_all_that_is_known(fault: Fault, scene: Scene) -> bool:
+    """Whether the log's last line tells a code of failure, and no other fault explains it."""
+    last = scene.record.last_line
+    others = [one for one in scene.attempt.faults if one.severity > WEAK and not one.handled and one is not fault]
+    return last is not None and not others and ended_with_code(message(last.text).text)
 
 
 def closes_with_work(fault: Fault, scene: Scene) -> bool:

@@ -70,6 +70,7 @@ _BAR = lazy(SHOWS_BAR)
 _MARK = lazy(r"^([^\w\s]{2,6}|\[[^\]\w]?\d{1,4}/\d{1,4}\])\s?\w")
 _SPACES = lazy(r"\S(?:\S| (?! ))*")
 _NAMES_RESULT = lazy(r"\d|\w\.[A-Za-z][A-Za-z0-9]{1,8}\b|\b(?i:ok|success\w*|passed)\b")
+_SPEAKS = lazy(r"^[\w./-]{1,60}: ")  # `run.sh: done`
 _TIME = lazy(r"\d\d:\d\d:\d\d")
 _SPEAKER = lazy(r"\[[a-z][a-z_.-]{2,20}\](?= )")
 _ECHO = lazy(r"\+{1,4} echo ")
@@ -178,7 +179,7 @@ def names_result(text: str) -> bool:
     said = message(text).text
     if HOUSEWORK.match(said) or _TIME.search(said) or is_of_who_started(text) or TRACKER.match(text):
         return False
-    return _NAMES_RESULT.search(said) is not None
+    return _NAMES_RESULT.search(_SPEAKS.sub("", said)) is not None
 
 
 def names_a_file(text: str) -> bool:
