@@ -106,6 +106,8 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         below = lost_figures(record.tail, ranked[0])
     if below is None:
         below = told_around(ranked[0], attempt, record.tail) or headline_of(ranked[0], record.tail)
+    if below is not None and below.row.id in _SAYS_LITTLE and SUMMARY < ranked[0].row.explains <= DEATH:
+        below = None  # of a launcher's `failed with code 137`, the death says more
     below = below or _of_a_part(ranked[0], attempt)
     cause = _over(below, ranked[0]) if below else to_show(ranked[0], live, attempt)
     others = _others(cause, live)
@@ -215,7 +217,7 @@ def judged_attempt(record: Record) -> LogAttempt:
 
 def _score(fault: Fault) -> float:
     """How well a fault explains the end: what it names, less the doubt about whether it mattered."""
-    doubt = {PROVEN: 0, LOGGED: 15, WEAK: 42}[fault.severity]
+    doubt = {PROVEN: 0, LOGGED: 15, WEAK: 46}[fault.severity]
     return fault.row.explains - doubt - (SECOND_HAND if _RAISED_AGAIN.search(fault.text) else 0)
 
 
