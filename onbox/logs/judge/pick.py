@@ -141,6 +141,7 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         best = max(
             whole,
             key=lambda counter: (
+                counter.seen < LOOKS or not _never_moved(counter),
                 counter.unit in STEP_UNITS,
                 counter.last >= track.line - 200,
                 counter.advances > 0,

@@ -54,6 +54,7 @@ _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a
 _CALLED_FATAL = lazy(r"\W{0,4}(?:fatal|error):? \[", re.IGNORECASE)  # `fatal: [host]: UNREACHABLE! => {"msg": "..."}`
 _OF_MAKE = lazy(r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))")
 _FRAME = lazy(r"\s{2,}at \S")  # of Java, Node or .NET
+_OF_ARGPARSE = lazy(r"\S{1,120}\.py: error: \S")
 TRACKER = lazy(
     r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W|\bgit root error\b", re.IGNORECASE
 )
@@ -234,7 +235,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     if named and trace is not None:
         return LOGGED if trace.caught else PROVEN
     if said.level in QUIET_LEVELS and not row.fatal:
-        return WEAK
+        return LOGGED if _OF_ARGPARSE.match(said.text) else WEAK  # its words, whoever has passed them on
     if named:
         return _severity_of_named(said, text)
     if (

@@ -952,6 +952,122 @@ COUNTS |= {
         6,
         None,
     ),
+    "epochs and steps, each of how many": (
+        "".join(
+            f"\x1b[32mINFO    \x1b[0m \x1b[34mepoch={at}/8 step={step}/90 loss=0.9{step}\x1b[0m\n"
+            for at in range(1, 5)
+            for step in (30, 60, 90)
+        ),
+        4,
+        8,
+    ),
+    "rounds, and the epochs of each client": (
+        "FedAvg: 50 rounds, 10 clients/round, 5 local epochs\n"
+        + "".join(
+            f"  [client 0{at}1] local loss 0.7{at} (5/5 epochs)\n  [client 0{at}4] local loss 0.6{at} (5/5 epochs)\n"
+            f"Round {at}/50: global acc 0.84 global loss 0.5{at}\n"
+            for at in range(1, 8)
+        )
+        + "  [client 022] local loss 0.70 (5/5 epochs)\n",
+        7,
+        50,
+    ),
+    "episodes of as many steps": (lines("Episode # reward 63.1 steps 200", *range(1, 40)), 39, None),
+    "a target beside the steps": (
+        "".join(
+            f"{rank}: step {at}, loss 0.6{rank}, target 3000 steps\n" for at in (50, 100, 150) for rank in range(4)
+        ),
+        150,
+        3000,
+    ),
+    "as many time steps": (
+        "2-D heat equation, 400 time steps\n"
+        + "".join(f"t-step {at}  t = {at / 100:.3f}  max(u) = 0.9{at}\n" for at in range(10, 200, 10)),
+        190,
+        400,
+    ),
+    "up to so many": (
+        "running up to 3000 iterations, checking every 250\n"
+        + "".join(f"iteration {at}: mean tau = 1{at % 9}.35\n" for at in range(250, 2000, 250)),
+        1750,
+        3000,
+    ),
+    "rounds at most": (
+        "1000 rounds max, early stopping 20\n"
+        + "".join(f"[{at}]\tvalidation_0-logloss:0.63{at}\n" for at in range(33)),
+        32,
+        1000,
+    ),
+    "a table whose first column is padded": (
+        "".join(f"{at:5} | {at / 10:5.1f}% | nll 0.48 | 500 it/s\n" for at in range(50, 1001, 50)),
+        1000,
+        1000,
+    ),
+    "what a killed run left on the line of its restart": (
+        "".join(f"\r {at // 2}%|##   | {at}/200 [00:00<00:01, 95.02it/s]" for at in range(0, 71, 10))
+        + "[supervisor] worker exited with 137, relaunching\n"
+        + "".join(
+            f"\r {at // 2}%|##   | {at}/200 [00:00<00:01, 95.02it/s]\n{{'loss': '5.1', 'epoch': '{at / 100}'}}\n"
+            for at in (0, *range(70, 161, 10))
+        ),
+        160,
+        200,
+    ),
+    "jobs of GNU parallel, done and left": (
+        "".join(f"\r{at * 100 // 60}% {at}:{60 - at}=1s {at}" for at in range(5, 42)),
+        41,
+        60,
+    ),
+    "bytes of rsync, rounded": (
+        "".join(
+            f"\r   {at * 0.7:.2f}M  {at * 2}%    7.81MB/s    0:00:03 (xfr#{at}, to-chk={40 - at}/41)" for at in (9, 20)
+        ),
+        14000000,
+        None,
+    ),
+    "shards of how many are done, and what was written": (
+        "".join(
+            lines(f"[07:27:49][hm15.py:7] shard 0000{at}-of-00016: #000 docs tokenized, 123 tokens", *range(1, 10))
+            + f"[07:27:50][hm15.py:8] wrote train_0000{at}.bin (24.8 MB); {at + 1}/16 shards done\n"
+            for at in range(4)
+        ),
+        4,
+        16,
+    ),
+    "draws of PyMC": (
+        (
+            "\n  Progre…   Draw   Diverg…   size      evals      Speed     Elapsed   Remaini…\n"
+            "  ━━━━━━━   1200   0         1.056     1          443.34    0:00:05   0:00:00\n"
+            "                                                  draws/s\n"
+            "  ━━━━━━━   2300   0         1.056     1          443.34    0:00:05   0:00:00\n"
+        ),
+        2300,
+        None,
+    ),
+    "what is told after each evaluation": (
+        "".join(f"After {at}, recommendation is Array{{(3,)}}:[0.2 0.3 0.{at}]\n" for at in range(60)),
+        59,
+        None,
+    ),
+    "an estimate that changes": (
+        "\r  9%|▉ | 90/984 [00:00<00:00, 899.44it/s]\r 54%|██ | 363/672 [00:00<00:00, 422.10it/s]\n",
+        363,
+        None,
+    ),
+    "thousands of images": (
+        "Total kimg: 25000\n"
+        + "".join(f"tick {at}    kimg {at * 4}.0     time 0h 00m 40s   sec/tick 8.1\n" for at in range(0, 110, 10)),
+        400.0,
+        25000,
+    ),
+    "merges of a vocabulary": (
+        "".join(
+            f"I0000 00:00:17.687026 24 bpe_model_trainer.cc:421] Merged: freq={90 - at // 50} merges={at} piece=▁t\n"
+            for at in range(500, 2200, 100)
+        ),
+        2100,
+        None,
+    ),
     "checkpoints of tar": (
         "".join(f"tar: #{at}: W: {at * 10240} ({at * 10}KiB, 4.4MiB/s)\n" for at in range(20, 240, 20)),
         220,
@@ -1057,6 +1173,16 @@ ENDS |= {
     ),
     "a worker that tells what it has done and what is queued": (
         "".join(f"job 65e87{at % 10} ok in {90 + at} ms (done {at}, queue {300 - at})\n" for at in range(1, 20)),
+        False,
+    ),
+    "a genetic algorithm that stands still": (
+        lines("Generation = #/80  best fitness = -0.00192", *range(1, 51))
+        + "GA terminated after 50 generations (fitness saturated)\n",
+        True,
+    ),
+    "how patient it will be": (
+        "1000 rounds max, early stopping 20\n"
+        + "".join(f"[{at}]\tvalidation_0-logloss:0.63{at}\n" for at in range(33)),
         False,
     ),
     "Ansible's recap": (
