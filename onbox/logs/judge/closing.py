@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
@@ -20,6 +21,9 @@ from onbox.logs.line.words import AUXILIARY
 from onbox.logs.model.lines import message, readable
 from onbox.logs.model.tables import ends_in_table, is_rule
 from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    import re
 
 TAIL_BYTES = 8192
 FEW = 9  # a number up to here may be in any line
@@ -76,7 +80,10 @@ _FRACTION = lazy(r"(?<![\w.,/:-])(\d{1,12})/(\d{1,12})(?![\w./%-])")
 _ALL_MOVED = lazy(r"(?<![\d.])(\d[\d.]* ?[KMGT]?i?B) ?/ ?\1\b.{0,4}\b100 ?%")
 _REPORT = lazy(r"\bprecision\s+recall\b")
 _RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
-_ALL_DONE = lazy(r"(?i)^\W*(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b|total:? (\d[\d,]*)(?= \(|$))")
+_ALL_DONE = lazy(
+    r"(?i)^\W*(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b|total:? (\d[\d,]*)(?= \(|$))"
+    r"|(?:^\W*|: )(?:\w{2,14} )?(?:completed?|done|finished): (\d[\d,]*) [a-z]{3,20}\b"
+)
 
 
 class ClosingLines:
@@ -252,7 +259,7 @@ class ClosingLines:
     def tells_all_done(self, maximum: int) -> bool:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
         told = [_ALL_DONE.search(said(line)) for line in self._lines[self._counted :]]
-        return any(found and (found[1] or found[2]).replace(",", "") == str(maximum) for found in told)
+        return any(found and str(maximum) == _number_in(found) for found in told)
 
     def tells_made(self, maximum: int) -> bool:
         """Whether `wrote 1200 samples to x.jsonl` stands behind the last counter, with its maximum."""
@@ -294,6 +301,10 @@ class ClosingLines:
         if not counted:  # what is told of each piece
             known |= {one for one, times in Counter(map(form, after)).items() if times > 1}
         return any(not {form(line), claim(line)} & known - {""} for line in closing)
+
+
+def _number_in(found: re.Match[str]) -> str:
+    return next(number for number in found.groups() if number).replace(",", "")
 
 
 def _stops_early(line: str) -> bool:

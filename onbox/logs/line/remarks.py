@@ -135,7 +135,7 @@ ENDED = lazy(
     r"|\b(?:terminat(?:ed|ion)|ended) (?:successfully|normally)\b|\bnormal (?:termination|end of (?:run|program|job|execution))\b"
     r"|(?:训练|訓練|学習|トレーニング|훈련|학습|实验|任务|全部)\S{0,6}(?:完成|结束|結束|完了|완료|종료)(?!率)"
     r"|^\d+ bytes .{0,60}copied, \d+\.\d+ s|^\W*termination on \W|\bterminated on \d|^\W*best[ _](?:iteration|round)\W{1,3}\d+"
-    r"(?:\W{1,4}best[ _]score\W{1,4}[\d.e-]{1,24})?\W*$"
+    r"(?:\W{1,4}best[ _][\w-]{2,24}\W{1,4}[\d.e-]{1,24})?\W*$"
     r"|\bterminated after \d{1,9} (?:generations|iterations|steps|epochs|episodes|rounds|evaluations)\b"
     r"|\bprocess to finish\W{1,6}\(success\b|\bended up (?:at|with)|\bend of (?:training|run|script|program|simulation)\b"
     r"|\bmax(?:imum)? (?:number of )?(?:iterations|steps|epochs|generations|function evaluations) "

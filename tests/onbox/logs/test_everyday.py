@@ -1185,6 +1185,23 @@ ENDS |= {
         + "".join(f"[{at}]\tvalidation_0-logloss:0.63{at}\n" for at in range(33)),
         False,
     ),
+    "all pages, counted once more": (
+        lines("INFO crawler: fetched # of 137 pages", *range(10, 131, 10))
+        + "INFO crawler: crawl complete: 137 pages, 3271 items -> items.jsonl\n",
+        True,
+    ),
+    "the best iteration and its loss": (
+        lines("[#]\tvalidation_0-logloss:0.53083", *range(33)) + "best iteration: 12 best logloss: 0.52303\n",
+        True,
+    ),
+    "Luigi's tally": (
+        (
+            "INFO: task a has status PENDING\n\n===== Luigi Execution Summary =====\n\n* 9 ran successfully:\n"
+            "    - 9 P(n=0)\n\nThis progress looks :) because there were no failed tasks\n\n"
+            "===== Luigi Execution Summary =====\n\n"
+        ),
+        True,
+    ),
     "Ansible's recap": (
         "PLAY [all] ***\n\nTASK [ping] ***\nok: [db1]\n\nPLAY RECAP ***\ndb1 : ok=4 changed=2 unreachable=0 failed=0\n",
         True,
