@@ -42,6 +42,7 @@ from onbox.triage.weighing.anothers import (
 )
 from onbox.triage.weighing.buffered import was_overtaken
 from onbox.triage.weighing.claims import is_meant, outlives_success
+from onbox.triage.weighing.deaths import is_dead_for_sure
 from onbox.triage.weighing.last_lines import (
     closes_with_result,
     closes_with_work,
@@ -200,6 +201,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(True, "the last lines say that nothing came of the work", _left_nothing),
     Ground(False, "the job or its step was cancelled right before: so its processes are killed", _was_cancelled),
     Ground(False, "a row of many that the program numbers, and it told more behind them", is_numbered_row),
+    Ground(True, "a runtime or a shell says that it is dead, and nobody worked since", is_dead_for_sure),
     Ground(False, "the last line of all tells what came of the work", ends_with_the_work),
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
     Ground(False, "Python's own library had it in hand when another exception came", was_in_its_librarys_hand),

@@ -1,0 +1,48 @@
+"""A death that a runtime or a shell tells of, and only closing words behind it. Pure.
+
+Whoever says so knows that the program is gone: what else is told was told by somebody who started it, and would have
+been told in any case. Only work that goes on, or a figure that somebody has computed since, says otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.regex import lazy
+from onbox.triage.reading import signs
+from onbox.triage.reading.record import PROVEN
+from onbox.triage.rules.rows import DEATH, SUMMARY
+from onbox.triage.weighing.after_success import has_given_up
+from onbox.triage.weighing.outputs import told_of
+from onbox.triage.weighing.scene import INFORMED
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import Fault
+    from onbox.triage.weighing.scene import Scene
+
+CLOSING_LINES = 2
+_MEASURED = lazy(r"\d\.\d|\d ?%|\b(?:passed|accuracy|score)\b")
+
+
+def is_dead_for_sure(fault: Fault, scene: Scene) -> bool:
+    """Whether a program is dead by the word of its runtime or its shell, or refused its command line, and nobody worked
+    since.
+    """
+    if scene.dead or scene.exited_zero or fault.handled or not _is_death(fault, scene):
+        return False
+    attempt = scene.attempt
+    if attempt.reached_end or (attempt.success is not None and attempt.success.number < fault.number):
+        return False  # it died behind its work
+    if attempt.signs_after(fault) or attempt.informed - fault.informed_before >= INFORMED:
+        return False
+    since = told_of(line for line in scene.record.tail if line.number > fault.number)
+    return len(since) <= CLOSING_LINES and not any(_MEASURED.search(message(line.text).text) for line in since)
+
+
+def _is_death(fault: Fault, scene: Scene) -> bool:
+    if fault.trace is not None:
+        return fault.severity == PROVEN and fault.trace.ends_program and not fault.trace.is_shown
+    if fault.row.id == "usage" or has_given_up(fault, scene) or signs.UNCAUGHT.match(fault.text):
+        return True
+    return fault.severity == PROVEN and SUMMARY < fault.row.explains <= DEATH
