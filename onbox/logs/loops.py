@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # What is done again and again, the whole work each time. A count of it alone is a remark (`fold 3 of 5: 0.91`).
 _REPEATED = (
     "fold|chain|seed|run|repeat|repetition|split|experiment|replicate|replication|restart|candidate|config|configuration"
-    "|bootstrap|subject|member|variant|setting|replica"
+    "|bootstrap|subject|member|variant|setting|replica|rung|bracket"
 )
 _IN_A_BAR = f"{_REPEATED}|stage|phase|part|dataset|model|task"  # of these, only a bar's own description tells
 REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "stage", "generation", "game", "fit"})
@@ -39,6 +39,7 @@ _INDEX = (
 _REPEATED_INDEX = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_REPEATED}){_INDEX}")
 _INDEX_IN_A_BAR = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_IN_A_BAR}){_INDEX}")
 
+_NAMED_IN_A_BAR = lazy(rf"(?i)\W{{0,4}}({_REPEATED})\W{{0,3}}(\d{{1,4}})\W{{0,3}}$")
 _NUMBERED_REPETITION = lazy(rf"(?i)(?<![a-z_-])(?:{_REPEATED})\W{{0,3}}#?\d{{1,6}}(?![\w.%/-])")
 
 
@@ -55,6 +56,12 @@ def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]
         and not (one["word"].lower() == "restart" and _DIED_BEFORE.search(text, 0, one.start()))
     ]
     return [one for one in told if 0 < one[2] >= one[1]]
+
+
+def repetition_of_a_bar(label: str) -> tuple[str, int] | None:
+    """`fold 2:` before a bar: of which unit, and which one; None where it names none."""
+    found = _NAMED_IN_A_BAR.match(label)
+    return None if found is None else (found[1].lower(), int(found[2]))
 
 
 def names_repetition(text: str) -> bool:
@@ -92,7 +99,7 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
         return (
             (inner.made or inner.maximum is not None or inner.begun >= BEGUN)
             and inner.resets > 0
-            and (outer.unit in COUNTED_UNITS or outer.unit == inner.unit == "epoch")
+            and (outer.unit in COUNTED_UNITS or outer.kind == "outer" or outer.unit == inner.unit == "epoch")
             and _go_together(outer, inner)
         )
     if outer.inner or outer.kind in ("bare", "done", "moving", "aux", "val"):

@@ -11,7 +11,7 @@ from onbox.logs.counter import Counter
 from onbox.logs.line.displays import bar_kind
 from onbox.logs.line.numbers import COUNT, parse_count
 from onbox.logs.line.read import read_line
-from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_PART, turn_of
+from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_LAYER, OF_A_PART, turn_of
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
@@ -68,6 +68,14 @@ def _grows_along(old: Counter, sight: CounterSight) -> bool:
     """`3/3 trials`, then `4/4 trials`: so many there are by now, and not to be."""
     was_full = old.current == old.maximum or (old.maximum is None and old.stretched > 0)
     return was_full and sight.maximum is not None and old.current < sight.current == sight.maximum
+
+
+def _banner(text: str) -> str | None:
+    """`started` for a banner behind a logger's prefix: `2026-01-02 03:04:05 | INFO | === launch, host gpu-03 ===`."""
+    if not any(rule in text for rule in ("===", "***", "---")):
+        return None
+    said = message(text).text
+    return "started" if said != text and turn_of(said) == "started" else None
 
 
 class Track:
@@ -158,8 +166,8 @@ class Track:
         self.line += 1
         self.text = text
         self.again.take(text, self.line)
-        turn = turn_of(text) or ("started" if self._runs_again(text) else None)
-        if turn == "ended" and DONE_ONLY.match(text) and self.has_crashed():
+        turn = turn_of(text) or _banner(text) or ("started" if self._runs_again(text) else None)
+        if turn == "ended" and (OF_A_LAYER.match(text) or (DONE_ONLY.match(text) and self.has_crashed())):
             turn = None  # the shell script around it has come to its end
         if turn == "started":
             self.started, self.table, self.readings, self.raised = self.line, None, {}, {}
@@ -270,6 +278,8 @@ class Track:
 
     def take(self, seen: SeenOnLine) -> None:
         for unit, most in seen.maxima:
+            if most < 1:
+                continue
             self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
         for unit, most in seen.announced:
@@ -315,7 +325,8 @@ class Track:
     def _declare(self, sight: CounterSight) -> None:
         """`steps: 5000` in a configuration is the maximum, unless the same line comes again with another number."""
         old = self.counters.get(sight.key)
-        if old is None and not any(counter.unit == sight.unit for counter in self.counters.values()):
+        first = old is None and not any(counter.unit == sight.unit for counter in self.counters.values())
+        if first and sight.current >= 1:
             self.maxima.setdefault(sight.unit, int(sight.current))
         elif old is not None and self.maxima.get(sight.unit) == old.current != sight.current:
             del self.maxima[sight.unit]

@@ -33,7 +33,7 @@ _OF_WHO_STARTED = lazy(
     r"|^\W*(?:(?:job|script|run|batch|slurm) )?(?:finished|ended|done|complete\w*) (?:at|on)\b"
     r"|^\W*[\w./-]{1,40} exit(?:ed)?(?: with)? 0\W*$"
     r"|\bqueue (?:is )?empty\b"
-    r"|^\W*(?:total )?(?:wall(?:[- ]?clock)?|elapsed|run) ?time\W{1,4}\d"
+    r"|^\W*(?:total )?(?:wall(?:[- ]?clock)?|elapsed|run|total) ?time\W{1,4}\d|^\W*end\W*$"
     r"|^\W*(?:\[[\w.-]{1,20}\] )?(?:good)?bye\W*$"
     r"|^\W*(?:[a-z]+ ){0,2}(?:finished|done|ended|completed?) (?:in|after) (?:\d[\d.:]*\s?[a-z]{0,7}\s?){1,3}\W*$"
     # of a web server
@@ -46,6 +46,7 @@ GAVE_UP = lazy(
     r"|error: [Rr]ecipe .{0,120} failed|tar: Error is not recoverable: exiting|error: could not compile "
     r"|npm (?:ERR!|error) code |This progress looks :\(|##\[error\]Process completed with exit code [1-9]"
     r"|\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"
+    r"|Execution halted$"
 )
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
 

@@ -55,7 +55,8 @@ STOPS = lazy(
     re.IGNORECASE,
 )
 _NOTHING_WRONG = lazy(
-    r"\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|missing|corrupt|lost"
+    r"\b(?:0|zero) (?:[\w-]+ ){0,3}(?:problems?|objects?|issues?|faults?|violations?|conflicts?|alerts?)\b|\bxid none\b"
+    r"|\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|missing|corrupt|lost"
     r"|problems?|panics?|crashes|issues?)\b"
     r"|\berrors?\W{0,3}[:=]\s?(?:-|none|null|nil|n/?a|false|''|\"\"|\[\]|\{\})(?=[\s,;)}\]]|$)"
     r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
@@ -71,6 +72,7 @@ _NOTHING_WRONG = lazy(
     r"|^(?:reads|records|rows|samples|sequences|bases|pairs|variants|sites|items|files)\b[^:]{0,60}: [\d,.]{1,20}$"
     r"|(?:\b(?-i:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)[ :=]{1,3}\d{1,9}[,;"
     r"| ]{1,4}){2}"  # how many of each level
+    r"|^\W*(?:failed|errored|pruned|skipped|rejected|invalid) [a-z]{3,16}\s?[:=]\s?\d{1,9}\W*$"
     r"|\bno (?:FATAL|ERROR|CRITICAL|WARN\w{0,4}) (?:rows|lines|entries|messages|records|events)\b"
     r"|^\W{0,3}(?:mean|median|average|avg|std|min|max)\b[^:=]{0,60}[:=]\s?-?[\d.,]{1,24}(?:e[-+]?\d{1,3})?\s?%?\W{0,3}$"
     r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS

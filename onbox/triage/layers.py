@@ -96,7 +96,7 @@ _NOTHING_OFFERED = lazy(
 
 def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | None:
     """The remark that explains the cause; None where nothing below does. near: signs of life that may lie between."""
-    if not DEATH <= cause.row.explains < CAUSE and not _NOTHING_OFFERED.search(cause.text):
+    if not DEATH - 1 <= cause.row.explains < CAUSE and not _NOTHING_OFFERED.search(cause.text):
         return None
     code = cause.trace.code[-1:] if cause.trace and not _SLIP.match(message(cause.text).text) else ()
     said = " ".join([cause.text, *code])

@@ -81,7 +81,8 @@ _DIRECTORIES = lazy(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-])")  # of a path: what 
 
 # What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
 _NONE_OF_THEM = lazy(
-    r"(?<!=)\b(?:0|no|zero|without(?: any)?) (?:(?:targets|steps|tasks|jobs|files|items|shards|stages|checks"
+    r"\b0 (?:[a-z-]{3,20} ){1,3}(?:problems?|objects?|issues?|faults?|violations?|conflicts?|alerts?)\b|\bxid none\b"
+    r"|(?<!=)\b(?:0|no|zero|without(?: any)?) (?:(?:targets|steps|tasks|jobs|files|items|shards|stages|checks"
     r"|tests) )?(?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted"
     r"|problems?|corrupt\w*|mismatch\w*|oom[ -]?kill\w*|segfaults?|kill(?:s|ed))\b(?! (?:handler|message|code))"
     r"|\b(?:\w{1,20} )?(?:errors?|fail\w*|problems?|mismatch\w*|rejected|crash\w*)(?: to \w+)?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from onbox.logs.judge.results import is_figures, is_record, is_value
-from onbox.logs.line.remarks import CRASHED
+from onbox.logs.line.remarks import CRASHED, OF_A_LAYER
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome, outcome_in
 from onbox.regex import lazy
@@ -71,6 +71,8 @@ _CLOSING = lazy(
     r"|^ref '.{1,80}' was rewritten$"
     r"|^writing superblocks and filesystem accounting information: .*\bdone\b|^\s*execution time \(avg/stddev\):"
     r"|^chunk index:\s{1,40}\d{1,12}\s{1,40}\d{1,12}$|^failed \(failures=\d|^ran \d{1,6} tests? in \d"
+    r"|^\W*\d[\d,]* [a-z]{3,20} (?:->|=>|\u2192) \S{1,200}\.[a-z]\w{1,5}$|^\d[\d.]*% overall alignment rate$"
+    r"|\btime taken to find\b.{0,40}\d|\breached (?:the )?(?:t_?end|t_?max|end time|final time)\b"
     r"|^pass completed, \d{1,12} bad blocks found|\breached (?:the )?required accuracy\b"
     r"|^(?-i:[A-Za-z]\w{2,20} Done\.)$"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
@@ -109,6 +111,8 @@ def closes(line: str) -> bool:
     """Whether a line is one that programs end with; of `3/5` things done it is not."""
     text = said(line)
     part = _PART.search(text)
+    if OF_A_LAYER.match(text):
+        return False
     return (
         bool(_CLOSING.search(text) or _CLOSING.search(line) or _TOOK.search(text) or _DONE.match(text))
         and not _MIDWAY.search(text)

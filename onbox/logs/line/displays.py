@@ -19,6 +19,7 @@ from onbox.logs.line.words import (
     TRAINING,
     UNITS,
 )
+from onbox.logs.loops import repetition_of_a_bar
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
@@ -37,6 +38,7 @@ _DESC_FRACTION = lazy(
     r"^\s*(?:\[[^\[\]/]{1,20}\]\s{0,3}|train(?:ing)?\W{1,3}(?=\S+\s*$))?[\[(]?(\d{1,18})/(\d{1,18})[\])]?(?=[\s:])",
     re.IGNORECASE,
 )
+_LATER_STAGE = lazy(r"\[Stage (?!0\b)\d{1,6}:")  # of Spark
 _NUMBERED = lazy(r"(?<![a-z])([a-z]{1,20})\W{0,16}\d", re.IGNORECASE)
 _WORD_BEHIND = lazy(r"\s([a-z]{1,20})(?![a-z])", re.IGNORECASE)
 _FRACTION_INSIDE = lazy(r"(?<![\w./-])\d{1,9} ?/ ?\d{1,9}(?![\w./-])")
@@ -116,6 +118,8 @@ def _bar_sight(display: Display) -> CounterSight | None:
     own = f"{own} bytes" if own and _SIZED.search(match[0]) else own
     named = "step" if shape.id == "leading-bracket" else unit  # `[3/8] items OK`: what stands behind may be a name
     key = f"bar:{own}" if own else f"bar:{named}/{exact if exact is not None else most}"
+    if shape.id == "running-of" and _LATER_STAGE.search(label):
+        key, exact = f"{key}, later", None  # of this stage, and there are more
     if shape.id == "loggable" and not own:
         key = "bar:progress"  # its maximum is exact in the first line only
     rounded = current.rounded or not float(current.value).is_integer()
@@ -163,6 +167,9 @@ def _outer_of(display: Display) -> list[CounterSight]:
     found = _DESC_EPOCH.match(label)
     if found:
         return [CounterSight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
+    named = repetition_of_a_bar(label)
+    if named is not None:
+        return [CounterSight(f"outer {named[0]}", named[0], "outer", named[1], None, False, "repeated")]
     found = _DESC_FRACTION.match(label)
     if found and int(found[1]) <= int(found[2]):
         return [CounterSight("epoch", "epoch", "train", int(found[1]), int(found[2]), False, shape.id)]

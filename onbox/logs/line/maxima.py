@@ -27,7 +27,7 @@ _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
 _IN_A_LIST = lazy(
     rf"(?i)(?:^|[,;:(>=|])\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}} )?"
     r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
-    r"(?=\s?[,;).|]|\s*$| from )"
+    r"(?=\s?[,;).|]|\s*$|\s{2}| from )"
 )
 _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
@@ -117,6 +117,9 @@ def read_announced(text: str) -> list[tuple[str, int]]:
     if found is None:
         found = _IN_A_LIST.search(text)
         near = text[max(0, found.start() - LOOK_BACK) : found.end()].replace("time steps", "steps") if found else ""
+        near = (
+            near[near.rfind(",", 0, -len(found[0])) + 1 :] if found and "=" in found[0] else near
+        )  # `4 epochs = 1560 steps`
         found = None if _EVERY.search(near) or OF_EARLIER.search(near) else found
     return [] if found is None else _exact_of(found[2], found[1])
 

@@ -36,6 +36,7 @@ _ANY_FRACTION = lazy(
 _FIELD = lazy(r"(?<!\w)[A-Za-z]\w{0,30}=[\d.]{1,24}(?=[\s,;|])")  # `hits=26`
 _CLOCK = lazy(r"\s\d\d:\d\d:\d\d(?![\d:])")
 _INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{1,20}) #?(\d{1,6})/(\d{1,6}): ")
+_SHARD_OF = lazy(r"(?<![\w.-])(?P<current>\d{4,6})-of-(?P<max>\d{4,6})(?![\w.-])")  # `shard 00127-of-00256`
 _FIELDS_OF = lazy(r"(?<![\w.])[a-z_]{1,12}=(?P<current>\d{1,12}),?\s{1,4}(?:of|total|max)=(?P<max>\d{1,12})(?![\w.])")
 # `20/1319  accuracy: 55%`, `29/50 acc 0.29`
 _MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}(?:\s?[:=]\s?\d|\s\d{1,9}\.\d)")
@@ -56,6 +57,8 @@ _IS_DONE = lazy(
 def read_moving(text: str) -> list[CounterSight]:
     """A count of a count after any words, such as `Simulation rep 37 of 200`: a counter if it goes on as one."""
     found = _ANY_FRACTION.search(text) or _FIELDS_OF.search(text)
+    if not found and "-of-" in text:
+        found = _SHARD_OF.search(text)
     if not found or _CLOCK.match(text, found.end()):  # `11/28 22:42:23`
         return []
     if counts_two_things(text):

@@ -57,6 +57,7 @@ _THINGS_DONE = (
 _COUNT_DONE = lazy(_THINGS_DONE)
 _SO_FAR = lazy(_THINGS_DONE + r"\W{1,3}(?:so far|in total|total|altogether)(?![a-z])")
 _NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms errors warnings failures".split())
+_PARALLEL_ETA = lazy(r"ETA: \d{1,9}s Left: (\d{1,9}) AVG: [\d.]{1,12}s\s{1,4}\S{1,60}:\d{1,6}/(\d{1,9})/")  # --eta
 _PARALLEL = lazy(r"\s{0,4}\d{1,3}% (\d{1,9}):(\d{1,9})=\d{1,9}s \S")  # GNU parallel --bar: done, left, seconds
 _CLOSING_COUNT = lazy(r"[\s.,;]\((\d{1,9})/(\d{1,9})\)$")
 _TOTAL_BESIDE = lazy(
@@ -65,6 +66,7 @@ _TOTAL_BESIDE = lazy(
 _PIECE_DONE = lazy(r"(?i)^\W{0,4}[a-z]{3,14} #?\d{1,9} ?(?:/|of) ?\d{1,9} (?:is )?(?:done|finished|complete[d]?)\b")
 _OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
 _SECONDS_OF = lazy(r"^(\W{0,8}\[ {0,4})(\d{1,9})s ?/ ?(\d{1,9})s\]")  # `[2466s/3600s] errors=0`
+_UNIT_TWICE = lazy(r"(?<=\d)(\s?)([a-z]{1,4}) of \s{0,8}(\d{1,12}) ?\2(?![a-z])")  # `t= 3594 h of 8760 h`
 _PERCENT_BEFORE_OF = lazy(r"(?<=\d) \( {0,3}\d{1,3}(?:\.\d{1,3})? ?%\)(?= of \d)")  # `tile 119 (46%) of 256`
 _NUMBERED = lazy(
     r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
@@ -84,6 +86,7 @@ def read_line(text: str) -> SeenOnLine:
     if "s/" in text:
         text = _SECONDS_OF.sub(r"\1\2/\3]", text)
     if " of " in text:
+        text = _UNIT_TWICE.sub(r" of \3", text)
         text = _OF_NAMED.sub("of ", text) if "=" in text else _PERCENT_BEFORE_OF.sub("", text)
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
@@ -138,6 +141,10 @@ def _whole_line(text: str) -> SeenOnLine | None:
     if jobs:
         done, left = int(jobs[1]), int(jobs[2])
         return SeenOnLine((CounterSight("jobs", "job", "train", done, done + left, False, "states"),))
+    awaited = _PARALLEL_ETA.match(text) if "Left: " in text else None
+    if awaited:
+        done, most = int(awaited[2]), int(awaited[1]) + int(awaited[2])
+        return SeenOnLine((CounterSight("jobs", "job", "train", done, most, False, "states"),))
     states = read_states(text)
     if states is None:
         return None

@@ -150,6 +150,7 @@ AT_ITS_LIMIT = lazy(
     r"(?i)\bstopped: .{0,3}max_|\bmax_(?:steps|epochs|iters|time)\b.{0,9}reached|best iteration is:"
     r"|signaling trainer to stop"
 )
+OF_A_LAYER = lazy(r"[0-9a-f]{12}: ")  # of an image that docker pulls
 DONE_ONLY = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
 OF_A_PART = lazy(  # `Epoch train finished, avg_loss=2.35`, `Fold 3: training complete`
     r"(?i)\b(?:epoch|fold|step|iteration|round|stage|phase|trial|seed|client|task)\b[^.]{0,40}"

@@ -37,6 +37,7 @@ _IONIC = lazy(r"^\s{1,4}(\d{1,6}) F= ?-?\.\d+E[+-]\d+ E0= ")  # VASP
 _DRAWS = lazy(
     r"\s{0,8}[\u2501\u2578\u257a\u2500]{3,60}\s{1,8}(\d{1,9})\s{1,20}\d{1,9}\s{1,20}\d{1,6}\.\d{1,6}\s{1,20}\d{1,6}\s"
 )
+_ENERGY = lazy(r"ENERGY:\s{1,12}(\d{1,12})\s{1,20}-?\d{1,12}\.\d{1,6}\s")  # NAMD
 _METER = lazy(
     r"ProgressMeter -\s{1,40}\S{1,80}:\d{1,12}\s{1,40}[\d.]{1,12}\s{1,40}(\d{1,15})\s{1,40}[\d.]{1,15}$"
 )  # GATK
@@ -102,7 +103,7 @@ def read_row(text: str) -> BareRow | None:
 
 
 def _of_tool(text: str) -> BareRow | None:
-    """What rsync, ffmpeg, VASP, PyMC, GATK and the Test Anything Protocol show."""
+    """What rsync, ffmpeg, VASP, PyMC, NAMD, GATK and the Test Anything Protocol show."""
     moved = _RSYNC.match(text) if "B/s" in text else None
     if moved:
         return BareRow("byte", "byte", int(parse_count(moved[1]).value), "rsync", None, None)
@@ -115,6 +116,9 @@ def _of_tool(text: str) -> BareRow | None:
     met = _METER.search(text) if "ProgressMeter -" in text else None
     if met:
         return BareRow("done", "item", int(met[1]), "meter", None, None)
+    energies = _ENERGY.match(text) if text.startswith("ENERGY:") else None
+    if energies:
+        return BareRow("step", "step", int(energies[1]), "table", None, None)
     ionic = _IONIC.match(text) if " F= " in text else None
     if ionic:
         return BareRow("step", "step", int(ionic[1]), "leading-share", None, None)

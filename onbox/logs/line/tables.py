@@ -12,8 +12,8 @@ from onbox.regex import lazy
 # A column's name -> what it counts. `E` and `#` are spaCy's.
 COLUMNS = {
     "epoch": "epoch", "ep": "epoch", "e": "epoch", "#": "step", "step": "step", "steps": "step", "iter": "iter",
-    "iteration": "iter", "it": "iter", "round": "round", "trial": "trial", "tree": "round", "time step": "step",
-    "gen": "generation", "generation": "generation", "episode": "episode",
+    "iteration": "iter", "it": "iter", "niter": "iter", "round": "round", "trial": "trial",
+    "tree": "round", "time step": "step", "gen": "generation", "generation": "generation", "episode": "episode",
     "update": "update", "counter": "sample", "state": "step", "cycle": "cycle", "sweep": "sweep", "draw": "draw",
 }  # fmt: skip
 NUMBERS_SHARE = 0.6  # of the cells of a row

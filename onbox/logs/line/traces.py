@@ -16,7 +16,7 @@ _KNOWN_BYTES = 1 << 21
 
 _OF_A_FRACTION = (
     "0/0", "0m/0", "0k/0", "0s/0", "0 / 0", ") / 0", "0/ ", " /  ", " of 0", " von 0", "of [0", " over 0", "0%",
-    ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t",
+    ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0",
 )  # fmt: skip
 # Without their first letter where it may be a capital of another script.
 _OF_A_COUNT = (
@@ -24,7 +24,8 @@ _OF_A_COUNT = (
     "trial", "episode", "gen\t", "gen ", "gen=", "gera", "genera", "cycle", "sweep", "draw", "batch", "tree",
     "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0", "record 0", "chunk 0",
     "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "\u2501  ", "state\t", " f= ",
-    "requested", "total", "length: ", " copied", "schritt", "durchlauf", "paso ", "passo ", "tape", "poca",
+    "requested", "total", "energy:  ", "left: ",
+    "length: ", " copied", "schritt", "durchlauf", "paso ", "passo ", "tape", "poca",
     "poque", "ération", "поха", "шаг", "терация", "околение", "第",
 )  # fmt: skip
 _OF_WORK_DONE = (
@@ -37,7 +38,7 @@ _OF_A_VALUE = (
     "loss", "eta", "remain", "elapsed", " avg, ", "rate:", "learn:", "patience",
 )  # fmt: skip
 _OF_A_TURN = (
-    "train", "start", "run", "resum", "attempt", "complet", "finish", "stop", "converg", "parada ", "arrêt ",
+    "train", "start", "launch", "run", "resum", "attempt", "complet", "finish", "stop", "converg", "parada ", "arrêt ",
     "vorzeitig ", "\"end", "state: ", "exit", "rc=0", " signal ", "exceeded", "end of ", "terminat", "traceback",
     "exception", "error", "killed", "sigterm", "preempt", "out of mem", "evaluat", "validat", "testing", "test set",
     "predict", " up. ", "完成", "结束", "結束", "完了", "완료", "종료",

@@ -128,7 +128,7 @@ _PREFIX = lazy(
     | \[?{_STAMP}\]?[\s,:]*(?:(?:stdout|stderr)\s[FP]\s)?(?:[|-]\s+)?(?:{_LETTER}(?=\S))?
     | \[?{_CLOCK}\]?\s+(?:[|-]\s+)?
     | (?:stdout|stderr|out|err)\s?[|:>]\s?
-    | [IWEF]\d{{4}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
+    | [IWEF](?:\d{{4}}){{1,2}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
     | [A-Z][a-z]{{2}}\s+\d{{1,2}}\s{_CLOCK}\s\S+\s[\w./()-]+(?:\[\d+\])?:\s   # syslog
     | \[\+?\s*\d+\.\d{{3,}}\](?:\s|$)                              # kernel; `[+  473.320]`: since the start
     # docker compose; behind it, the indentation of a traceback
@@ -143,7 +143,7 @@ _PREFIX = lazy(
     re.VERBOSE,
 )
 _LEVEL = lazy(
-    rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,/-]|$)|^\[?([IWEF])\d{{4}}\s"
+    rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,/-]|$)|^\[?([IWEF])(?:\d{{4}}){{1,2}}\s"
     rf"|\[([IWE])[ :.\d]{{0,40}}[\w/.]{{1,80}}\.(?:cpp|cc|hpp):\d"
     r"|^\[([EWI])::\w|\d: ([IWEF]) \S+:\d+\]|\] \[([IWEF])\] |^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING"
     r"|ERROR|CRITICAL)\)"

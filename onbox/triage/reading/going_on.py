@@ -61,7 +61,7 @@ HANDLED = lazy(
     r"\bis used\b(?! up)|"
     r"(?<!\w, )\binstead\b(?!\.?\s*$)"  # but not `got 0 instead.`
     r"|^(?!.*\b(?:got|received|found|but|was|were)\b).*\binstead\.?\s*$|"
-    r"\breload(?:ing|ed|s)\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
+    r"\breload(?:ing|ed|s)\b|\b(?:avoided|prevented|averted)\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
     r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
     r"|retries remaining"
     r"|entering retry loop|\bfailure \d{1,4} of max_failures=\d"
@@ -81,7 +81,7 @@ HANDLED = lazy(
 MEANT = lazy(r"(?i)\bas expected\b|\(expected\b|\(optional\)|\bself-?test\b.{0,60}\bexpected\b")
 EXHAUSTED = lazy(
     r"giv(?:ing|en) up|(?:not|never|without) retrying"
-    r"|no more|exhausted|0 (?:retries|attempts|tries)|failed after|abort|exiting"
+    r"|no more|exhausted|\bdid NOT match\b|0 (?:retries|attempts|tries)|failed after|abort|exiting"
     r"|stopping(?!.{0,40}\bas (?:planned|intended|designed)\b)|quitting|bailing|too many (?:\w+ )?(?:failures"
     r"|errors|retries|attempts|restarts|dead|crashes)"
     r"|cannot (?:continue|proceed|go on)"

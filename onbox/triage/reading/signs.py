@@ -87,7 +87,7 @@ _LOSS = (
     r"(?:(?:\b|_)(?:(?:train(?:ing)?|total|avg|mean|running|batch|step|lm|reduced|smooth|smoothed|mlm|ctc"
     r"|policy|value|actor|critic|g|d|gen|disc|aux|reg|cls|box|obj|bbox|mask|rpn|ce|kl|recon[a-z]{0,12}|q|epoch"
     r"|cur[a-z]{0,8}|final|task|sum|objective)[_ /.\-]?|(?!val|test|eval|dev)[a-z]{1,14}_){0,5}loss"
-    r"(?:es)?(?:[_/.\-](?:train|total|step|epoch|mean|avg"
+    r"(?:es)?(?:[dg]\b|[_/.\-](?:train|total|step|epoch|mean|avg"
     r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
     r"|bpc|cross_?entropy|logloss|rmse|energy|residuals?|resid|(?:l2|residual|max)[_ ]norm))"
 )
@@ -136,6 +136,8 @@ _NOT_THE_RUN = lazy(
     r"|\b(?:evict|reclaim)\w{0,4} \d{1,12} (?:\w{1,20} )?(?:entries|keys|items|pages|blocks|objects|bytes)\b"
     r"|^\s{1,20}at [\w.$/<>]{3,200}\("  # a frame of the JVM, which may be named like an exception
     r"|^\s{2,60}\[--?[a-z][\w-]{0,60}[ \]]"  # options that a usage lists
+    r"|\bexit(?:ed)?(?: with)? (?:exit )?(?:code|status):? 0\b|^parallel: Warning: "
+    r"|\b(?:sample )?prediction: ['\"]|\bnone (?:firing|triggered|active|pending)\b"
     r"|cumulative_preemption|\bsen(?:t|ds?|ding) (?:an? |the )?(?-i:SIG[A-Z])"
     r"|\b(?:the )?(?:last|previous|earlier|prior|former) (?:boot|run|job|attempt|session|crash|night)\b",
     re.IGNORECASE,

@@ -126,7 +126,7 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         r"|nccl.{0,60}(?:connection (?:closed|refused|reset)|remote process exited|no route|timed? ?out"
         r"|abort)|DistBackendError|DistNetworkError|DistStoreError|gloo.{0,120}(?:connection|closed|timed"
         r"|error|fail|reset)"
-        r"|connect\w{0,24} to.{0,60}(?:store|master|rendezvous).{0,40}(?:timed|fail|refused)"
+        r"|connect\w{0,24} to(?!.{0,20}\bfeature store).{0,60}(?:store|master|rendezvous).{0,40}(?:timed|fail|refused)"
         r"|client socket has (?:timed out|failed)|socket.{0,20}timed out.{0,40}(?:store|tcpstore|rendezvous)"
         r"|RendezvousConnectionError"
         r"|RendezvousTimeoutError|(?<!local[ _])rendezvous.{0,80}(?:failed|timed? ?out|closed|error|not complete)"

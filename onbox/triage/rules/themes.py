@@ -86,6 +86,7 @@ THEMES: tuple[Theme, ...] = (
         sayings=r"(?:server|peer|remote|remote end) (?:has )?(?:disconnected|closed the connection|hung up|went away)"
         r"|no (?:\w+ )?(?:brokers?|servers?|hosts?|endpoints?|upstreams?) (?:are |is )?available"
         r"|(?:could not|cannot|failed to|unable to) (?:open|establish|make|get) (?:a )?(?:new )?connection"
+        r"|(?:could not|cannot|failed to|unable to) (?:fetch|download) |\bstore unreachable"
         r"|context deadline exceeded|request (?:exceeded|timed out)|dial tcp|(?:unknown|no such) host|no route to host"
         r"|network is (?:unreachable|down)|name or service not known|(?:could not|cannot) resolve (?:host\w*|address)"
         r"|all (?:\w+ ){1,3}(?:are |is )?(?:unresponsive|unreachable)|connection (?:refused|timed out|reset)",

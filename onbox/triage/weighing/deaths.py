@@ -6,13 +6,18 @@ been told in any case. Only work that goes on, or a figure that somebody has com
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
+from onbox.triage.epilogue import HOUSEWORK, is_of_who_started
 from onbox.triage.reading import signs
+from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN
-from onbox.triage.rules.rows import DEATH, SUMMARY
+from onbox.triage.reading.success import is_success, is_test_report
+from onbox.triage.rules.rows import DEATH
 from onbox.triage.weighing.after_success import has_given_up
 from onbox.triage.weighing.outputs import told_of
 from onbox.triage.weighing.scene import INFORMED
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
     from onbox.triage.weighing.scene import Scene
 
 CLOSING_LINES = 2
-_MEASURED = lazy(r"\d\.\d|\d ?%|\b(?:passed|accuracy|score)\b")
+_MEASURED = lazy(r"\d\.\d|\d ?%|\b(?:passed|accuracy|score|start-?up|running on|listening)\b", re.IGNORECASE)
 
 
 def is_dead_for_sure(fault: Fault, scene: Scene) -> bool:
@@ -37,7 +42,16 @@ def is_dead_for_sure(fault: Fault, scene: Scene) -> bool:
     if attempt.signs_after(fault) or attempt.informed - fault.informed_before >= INFORMED:
         return False
     since = told_of(line for line in scene.record.tail if line.number > fault.number)
-    return len(since) <= CLOSING_LINES and not any(_MEASURED.search(message(line.text).text) for line in since)
+    return 0 < len(since) <= CLOSING_LINES and all(_only_closes(line.text) for line in since)
+
+
+def _only_closes(text: str) -> bool:
+    """Whether a line says no more than that something has ended, or was put away."""
+    said = message(text).text
+    if _MEASURED.search(said) or is_test_report(said):
+        return False
+    closes = is_of_who_started(text) or HOUSEWORK.match(said) or is_success(said)
+    return bool(closes) or outcome_of(text) is Outcome.MADE
 
 
 def _is_death(fault: Fault, scene: Scene) -> bool:
@@ -45,4 +59,4 @@ def _is_death(fault: Fault, scene: Scene) -> bool:
         return fault.severity == PROVEN and fault.trace.ends_program and not fault.trace.is_shown
     if fault.row.id == "usage" or has_given_up(fault, scene) or signs.UNCAUGHT.match(fault.text):
         return True
-    return fault.severity == PROVEN and SUMMARY < fault.row.explains <= DEATH
+    return fault.severity == PROVEN and fault.row.explains == DEATH

@@ -1060,6 +1060,73 @@ COUNTS |= {
         400.0,
         25000,
     ),
+    "shards by their number and how many there are": (
+        "".join(
+            f"I 1129 09:12:24 h1.py:158] tokenized shard {at:05}-of-00256  docs=39{at}00 tokens=41575\n"
+            for at in range(12)
+        ),
+        11,
+        256,
+    ),
+    "a bar without an end, of which a carriage return is the last": (
+        "".join(f"\rstreaming docs: {at} docs [00:{at:02},  3.94 docs/s]" for at in range(40)) + "\r",
+        39,
+        None,
+    ),
+    "optimizer steps of so many epochs, and a place in the code": (
+        "[09:10:29] INFO     Loaded 12480 pairs; 390 steps per epoch, 4 epochs = 1560 optimizer steps     h2.py:122\n"
+        + lines("           INFO     step # loss 0.5049 lr 1.95e-05               h2.py:125", *range(40, 400, 40)),
+        360,
+        1560,
+    ),
+    "rungs of a search, and the configurations of each": (
+        "".join(f"rung 1/4  config {at}/27  epochs=2  val=0.64{at}\n" for at in range(1, 28))
+        + "".join(f"rung 2/4  config {at}/9  epochs=6  val=0.51{at}\n" for at in range(1, 6)),
+        2,
+        4,
+    ),
+    "a banner behind a logger's prefix begins a run": (
+        "".join(
+            f"2026-01-02 09:16:25,427 | INFO    | === launch, host gpu-0{host} ===\n"
+            + lines("2026-01-02 09:16:25,468 | INFO    | step #/300  loss 0.6360", *range(10, most, 10))
+            for host, most in ((2, 130), (3, 50))
+        ),
+        40,
+        300,
+    ),
+    "stages of Spark": (
+        "".join(f"\r[Stage 1:===>                ({at} + 16) / 64]" for at in range(0, 40, 3)),
+        39,
+        None,
+    ),
+    "energies of NAMD": (
+        "Info: TIMESTEP               2\nInfo: NUMBER OF STEPS        500000\n"
+        + "".join(f"ENERGY:   {at}000       775.5034      2002.8190       961.3759\n" for at in range(1, 30)),
+        29000,
+        500000,
+    ),
+    "jobs of GNU parallel, left and completed": (
+        "".join(f"\rETA: 195s Left: {40 - at} AVG: 7.46s  local:1/{at}/100%/7.5s " for at in range(1, 14)),
+        13,
+        40,
+    ),
+    "hours of a simulation, with their unit": (
+        "".join(f"[sim] t= {at:5} h of 8760 h   queue= 3{at % 9}   served={at * 3}\n" for at in range(6, 300, 6)),
+        294,
+        8760,
+    ),
+    "folds of which nobody tells how many": (
+        "".join(
+            "".join(
+                f"\rfold {fold}: {at * 100 // 30}%|##| {at}/30 [00:0{fold}<00:45, 1.7s/it]" for at in (0, 10, 20, 30)
+            )
+            + f"\nfold {fold}: rmse 0.34{fold}\n"
+            for fold in range(3)
+        ),
+        2,
+        None,
+    ),
+    "a maximum of nothing": ("status: OPTIMAL\niterations: 0\nwalltime: 0.119998\n", None, None),
     "merges of a vocabulary": (
         "".join(
             f"I0000 00:00:17.687026 24 bpe_model_trainer.cc:421] Merged: freq={90 - at // 50} merges={at} piece=▁t\n"
@@ -1200,6 +1267,19 @@ ENDS |= {
             "    - 9 P(n=0)\n\nThis progress looks :) because there were no failed tasks\n\n"
             "===== Luigi Execution Summary =====\n\n"
         ),
+        True,
+    ),
+    "a layer of an image": (
+        (
+            "24.04: Pulling from library/x\n3b1c55e8f2aa: Pulling fs layer\na91f55e8f2aa: Pulling fs layer\n"
+            "3b1c55e8f2aa: Download complete\n3b1c55e8f2aa: Pull complete\n"
+        ),
+        False,
+    ),
+    "the time that was to be simulated": (
+        "CFD solver: t_end = 10.0, grid 512x512\n"
+        + "".join(f"it  {at}  t = {at / 342:.4e}  dt = 2.5e-03  res = 5.94e-04\n" for at in range(20, 3421, 20))
+        + "reached t_end, writing fields\n",
         True,
     ),
     "Ansible's recap": (

@@ -397,8 +397,8 @@ WRITING = "".join(f"Writing example {at}0000 of 70000\n" for at in range(7))
         (
             "".join(f"seed {s}: {at}%|# | {at}/100 [00:0{s}<00:02, 7it/s]\n" for s in (0, 1) for at in (0, 40, 100))
             + "seed 2:  40%|# | 40/100 [00:01<00:02, 7it/s]\n",
-            40,
-            100,
+            2,
+            None,
         ),
         # Named once, and another number goes on; constants of which one was changed; what looks like a bar in a text.
         (

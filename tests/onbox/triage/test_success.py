@@ -90,3 +90,30 @@ def test_what_a_script_does_in_any_case_undoes_no_failure(died: str, said: str) 
     verdict = classify(f"step 88/100\n{died}\n{said}\n".encode(), Evidence(log_age_seconds=30.0))
     assert verdict.terminal, verdict
     assert died in (verdict.line or "")
+
+
+@pytest.mark.parametrize(
+    "died",
+    [
+        "train.py: error: unrecognized arguments: --lrr 1",
+        "/opt/run.sh: line 9:  4411 Killed                  python train.py",
+        "/opt/run.sh: line 9:  4411 Segmentation fault      (core dumped) ./solver in.dat",
+        "make: *** [Makefile:5: a.o] Error 1",
+        "Traceback (most recent call last):\n  File \"/u/t.py\", line 8, in <module>\n    main()\nKeyError: 'k'",
+        "Error in solve.default(a) : system is exactly singular\nExecution halted",
+    ],
+)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "job completed",
+        "pipeline finished",
+        "log saved to run.log",
+        "archive created: run1.tar.gz",
+        "All done!",
+        "Total time: 12 s",
+    ],
+)
+def test_closing_words_do_not_raise_the_dead(died: str, said: str) -> None:
+    verdict = classify(f"step 88/100\n{died}\n{said}\n".encode(), Evidence(log_age_seconds=30.0))
+    assert verdict.terminal, verdict
