@@ -306,7 +306,8 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
     if own and _OWN_NAME.match(said.text):
         return _fault(BY_ID["exception"], line, attempt)
     if attempt.reached_end:
-        return None
+        gate = is_last and said.level in BAD_LEVELS and not harmless and not _AT_ITS_END.search(said.text)
+        return _fault(BY_ID["error-line"], line, attempt) if gate else None
     if own and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):
         of_file = class_of_file(said.text)
         return _fault(ROWS[of_file] if of_file else BY_ID["error-line"], line, attempt)

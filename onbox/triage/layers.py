@@ -39,7 +39,7 @@ _LAYERS = (
     Layer(
         ("cuda_oom", "host_oom", "shm_too_small", "tpu_hbm_oom"),
         lazy(
-            rf"{_NOTHING_THERE}|alloc|memory|buffer|workspace|cache|pool|killed|died|broken pipe"
+            rf"{_NOTHING_THERE}|alloc|memory|buffer|workspace|cache|pool|killed|died|exited unexpectedly|broken pipe"
             r"|connection (?:reset|closed)|EOFError|engine"
             r"|core (?:initiali[sz]ation|process)|init\w{0,24} failed|CUDA error|cublas|cudnn|internal error",
             re.IGNORECASE,
