@@ -274,10 +274,16 @@ def _knows_another_end(track: Track) -> bool:
 
 
 def _named_once(track: Track, counter: Counter) -> int | None:
-    """`=> num_updates=976` in the first lines, and then the updates, one by one."""
+    """`=> num_updates=976` in the first lines or on each line, and the updates, one by one."""
     for other in track.counters.values():
         once = other.unit == counter.unit and other.seen == 1 and other.first < counter.first
-        if once and other.key.startswith("global ") and counter.advances >= MOVES and other.current > counter.current:
+        beside = other.unit == counter.unit and not other.advances and other.seen == counter.seen  # on each line
+        if (
+            (once or beside)
+            and other.key.startswith("global ")
+            and counter.advances >= MOVES
+            and other.current > counter.current
+        ):
             return int(other.current)
     return None
 

@@ -27,7 +27,7 @@ _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
 _IN_A_LIST = lazy(
     rf"(?i)(?:^|[,;:(>=|])\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}} )?"
     r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
-    r"(?=\s?[,;).|]|\s*$|\s{2}| from )"
+    r"(?=\s?[,;).|]|\s*$|\s{2}| from | x \d)"
 )
 _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"

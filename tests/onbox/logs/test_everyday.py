@@ -1126,6 +1126,20 @@ COUNTS |= {
         2,
         None,
     ),
+    "updates, and how many there are to be, in each record": (
+        "".join(
+            f'{{"update": {at}, "num_updates": 976, "global_step": {at * 2048}, "kl": 0.0{at}}}\n'
+            for at in range(1, 63)
+        ),
+        62,
+        976,
+    ),
+    "a budget of so many rounds, each of so many": (
+        "Cross-entropy search; budget: 15 rounds x 64 samples\n"
+        + lines("<round #> elite mean 0.300 max 0.400", *range(12)),
+        11,
+        15,
+    ),
     "a maximum of nothing": ("status: OPTIMAL\niterations: 0\nwalltime: 0.119998\n", None, None),
     "merges of a vocabulary": (
         "".join(
