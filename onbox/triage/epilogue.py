@@ -46,7 +46,7 @@ GAVE_UP = lazy(
     r"|error: [Rr]ecipe .{0,120} failed|tar: Error is not recoverable: exiting|error: could not compile "
     r"|npm (?:ERR!|error) code |This progress looks :\(|##\[error\]Process completed with exit code [1-9]"
     r"|\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"
-    r"|Execution halted$"
+    r"|Execution halted$|[\w./-]{1,60}: exit(?:ed)?(?: with)? (?:code|status) [1-9]\d{0,2}$"
 )
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
 

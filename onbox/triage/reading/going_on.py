@@ -71,7 +71,8 @@ HANDLED = lazy(
     r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
     r"|\bis (?:being )?(?:retried|re-?submitted|re-?queued|re-?started|repeated)\b|\bwill (?:re-?)?start\b"
     r"|\bstarts? again\b|\bnot fit\b.{0,20}\bnow\b|\bbatch(?: size)?\b.{0,24}(?:->|=>|\bnow) \d"
-    r"|\bas (?:it should|expected|intended|designed|planned)\b|fault injection|on purpose|deliberate"
+    r"|\bas (?:(?:it|they) should|expected|intended|designed|planned)\b|\(simulated\)|\brequeued\b|fault injection"
+    r"|on purpose|deliberate"
     r"|(?<!un)\bacceptable\b|\(expected(?! (?:an?|the|but|to|\d)\b)[^()]{0,20}\)"
     r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
@@ -100,7 +101,7 @@ SET_ASIDE = lazy(
     r"|[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?<!stage )(?<!step )(?<!rest )"
     r"(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing))\b.{0,40}$"
-    r"|\(?\bas (?:it should|expected|intended|designed|planned)\b.{0,20}$|\(expected\)\s{0,4}$"
+    r"|\(?\bas (?:(?:it|they) should|expected|intended|designed|planned)\b.{0,20}$|\(expected\)\s{0,4}$"
     r"|[;,(:]\s{0,8}(?:score|reward|grade|scored|rewarded|graded|counted)\b.{0,12}\d\S{0,8}$"
     r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying"
     r"|skipp\w{1,4}"

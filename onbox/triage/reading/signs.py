@@ -136,6 +136,7 @@ _NOT_THE_RUN = lazy(
     r"|\b(?:evict|reclaim)\w{0,4} \d{1,12} (?:\w{1,20} )?(?:entries|keys|items|pages|blocks|objects|bytes)\b"
     r"|^\s{1,20}at [\w.$/<>]{3,200}\("  # a frame of the JVM, which may be named like an exception
     r"|^\s{2,60}\[--?[a-z][\w-]{0,60}[ \]]"  # options that a usage lists
+    r"|^\s{0,8}\|[^|]{1,60}\|\s{0,20}\d{1,12}\|$"  # a row that Spark shows
     r"|\bexit(?:ed)?(?: with)? (?:exit )?(?:code|status):? 0\b|^parallel: Warning: "
     r"|\b(?:sample )?prediction: ['\"]|\bnone (?:firing|triggered|active|pending)\b"
     r"|cumulative_preemption|\bsen(?:t|ds?|ding) (?:an? |the )?(?-i:SIG[A-Z])"

@@ -135,7 +135,7 @@ _RAISED = lazy(r"^\s*(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")  # whatever it sp
 NOT_SUCCESS = lazy(
     r"\bexit \W{0,2}\$|\bsuccess\w*\W{1,3}but\b|\bno (?:trials?|runs?|models?|jobs?|folds?|seeds?|tasks?)"
     r" (?:\w{2,5} ){0,2}(?:complet|finish|succe)|\b(?:if|when|once|unless|until)\b.{0,40}\bexit"
-    r"|\b(?:rank|worker|child|thread|replica|pod|node|actor)s?\b.{0,20}\bexit(?:ed)?\b"
+    r"|(?<!processed, )(?<!done, )\b(?:rank|worker|child|thread|replica|pod|node|actor)s?\b.{0,20}\bexit(?:ed)?\b"
     r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
     r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",

@@ -221,6 +221,8 @@ THEMES: tuple[Theme, ...] = (
         r"|styles?|encoders?|decoders?|filters?|plugins?|methods?|sections?|switch(?:es)?|functional"
         r"|basis set)|(?:unknown|unrecogni[sz]ed|unsupported) arguments?|did you mean|bad line in"
         r"|unable to locate package|(?:not|no) (?:a )?recogni[sz]ed"
+        r"|missing input files for rule|(?:not|must) (?:match|equal) (?:the )?number of (?:mpi )?(?:ranks|processes"
+        r"|tasks)"
         r"|no rule to make target|is not expected here|invalid choice|a bad value"
         r"|could not find or load main class"
         r"|(?:cannot|could not) find (?:the )?(?:requested|script|settings?|config\w*|include|module) file"
