@@ -8,7 +8,8 @@ import re
 from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
-from onbox.logs.model.lines import is_date, stamp_seconds
+from onbox.logs.line.remarks import turn_of
+from onbox.logs.model.lines import is_date, message, stamp_seconds
 from onbox.logs.model.segments import HEAD_LETTERS, HEAD_LINES, RULES, THING_NUMBERED, is_banner, is_pause
 from onbox.regex import lazy
 
@@ -90,3 +91,11 @@ class Again:
         but perhaps among the run's settings.
         """
         return self.seen > max(started, min(last, line - HEAD_LINES))
+
+
+def banner(text: str) -> str | None:
+    """`started` for a banner behind a logger's prefix: `2026-01-02 03:04:05 | INFO | === launch, host gpu-03 ===`."""
+    if not any(rule in text for rule in ("===", "***", "---")):
+        return None
+    said = message(text).text
+    return "started" if said != text and turn_of(said) == "started" else None

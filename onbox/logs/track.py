@@ -6,7 +6,7 @@ import re
 from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
-from onbox.logs.again import Again, form
+from onbox.logs.again import Again, banner, form
 from onbox.logs.counter import Counter
 from onbox.logs.line.displays import bar_kind
 from onbox.logs.line.numbers import COUNT, parse_count
@@ -68,14 +68,6 @@ def _grows_along(old: Counter, sight: CounterSight) -> bool:
     """`3/3 trials`, then `4/4 trials`: so many there are by now, and not to be."""
     was_full = old.current == old.maximum or (old.maximum is None and old.stretched > 0)
     return was_full and sight.maximum is not None and old.current < sight.current == sight.maximum
-
-
-def _banner(text: str) -> str | None:
-    """`started` for a banner behind a logger's prefix: `2026-01-02 03:04:05 | INFO | === launch, host gpu-03 ===`."""
-    if not any(rule in text for rule in ("===", "***", "---")):
-        return None
-    said = message(text).text
-    return "started" if said != text and turn_of(said) == "started" else None
 
 
 class Track:
@@ -166,7 +158,7 @@ class Track:
         self.line += 1
         self.text = text
         self.again.take(text, self.line)
-        turn = turn_of(text) or _banner(text) or ("started" if self._runs_again(text) else None)
+        turn = turn_of(text) or banner(text) or ("started" if self._runs_again(text) else None)
         if turn == "ended" and (OF_A_LAYER.match(text) or (DONE_ONLY.match(text) and self.has_crashed())):
             turn = None  # the shell script around it has come to its end
         if turn == "started":
