@@ -35,6 +35,16 @@ _NOTHING_THERE = (
     r"|null|nullptr|not (?:been )?(?:allocated|initiali[sz]ed|created|set)|uninitiali[sz]ed|is empty"
     r"|0x0\b|segmentation|signal"
 )
+_OF_DEVICES = Layer(
+    ("cuda_env", "gpu_hardware", "tpu_bad_node"),
+    lazy(
+        r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn|hip|nccl|devices?|n_?(?:dev|gpu|devices|gpus)"
+        r"|num_?(?:gpus|devices)|device_count|world_size"
+        r"|nproc|local_rank|backend|kernel|launch failure|driver)\b|is_available|^AssertionError\s*$"
+        rf"|cuda|{_NOTHING_THERE}",
+        re.IGNORECASE,
+    ),
+)
 _LAYERS = (
     Layer(
         ("cuda_oom", "host_oom", "shm_too_small", "tpu_hbm_oom"),
@@ -45,16 +55,7 @@ _LAYERS = (
             re.IGNORECASE,
         ),
     ),
-    Layer(
-        ("cuda_env", "gpu_hardware", "tpu_bad_node"),
-        lazy(
-            r"\b(?:gpus?|cuda|rocm|accelerators?|cudnn|hip|nccl|devices?|n_?(?:dev|gpu|devices|gpus)"
-            r"|num_?(?:gpus|devices)|device_count|world_size"
-            r"|nproc|local_rank|backend|kernel|launch failure|driver)\b|is_available|^AssertionError\s*$"
-            rf"|cuda|{_NOTHING_THERE}",
-            re.IGNORECASE,
-        ),
-    ),
+    _OF_DEVICES,
     Layer(
         ("disk_full", "quota_exceeded", "inode_exhausted", "permission_error"),
         lazy(
@@ -98,8 +99,7 @@ def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | Non
     """The remark that explains the cause; None where nothing below does. near: signs of life that may lie between."""
     if not DEATH - 1 <= cause.row.explains < CAUSE and not _NOTHING_OFFERED.search(cause.text):
         return None
-    code = cause.trace.code[-1:] if cause.trace and not _SLIP.match(message(cause.text).text) else ()
-    said = " ".join([cause.text, *code])
+    said = _with_code(cause)
     return next(
         (
             remark
@@ -110,6 +110,26 @@ def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | Non
         ),
         None,
     )
+
+
+def looked_in_vain(look: Fault, later: Iterable[Fault]) -> bool:
+    """Whether a script only looked for a tool of the driver that is not there, and what it did then failed of something
+    else.
+    """
+    if look.row.id != "no-driver-tool":
+        return False
+    others = [one for one in later if one.number > look.number and not one.handled and one.row.explains > DEATH]
+    return bool(others) and not any(
+        one.row.failure_class in _OF_DEVICES.classes
+        or (one.row.explains < CAUSE and _OF_DEVICES.leads_to.search(_with_code(one)))
+        for one in others
+    )
+
+
+def _with_code(cause: Fault) -> str:
+    """What an error says, with its last line of code."""
+    code = cause.trace.code[-1:] if cause.trace and not _SLIP.match(message(cause.text).text) else ()
+    return " ".join([cause.text, *code])
 
 
 def _is_right_before(remark: Fault, cause: Fault) -> bool:

@@ -165,8 +165,11 @@ _SMALL_LEVELS = {
     "trace": "DEBUG", "note": "NOTICE", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL",
     "emerg": "FATAL", "panic": "FATAL",
 }  # fmt: skip
-# Of Node's loggers; of "error: " alone, compilers and tools make use as well.
-_NODE_LEVELS = (("info: ", "INFO"), ("warn: ", "WARNING"), ("debug: ", "DEBUG"), ("verbose: ", "DEBUG"))
+# Of Node's loggers, and of apt; of "error: " alone, compilers and tools make use as well.
+_SPELT_LEVELS = (
+    ("info: ", "INFO"), ("warn: ", "WARNING"), ("debug: ", "DEBUG"), ("verbose: ", "DEBUG"), ("W: ", "WARNING"),
+    ("N: ", "NOTICE"),
+)  # fmt: skip
 # "Warning" in other languages, where a line begins with it.
 _WARNING_WORDS = (
     "警告", "경고", "Предупреждение", "Warnung", "Avertissement", "Attention :", "Advertencia", "Aviso", "Avviso",
@@ -258,7 +261,7 @@ def message(text: str) -> LogMessage:
             word = _of_small(small[1] or small[2])
             rest = _of_fields(text, rest) if word in ("ERROR", "CRITICAL", "FATAL") else rest
     if word is None:
-        word = next((level for start, level in _NODE_LEVELS if text.startswith(start)), None)
+        word = next((level for start, level in _SPELT_LEVELS if text.startswith(start)), None)
     if word is None and (rest.lstrip("[【").startswith(_WARNING_WORDS) or (text[:1] == "/" and _WARNS.match(text))):
         word = "WARNING"
     return LogMessage(rest, _LETTER_LEVELS.get(word, word) if word else None, source[0] if source else "")

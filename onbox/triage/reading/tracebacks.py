@@ -189,6 +189,13 @@ class Trace:
         """Whether it is from a thread of an experiment tracker: the program is not in it, and goes on without."""
         return all(frame.is_library for frame in self.frames) and any(_TRACKER.search(one.file) for one in self.frames)
 
+    def passes_on(self, other: Trace) -> bool:
+        """Whether it ends a chain in which another one stands."""
+        before = self.cause
+        while before is not None and before is not other:
+            before = before.cause
+        return before is not None
+
     def follows(self, pattern: re.Pattern[str]) -> bool:
         """Whether the line before it says something."""
         return bool(pattern.search(self.before))

@@ -215,6 +215,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"batch job submission failed|sbatch: error: (?!.{0,20}slurmstepd)|unable to allocate resources"
         r"|invalid (?:account|partition|qos)|ImagePullBackOff|ErrImagePull|CreateContainerConfigError"
         r"|InvalidImageName|manifest (?:for .{0,80} )?(?:unknown|not found)|no such image"
+        r"|(?:srun|salloc|sbatch): error: unable to create step.{0,40}: (?!.{0,40}(?:time|busy|retry))"
         r"|requested node configuration is not available|qsub: .{0,40}(?:invalid|illegal|unknown)"
         r"|invalid container",
         "Slurm, Kubernetes, docker",

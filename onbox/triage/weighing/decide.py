@@ -12,7 +12,7 @@ from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import are_no_words, last_words, reason_before, told_after
-from onbox.triage.layers import explained_by
+from onbox.triage.layers import explained_by, looked_in_vain
 from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
 from onbox.triage.reading.outcome import closing_outcome
@@ -68,9 +68,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     """The fault that explains how the run ended. dead, well, exited_zero: as in `Scene`."""
     attempt = judged_attempt(record)
     is_last = attempt is record.attempts[-1]
-    if is_last and attempt.started is not None:
-        began = attempt.started.number
-        record = record._replace(tail=tuple(line for line in record.tail if line.number >= began))
+    record = record._replace(tail=judged_tail(record))
     if attempt.success is not None and is_one_of_several(attempt.success, record.tail):
         attempt = copy(attempt)
         attempt.success = None
@@ -93,6 +91,8 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         fault
         for fault in live
         if not (sure and fault.handled and fault.severity == WEAK and fault.row.explains < CAUSE - 2)
+        and not looked_in_vain(fault, live)
+        and not _is_named_later(fault, live)
     ]
     ranked = sorted([*told, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
     if not ranked:
@@ -112,6 +112,16 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     cause = _over(below, ranked[0]) if below else to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
+
+
+def _is_named_later(fault: Fault, live: list[Fault]) -> bool:
+    """Whether the end of its chain of exceptions names another kind of trouble, and it is a slip that a library came
+    upon while it tried, or only a guess: whoever handled it knew more.
+    """
+    if fault.trace is None or not (fault.row.id.startswith(SAYS) or fault.row.id == "defect"):
+        return False
+    last = next((one for one in reversed(live) if one.trace is not None and one.trace.passes_on(fault.trace)), None)
+    return last is not None and last.row.failure_class not in ("code_error", "unknown", fault.row.failure_class)
 
 
 def _of_a_part(count: Fault, attempt: LogAttempt) -> Fault | None:
@@ -213,6 +223,14 @@ def judged_attempt(record: Record) -> LogAttempt:
             joined.faults = [*before.faults, *last.faults]
             return joined
     return last
+
+
+def judged_tail(record: Record) -> tuple[SeenLine, ...]:
+    """The last lines of the attempt that is judged."""
+    attempt = judged_attempt(record)
+    if attempt is not record.attempts[-1] or attempt.started is None:
+        return record.tail
+    return tuple(line for line in record.tail if line.number >= attempt.started.number)
 
 
 def _score(fault: Fault) -> float:
