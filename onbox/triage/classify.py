@@ -16,20 +16,23 @@ from onbox.outside import safe_line
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
 from onbox.triage.case_remedies import remedy_of
-from onbox.triage.classes import IN_DOUBT, may_repeat
+from onbox.triage.classes import IN_DOUBT, READS_WELL, may_repeat
 from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
+from onbox.triage.last_words import told_in
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.reading.signs import UNCAUGHT
 from onbox.triage.rules.files import class_of_file
-from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, VAGUE, UserRow
+from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, VAGUE, UserRow
 from onbox.triage.scheduler_states import CLASS_OF, ending
 from onbox.triage.signature import signature
+from onbox.triage.told_code import tells_code
 from onbox.triage.verdict import Diagnosis, FurtherFault
 from onbox.triage.weighing.confidence import confidence_in
-from onbox.triage.weighing.decide import Decision, decide
+from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import doubt_of
 from onbox.triage.weighing.silence import line_of_the_work
+from onbox.triage.wording.second_reading import is_overruled, most_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -84,6 +87,8 @@ def classify(
         row, call = user
         return _dress(call, decision, row)
     settled = _settle(record, decision, evidence)
+    if _is_end_unknown(evidence):
+        settled, decision = _read_again(settled, decision, record, evidence)
     if settled.rule == ENDED_WELL:
         by_itself = decide(record, dead=False, well=False, exited_zero=False)
         doubted = doubt_of(record, by_itself)
@@ -329,6 +334,35 @@ def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledC
     return SettledClass("success_healthy", "no-fault-seen", "unknown", "low", sign, remedy=NOT_KNOWN)
 
 
+# -- a second reading, where nothing but the log tells of the end
+
+
+def _is_end_unknown(evidence: Evidence) -> bool:
+    return evidence.process_alive is None and not evidence.scheduler_state and _end(evidence) == _end(NOTHING)
+
+
+def _read_again(
+    call: SettledClass, decision: Decision, record: Record, evidence: Evidence
+) -> tuple[SettledClass, Decision]:
+    """The answer that the wording of the last lines bears out: the rules' own, or another one, which is never sure."""
+    of_figures = call.fault is not None and call.fault.row.explains == DIVERGED and not call.rule.startswith(SAYS)
+    if call.at is None or of_figures or call.failure_class == "hang_stall":
+        return call, decision  # words say nothing of figures and of silence
+    tail, ill = judged_tail(record), call.failure_class != "success_healthy"
+    proof = call.at if ill else decision.attempt.success
+    if proof is not None and tells_code(proof.text):
+        return call, decision
+    if not is_overruled(tail, ill=ill, confidence=call.confidence, rule=call.rule):
+        return call, decision
+    if ill:
+        healthy = _healthy(record, decision, evidence)
+        return healthy._replace(rule=READS_WELL, confidence="low", remedy=None), decision
+    by_death = decide(record, dead=True, well=False, exited_zero=False)
+    by_death = by_death._replace(cause=by_death.cause or told_in(most_telling(tail), decision.attempt))
+    failed = _from_text(record, by_death, evidence)
+    return (failed._replace(confidence="low"), by_death) if failed else (call, decision)
+
+
 # -- the user's own rows
 
 
@@ -393,7 +427,7 @@ def _traceback(call: SettledClass) -> tuple[str, ...]:
 
 
 def _further(call: SettledClass, decision: Decision) -> list[Fault]:
-    if call.failure_class == "success_healthy" and call.rule != IN_DOUBT:
+    if call.failure_class == "success_healthy" and call.rule not in (IN_DOUBT, READS_WELL):
         return []
     found = [*([decision.cause] if decision.cause and decision.cause is not call.fault else []), *decision.others]
     return [fault for fault in found if fault.row.failure_class != call.failure_class][:5]

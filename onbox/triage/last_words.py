@@ -36,7 +36,7 @@ from onbox.triage.told_code import row_of_code, was_sent
 from onbox.triage.words import TROUBLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from onbox.logs.model.lines import LogMessage
     from onbox.triage.reading.record import LogAttempt, SeenLine
@@ -223,6 +223,17 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
         if found is not None and found.score >= sure and not found.rivals:
             return _fault(ROWS[found.failure_class], line, attempt)
     return None
+
+
+def told_in(lines: Sequence[SeenLine], attempt: LogAttempt) -> Fault:
+    """The fault that one of some lines tells of, where no rule knew any: by the first that means something, or else the
+    first one, as an error of no known kind.
+    """
+    for line in lines:
+        found = meaning_of(message(line.text).text, enough=ENOUGH)
+        if found is not None:
+            return _fault(row_of(found), line, attempt)
+    return _fault(BY_ID["error-line"], lines[0], attempt)
 
 
 def told_after(error: Fault, tail: tuple[SeenLine, ...]) -> Fault | None:

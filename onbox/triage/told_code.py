@@ -40,6 +40,11 @@ def was_sent(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
     return any(0 < line.number - other.number <= SHOWN_WITHIN and _SENT.match(other.text) for other in tail)
 
 
+def tells_code(text: str) -> bool:
+    """Whether a line ends with an exit code, 0 or another one."""
+    return _CODE.search(text) is not None
+
+
 def row_of_code(text: str) -> RuleRow | None:
     """What the exit code at the end of a line means; None if there is none, or it is 0."""
     found = _CODE.search(text)

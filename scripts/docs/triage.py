@@ -46,6 +46,9 @@ How it decides, in this order:
 4. Silence: a log that just stops is a stall only if its age says so (30 minutes, or ten times its own pace), and its
    progress (`onbox progress`) has not ended.
 5. Where nothing is wrong, the run is *done* if the log says so, or if its progress has ended (`onbox progress`).
+6. Where nothing but the log tells of the end, its last lines are read once more, by their words
+   ([why](decisions/0018-a-second-reading.md)): what they clearly speak against is overruled, with *low* confidence. A
+   fault that they make light of (`reads-well`) is shown beside the verdict.
 
 Rows of your own in onbox.toml come before all others:
 

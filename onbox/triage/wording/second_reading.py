@@ -1,0 +1,68 @@
+"""A second reading of a log, by its words alone: whether they bear out what the rules found.
+
+Rules know what a failure is; they do not know every way to say that one does not matter, or that all is lost. What
+people write at the end of a run was learned from labelled logs instead: `weights.txt` holds how strongly each word and
+pair of words speaks for a failure (above 0) or against one, and how far an answer of the rules is to be trusted, by its
+confidence and by the rule that gave it. `scripts/learn_wording.py` writes the file. Only where words and trust together
+speak clearly against the answer is it overruled, and where the end of the process is known, nobody asks.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+from onbox.triage.wording.words import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from onbox.triage.reading.record import SeenLine
+
+ENOUGH_FORMS = 12  # lines that differ in more than digits: of fewer, each word would count for too much
+LAST = 12  # lines
+_NO_DIGITS = str.maketrans("", "", "0123456789")
+CLEAR = 0.5  # log-odds: less of it overrules nothing
+# Rows of the table that are no words.
+BIAS, WORDS, ANSWER, RULE = "=bias", "=words", "=answer:", "=rule:"
+WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.txt")
+
+
+def is_overruled(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: str) -> bool:
+    """Whether the wording of a log's last lines speaks clearly against an answer of the rules.
+
+    ill: the answer is a failure. confidence, rule: as in its verdict.
+    """
+    if len({line.text.translate(_NO_DIGITS) for line in tail}) < ENOUGH_FORMS:
+        return False
+    table = weights()
+    odds = table[BIAS] + table[WORDS] * leaning(words_of(tail), table)
+    odds += sum(table.get(name, 0.0) for name in grounds(ill=ill, confidence=confidence, rule=rule))
+    return odds < -CLEAR if ill else odds > CLEAR
+
+
+def grounds(*, ill: bool, confidence: str, rule: str) -> tuple[str, str]:
+    """The rows that say how far an answer is to be trusted."""
+    return f"{ANSWER}{'ill' if ill else 'well'} {confidence}", f"{RULE}{rule}"
+
+
+def leaning(words: Iterable[str], table: Mapping[str, float]) -> float:
+    """How strongly words speak for a failure. As long logs have more of them, their sum counts by its root's length."""
+    known = [table[word] for word in words if word in table]
+    return sum(known) / math.sqrt(max(1, len(known)))
+
+
+def most_telling(tail: Sequence[SeenLine]) -> list[SeenLine]:
+    """The last lines, those first whose own words speak most for a failure."""
+    table = weights()
+    return sorted(tail[-LAST:], key=lambda line: -leaning(words_of([line]), table))
+
+
+@cache
+def weights() -> dict[str, float]:
+    """Each word with its weight in log-odds, and the rows that are no words."""
+    with open(WEIGHTS, encoding="utf-8") as file:
+        rows = (line.rstrip("\n").split("\t") for line in file if not line.startswith("#"))
+        return {word: float(weight) for weight, word in rows}

@@ -1,0 +1,67 @@
+"""The end of a log as a set of words, each with the place where it stands. Pure.
+
+A word alone says little, two in a row say more (`not written`, `exit 0`), and the same words mean another thing in the
+last line than above it, or behind the last line that names a trouble. Numbers become `0` and paths `/p`: what was
+learned from one run must hold for the next.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from onbox.triage.reading.record import SeenLine
+
+LINES = 60  # from the end: so far above may the trouble stand that the last lines are read beside
+LINE_LETTERS = 400  # of a line's end
+FAR = 12  # lines behind the last trouble: as far as any
+_NUMBER = re.compile(r"\d+")
+_PATH = re.compile(r"[/\\][\w./-]+")
+_WORD = re.compile(r"[a-z_]+|0|[^\sa-z_0]")
+_TROUBLE = lazy(
+    r"error|fail|exception|traceback|fatal|kill|abort|panic|\b(?:nan|inf|oom)\b|cannot|can't|could not|unable|denied"
+    r"|refused|not found|no such|invalid|missing|corrupt|truncat|time(?:d )?out|signal|cancel|terminat|interrupt|crash"
+    r"|dead|lost|unexpected|giving up|gave up|warn|out of memory|exit(?:ed)? (?:status|code)|stop"
+)
+_PLACES = (("last", -1, None), ("end", -5, None), ("near", -12, -3))  # a name, and the lines that it means
+
+
+def words_of(tail: Sequence[SeenLine]) -> frozenset[str]:
+    """The words of a log's last lines (`last:done`, `end:not written`), as the table of weights knows them. Empty for
+    an empty log.
+    """
+    said = [_cleaned(line.text) for line in tail[-LINES:]]
+    placed = [_placed(place, text) for place, begin, end in _PLACES for text in said[begin:end]]
+    return frozenset(chain(*placed, _around_trouble(said)))
+
+
+def _cleaned(text: str) -> str:
+    """A line's level and words, in small letters, with one blank between them."""
+    said = message(text)
+    plain = _PATH.sub("/p", _NUMBER.sub("0", (said.text or text)[-LINE_LETTERS:].lower()))
+    words = " ".join(_WORD.findall(plain))
+    return f"@{said.level} {words}" if said.level else words
+
+
+def _placed(place: str, text: str) -> Iterator[str]:
+    words = text.split()
+    yield from (f"{place}:{word}" for word in words)
+    yield from (f"{place}:{a} {b}" for a, b in pairwise(words))
+
+
+def _around_trouble(said: list[str]) -> Iterator[str]:
+    """The last line that names a trouble, how far from the end it stands, and what follows it."""
+    at = next((index for index in reversed(range(len(said))) if _TROUBLE.search(said[index])), None)
+    if at is None:
+        return
+    yield f"behind:{min(len(said) - 1 - at, FAR)}"
+    yield from _placed("trouble", said[at])
+    for text in said[at + 1 : at + 3]:
+        yield from _placed("after", text)

@@ -1,0 +1,191 @@
+"""Learn anew how strongly the words at the end of a log speak for a failure: `onbox/triage/wording/weights.txt`.
+
+    python scripts/learn_wording.py FOLDER... [--left-out FOLDER]
+
+A FOLDER holds logs with `labels.jsonl` (as the triage bench reads them), or is `tests/cases/triage`; a file `*.jsonl`
+of `{"text": ..., "label": "well" | "ill"}` holds ends of logs. Beside the labels, `answers.jsonl` may hold what the
+rules said when they saw the logs for the first time (`{"id", "class", "confidence", "rule"}`): from these it is learned
+how far an answer is to be trusted. --left-out: a folder that nothing is learned from; how many of its answers are right
+is printed. Logistic regression, by gradient steps of an own length for each word (AdaGrad); the same folders give the
+same file. Takes some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import sys
+from collections import Counter
+from typing import NamedTuple
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from onbox.triage.reading.scan import scan
+from onbox.triage.weighing.decide import judged_tail
+from onbox.triage.wording.second_reading import BIAS, CLEAR, WEIGHTS, WORDS, grounds, leaning
+from onbox.triage.wording.words import words_of
+
+HEALTHY = "success_healthy"
+EPOCHS, RATE, DECAY = 10, 0.3, 5e-5
+TRUST_EPOCHS = 60
+FOLDS = 4
+LEAST_TRUST = 0.1
+LEAST_LOGS = 3  # a word in fewer says nothing
+LEAST_WEIGHT = 0.85  # the words below it are left out: the table stays a third as long, and reads as well
+
+
+class Example(NamedTuple):
+    """A labelled log. answer: the grounds of the rules' first answer, and whether it was a failure; None: not kept."""
+
+    words: frozenset[str]
+    ill: bool
+    answer: tuple[tuple[str, str], bool] | None = None
+
+
+class Row(NamedTuple):
+    """What a regression learns from: which weights count, by how much, and the label."""
+
+    ids: list[int]
+    values: list[float]
+    ill: bool
+
+
+def main() -> None:
+    """Read the folders, learn, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--left-out", action="append", default=[])
+    asked = parser.parse_args()
+    sets = [read(folder) for folder in asked.folders]
+    everything = [example for one in sets for example in one]
+    words, bias = learn_words(everything)
+    table = {**learn_trust(sets), **words}
+    table[BIAS] = round(table[BIAS] + table[WORDS] * bias, 2)
+    write(table, len(everything))
+    for folder in asked.left_out:
+        report(folder, table)
+
+
+def read(path: str) -> list[Example]:
+    """The examples of a folder or a file."""
+    if path.endswith(".jsonl"):
+        with open(path, encoding="utf-8") as file:
+            ends = [end for end in map(json.loads, file) if end["label"] in ("well", "ill")]
+        return [Example(words_in(str(end["text"]).encode()), end["label"] == "ill") for end in ends]
+    if os.path.exists(os.path.join(path, "expected.tsv")):
+        return read_cases(path)
+    answers = {one["id"]: one for one in json_lines(os.path.join(path, "answers.jsonl"))}
+    found = []
+    for label in json_lines(os.path.join(path, "labels.jsonl")):
+        said = answers.get(label["id"])
+        ill = said is not None and said["class"] != HEALTHY
+        told = (grounds(ill=ill, confidence=said["confidence"], rule=said["rule"]), ill) if said else None
+        found.append(Example(words_in(read_log(path, label["file"])), label["class"] != HEALTHY, told))
+    return found
+
+
+def read_cases(path: str) -> list[Example]:
+    """Those of the tests: a name, its classes, its state."""
+    with open(os.path.join(path, "expected.tsv"), encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    return [Example(words_in(read_log(path, f"{name}.log")), HEALTHY not in classes) for name, classes, _ in rows]
+
+
+def json_lines(path: str) -> list[dict[str, str]]:
+    """The objects of a file; none where it is not there."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def read_log(folder: str, name: str) -> bytes:
+    """A log's bytes."""
+    with open(os.path.join(folder, name), "rb") as file:
+        return file.read()
+
+
+def words_in(log: bytes) -> frozenset[str]:
+    """The words of the attempt that triage judges."""
+    return words_of(judged_tail(scan([log])))
+
+
+def learn_words(examples: list[Example]) -> tuple[dict[str, float], float]:
+    """The weights of the words that speak clearly, and the bias beside them."""
+    logs = Counter(word for example in examples for word in example.words)
+    known = sorted(word for word, count in logs.items() if count >= LEAST_LOGS)
+    at = {word: index for index, word in enumerate(known)}
+    rows = [([at[word] for word in one.words if word in at], one.ill) for one in examples]
+    scaled = [Row(row, [1 / math.sqrt(max(1, len(row)))] * len(row), ill) for row, ill in rows]
+    weights, bias = descend(scaled, [DECAY] * len(known), EPOCHS)
+    return {known[at]: round(one, 1) for at, one in enumerate(weights) if abs(one) >= LEAST_WEIGHT}, bias
+
+
+def learn_trust(sets: list[list[Example]]) -> dict[str, float]:
+    """How far words and the grounds of an answer count beside each other. Each part of the sets is read with words that
+    were learned from the others.
+    """
+    told: list[tuple[dict[str, float], bool]] = []
+    for part in range(FOLDS):
+        words, bias = learn_words([one for at, one_set in enumerate(sets) if at % FOLDS != part for one in one_set])
+        for one in (one for one_set in sets[part::FOLDS] for one in one_set if one.answer):
+            assert one.answer is not None
+            told.append(({WORDS: leaning(one.words, words) + bias, **dict.fromkeys(one.answer[0], 1.0)}, one.ill))
+    seen = Counter(name for row, _ in told for name in row)
+    names = sorted(seen)
+    rows = [Row([names.index(name) for name in row], list(row.values()), ill) for row, ill in told]
+    weights, bias = descend(rows, [1 / seen[name] for name in names], TRUST_EPOCHS)
+    found = {name: round(one, 2) for name, one in zip(names, weights, strict=True)}
+    return {BIAS: bias, **{name: one for name, one in found.items() if abs(one) >= LEAST_TRUST}}
+
+
+def descend(rows: list[Row], decay: list[float], epochs: int) -> tuple[list[float], float]:
+    """The weights of a logistic regression, and its bias. decay: of each, by how much of itself it is drawn to 0 each
+    time that it is met.
+    """
+    weights, squares = [0.0] * len(decay), [1e-3] * len(decay)
+    bias, bias_square = 0.0, 1e-3
+    shuffler = random.Random(0)
+    rows = list(rows)
+    for _ in range(epochs):
+        shuffler.shuffle(rows)
+        for ids, values, ill in rows:
+            odds = bias + sum([weights[at] * value for at, value in zip(ids, values, strict=True)])
+            wrong = 1 / (1 + math.exp(-max(-30.0, min(30.0, odds)))) - ill
+            for at, value in zip(ids, values, strict=True):
+                slope = wrong * value + decay[at] * weights[at]
+                squares[at] += slope * slope
+                weights[at] -= RATE * slope / math.sqrt(squares[at])
+            bias_square += wrong * wrong
+            bias -= RATE * wrong / math.sqrt(bias_square)
+    return weights, bias
+
+
+def write(table: dict[str, float], logs: int) -> None:
+    """The file, sorted, so that a change of it can be read."""
+    with open(WEIGHTS, "w", encoding="utf-8") as file:
+        file.write(f"# Log-odds, learned from the ends of {logs} labelled logs by scripts/learn_wording.py\n")
+        file.writelines(f"{weight:g}\t{word}\n" for word, weight in sorted(table.items()))
+    print(f"{len(table)} rows, {os.path.getsize(WEIGHTS)} bytes")
+
+
+def report(folder: str, table: dict[str, float]) -> None:
+    """How the table does on a set that it was not learned from."""
+    held = [one for one in read(folder) if one.answer]
+    before = after = alone = 0
+    for one in held:
+        assert one.answer is not None
+        rows, ill = one.answer
+        lean = leaning(one.words, table)
+        odds = table[BIAS] + table[WORDS] * lean + sum(table.get(name, 0.0) for name in rows)
+        overruled = odds < -CLEAR if ill else odds > CLEAR
+        before, after = before + (ill == one.ill), after + ((ill != overruled) == one.ill)
+        alone += (lean > 0) == one.ill
+    print(f"{folder}: {len(held)} logs, rules right {before}, with the second reading {after}, words alone {alone}")
+
+
+if __name__ == "__main__":
+    main()
