@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
-from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, is_slip, meaning_of, row_of
+from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, is_slip, meaning_of, row_of, without_none
 from onbox.triage.reading import going_on, signs
 from onbox.triage.reading.match import (
     BAD_LEVELS,
@@ -303,7 +303,9 @@ def _is_new_trouble(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
     """Whether a line names a trouble in words that the log has not used before."""
     form = "".join(filter(str.isalpha, line.text))
     clauses = (
-        clause for clause in _CLAUSES.split(_QUOTED_WORD.sub("", line.text)) if not clause.strip()[:1].isdigit()
+        clause
+        for clause in _CLAUSES.split(_QUOTED_WORD.sub("", without_none(line.text)))
+        if not clause.strip()[:1].isdigit()
     )  # `, 2 left out by error`
     return any(map(TROUBLE.search, clauses)) and all(
         form != "".join(filter(str.isalpha, other.text)) for other in tail if other is not line
@@ -387,6 +389,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
         or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))
         or signs.is_of_another(text)
         or signs.is_record(text)
+        or signs.names_columns(text)
         or TRACKER.match(text)
         or _STOPS_EARLY.search(said)
         or _NOTHING_WRONG.search(text)

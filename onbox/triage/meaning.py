@@ -85,6 +85,8 @@ _NONE_OF_THEM = lazy(
     r"|(?<!=)\b(?:0|no|zero|without(?: any)?) (?:(?:targets|steps|tasks|jobs|files|items|shards|stages|checks"
     r"|tests) )?(?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted"
     r"|problems?|corrupt\w*|mismatch\w*|oom[ -]?kill\w*|segfaults?|kill(?:s|ed))\b(?! (?:handler|message|code))"
+    r"|(?<!=)\bno (?:\w{3,12} ){1,2}(?:aborted|crashed|died|(?:was|were) (?:lost|killed|aborted))\b"
+    r"|\b(?:aborted|killed|lost|dead|crashed) \w{3,12}\b[^:=\d]{0,24}[ :=]\s?0$"
     r"|\b(?:\w{1,20} )?(?:errors?|fail\w*|problems?|mismatch\w*|rejected|crash\w*)(?: to \w+)?"
     r"(?:\"?\s?[:=]\s?0| 0 times)\b(?![.\d])",
     re.IGNORECASE,

@@ -305,8 +305,19 @@ def hosted(text: str, before: str) -> LogMessage:
 _JSON_LEVEL = lazy(rf"\"(?:level|levelname|severity|lvl)\"\s*:\s*\"({_LEVELS})\"", re.IGNORECASE)
 
 
+# `"err":{"type":"TypeError","message":"..."`, `"exc_type": "RuntimeError", "exc_value": "..."`
+_JSON_EXCEPTION = lazy(
+    r"\"(?:exc_|error_|err_)?(?:type|name|class)\"\s?:\s?\"((?:[a-z_]\w{0,30}\.){0,5}[A-Z]\w{1,60}(?:Error|Exception))\",\s?"
+    r"\"(?:exc_|error_|err_)?(?:value|message|msg)\"\s?:\s?\"((?:[^\"\\]|\\.){1,800})\"?"
+)
+
+
 def _of_json(text: str, source: str) -> LogMessage:
-    """A line that is a JSON object: its level stands in a field, and lines are folded into its texts."""
+    """A line that is a JSON object: its level stands in a field, lines are folded into its texts, and an exception has
+    its name and its message in fields side by side.
+    """
     level = _JSON_LEVEL.search(text)
     word = level[1].upper() if level else None
-    return LogMessage(text.replace("\\n", " "), _LETTER_LEVELS.get(word, word) if word else None, source)
+    told = _JSON_EXCEPTION.search(text) if 'Error"' in text or 'Exception"' in text else None
+    said = f"{told[1]}: {told[2]}".replace('\\"', '"') if told else text
+    return LogMessage(said.replace("\\n", " "), _LETTER_LEVELS.get(word, word) if word else None, source)

@@ -200,6 +200,17 @@ def is_record(text: str) -> bool:
     return bool(_RECORD.match(text)) and not _TELLS_TROUBLE.search(text)
 
 
+_STATE = lazy(
+    r"\b(?:COMPLETED|FAILED|TIMEOUT|OOM(?:_KILL|_KILLED)?|OUT_OF_MEMORY|NODE_FAIL|CANCELLED|PREEMPTED|RUNNING|PENDING)\b"
+)
+COLUMNS = 3
+
+
+def names_columns(text: str) -> bool:
+    """Whether a line is the head of a table whose columns are named by the states of jobs."""
+    return "ED" in text and len(_STATE.findall(text)) >= COLUMNS and not any(map(str.isdigit, text))
+
+
 # A warning of Python's, or a bar of whatever is fetched: a program is at work.
 _AT_WORK = lazy(r"\.py:\d{1,7}: [A-Z]\w{0,60}Warning: |\d%\|.{0,400}\d/\d{1,20} \[")
 

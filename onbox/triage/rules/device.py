@@ -152,7 +152,7 @@ ENVIRONMENT: tuple[RuleRow, ...] = (
         "cuda|nvidia|gpu|hip |hip:|rocm|nvml|driver",
         r"unknown backend:? '?(?:gpu|cuda|rocm)'? requested"
         r"|no cuda gpus are available|no visible (?:gpu|cuda) devices?|unable to initialize backend '(?:cuda"
-        r"|gpu|rocm)'|found no nvidia driver|torch not compiled with cuda|cuda (?:driver"
+        r"|gpu|rocm)'|found no nvidia driver|nvidia driver was not detected|torch not compiled with cuda|cuda (?:driver"
         r"|initialization) (?:error|failed)|no cuda-capable device"
         r"|no (?:cuda |nvidia |hip |rocm |amd |visible |usable )?gpus? (?:is |are |was |were )?(?:available"
         r"|found|detected"

@@ -10,11 +10,12 @@ PORT: tuple[RuleRow, ...] = (
         "port_in_use",
         CAUSE,
         "port |already in use|eaddrinuse|is in use|already being used|address in use|already allocated|could not bind"
-        "|cannot bind|bind|cannot find |only one usage",
+        "|cannot bind|bind|cannot find |only one usage|add port|no address added",
         r"address (?:is )?already in use|\bEADDRINUSE\b|(?:only one usage of each socket address)"
         r"|port (?:number )?\d{1,20}.{0,30}(?:in use|being used|occupied|taken|not available)"
         r"|\bport is already (?:allocated|used)"
         r"|(?:bind|listen).{0,60}(?:address|port).{0,30}in use|cannot find (?:an )?(?:empty|free) port"
+        r"|failed to add port to server\b|no address added out of total"
         r"|could not bind (?:tcp )?(?:to )?(?:port|address)|bind\(\).{0,20}in use",
         "Linux EADDRINUSE",
         "OSError: [Errno 98] Address already in use",

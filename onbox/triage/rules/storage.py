@@ -166,6 +166,7 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         r"\bweights only load failed\b",
         "torch.load",
         "_pickle.UnpicklingError: Weights only load failed. This file can still be loaded",
+        rivals=("checkpoint_corrupt",),
     ),
     RuleRow(
         "checkpoint-damaged",

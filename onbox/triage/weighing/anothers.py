@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
@@ -48,6 +49,22 @@ def is_a_lost_piece(fault: Fault, scene: Scene) -> bool:
     if took_the_next(fault, scene):
         return True
     return last.number > fault.number and is_result(last.text, sure=True)
+
+
+# How many of the parts did well, in a line that tells what came of all.
+_TALLY = lazy(
+    r"\b[1-9]\d{0,8} (?:out )?of \d{1,9}\b(?: [a-z]{3,16})? (?:usable|ok|good|passed|solved|succeeded|successful"
+    r"|correct|valid|converged)\b|\bpass@\d|\bfailed,? as (?:allowed|expected|designed|planned|intended|wanted)\b",
+    re.IGNORECASE,
+)
+
+
+def is_a_counted_part(fault: Fault, scene: Scene) -> bool:
+    """Whether the last line of all tells what came of the work, and counts how many of its parts did well."""
+    last = scene.record.last_line
+    if last is None or last.number <= fault.number:
+        return False
+    return _TALLY.search(message(last.text).text) is not None and outcome_of(last.text) is Outcome.MADE
 
 
 def is_of_an_errored_trial(fault: Fault, scene: Scene) -> bool:

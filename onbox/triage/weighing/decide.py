@@ -93,6 +93,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         if not (sure and fault.handled and fault.severity == WEAK and fault.row.explains < CAUSE - 2)
         and not looked_in_vain(fault, live)
         and not _is_named_later(fault, live)
+        and not _ended_the_rest(fault, live)
     ]
     ranked = sorted([*told, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
     if not ranked:
@@ -122,6 +123,16 @@ def _is_named_later(fault: Fault, live: list[Fault]) -> bool:
         return False
     last = next((one for one in reversed(live) if one.trace is not None and one.trace.passes_on(fault.trace)), None)
     return last is not None and last.row.failure_class not in ("code_error", "unknown", fault.row.failure_class)
+
+
+_OF_A_STEP = lazy(r"\*{3} STEP \S{1,40} (?:ON \S{1,60} )?CANCELLED AT \S{1,40} \*{3}")
+
+
+def _ended_the_rest(fault: Fault, live: list[Fault]) -> bool:
+    """Whether Slurm ended what was left of a step, in which somebody else had died: nobody cancelled the job."""
+    if fault.row.id != "cancelled" or not _OF_A_STEP.search(fault.text):
+        return False
+    return any(one.number < fault.number and one.severity > WEAK and one.row.explains > SUMMARY for one in live)
 
 
 def _of_a_part(count: Fault, attempt: LogAttempt) -> Fault | None:

@@ -19,6 +19,23 @@ def rejected(at: int, exception: str) -> str:
 
 
 HEALTHY = {
+    "parts that fail, and how many did well": (
+        "=== trial lr=0.1\nfinal 0.31\n=== trial lr=90\nTraceback (most recent call last):\n"
+        '  File "<string>", line 6, in <module>\nAssertionError: loss exploded\n'
+        "sweep finished: 4 of 5 trials usable, best lr=0.1\n"
+    ),
+    "fields that count what was put off": "".join(
+        f"2026-11-28 10:41:{at} I sched.go:88] dispatched batch={at} evicted={at // 9} killed=0 failed=0\n"
+        for at in range(10, 40)
+    ),
+    "columns named by the states of a scheduler": (
+        "report begin\nqueue   COMPLETED  FAILED  TIMEOUT  OOM_KILL  NODE_FAIL\nmain         412       3        1"
+        "         0          0\nreport end\n"
+    ),
+    "nothing that was aborted": "iteration 40 residual 1e-9\nfinished: converged, no rank aborted\n",
+    "a count of what was aborted": (
+        "12:11:14 aligned pairs: 4000\n12:11:14 aborted pairs kept in f_1.fq: 0\ndone: exit 0\n"
+    ),
     "an exit code of one step, 0 of a later one, and the work is there": (
         "::: cleanup\nrm: cannot remove '/tmp/old': No such file or directory\n::: rc=1\n"
         "::: train\ntrained on 400 rows\n::: rc=0\nnightly OK\n"
@@ -246,6 +263,64 @@ HEALTHY = {
 
 # (class, log)
 FAILED: dict[str, tuple[str, str]] = {
+    "a guess at what a library had in hand, and the setting that it asks for": (
+        "config_error",
+        (
+            'Traceback (most recent call last):\n  File "/v/site-packages/sql/base.py", line 9, in execute\n'
+            "sql.exc.IntegrityError: UNIQUE constraint failed: runs.name\n\n"
+            "During handling of the above exception, another exception occurred:\n\n"
+            'Traceback (most recent call last):\n  File "/w/hpo.py", line 12, in <module>\n    create(name="svm")\n'
+            "sql.exc.DuplicatedName: A run with name='svm' already exists. Please specify another one.\n"
+        ),
+    ),
+    "a slip that a library came upon while it connected": (
+        "network_blip",
+        (
+            'Traceback (most recent call last):\n  File "/v/site-packages/pool.py", line 9, in get\n    '
+            "return free.pop()\n"
+            "IndexError: pop from empty list\n\nDuring handling of the above exception, another exception occurred:\n\n"
+            'Traceback (most recent call last):\n  File "/w/worker.py", line 3, in <module>\n    app.start()\n'
+            "ConnectionRefusedError: [Errno 111] Connection refused\n"
+        ),
+    ),
+    "a look for the driver in a prologue, and a full disk": (
+        "disk_full",
+        (
+            "/srv/prologue.sh: line 6: nvidia-smi: command not found\nPython 3.11.7\ncloning\n"
+            "error: unable to create file a/case_266.json: No space left on device\ncheckout failed with code 128\n"
+        ),
+    ),
+    "a step that Slurm ends behind a rank's death": (
+        "nccl_or_distributed",
+        (
+            "[rank3]:[E1127 04:10:43.1 ProcessGroupNCCL.cpp:685] [Rank 3] Watchdog caught collective operation "
+            "timeout: WorkNCCL(SeqNum=418) ran for 600021 ms before timing out.\nsrun: error: n7: task 3: Aborted\n"
+            "slurmstepd: error: *** STEP 91.0 ON n4 CANCELLED AT 2026-11-27T04:11:50 ***\n"
+        ),
+    ),
+    "an exception in two fields of a record": (
+        "code_error",
+        (
+            'starting\n{"level":60,"pid":17,"msg":"unhandled rejection","err":{"type":"TypeError","message":'
+            '"Cannot read properties of undefined (reading rows)"}}\n'
+        ),
+    ),
+    "a port that gRPC could not take": (
+        "port_in_use",
+        (
+            "E0000 00:00:17.1 3371 add_port.cc:83] Failed to add port to server: No address added out of "
+            "total 1 resolved\n"
+            "UnknownError: Could not start gRPC server\n"
+        ),
+    ),
+    "an option that a group does not take": (
+        "config_error",
+        "error: Group 'trainer' does not accept option 'precison'\n",
+    ),
+    "a step that asks for too much": (
+        "config_error",
+        "srun: error: Unable to create step for job 3: More processors requested than permitted\n",
+    ),
     "the root of a chain of Java's": (
         "permission_error",
         (
