@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.model.units import format_duration
-from onbox.named_tuple import NamedTuple
-from onbox.outside import safe_line
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
-from onbox.triage.case_remedies import remedy_of
-from onbox.triage.classes import IN_DOUBT, READS_WELL, may_repeat
-from onbox.triage.evidence import Evidence, EvidenceEnd, classify_end
+from onbox.triage.classes import IN_DOUBT, READS_WELL
+from onbox.triage.evidence import Evidence, classify_end
 from onbox.triage.last_words import told_in
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
@@ -25,9 +22,8 @@ from onbox.triage.reading.signs import UNCAUGHT
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, VAGUE, UserRow
 from onbox.triage.scheduler_states import CLASS_OF, ending
-from onbox.triage.signature import signature
+from onbox.triage.settled import SettledClass, dress
 from onbox.triage.told_code import tells_code
-from onbox.triage.verdict import Diagnosis, FurtherFault
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import doubt_of
@@ -38,39 +34,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from onbox.logs.model.lines import Gap
+    from onbox.triage.verdict import Diagnosis
 
 STALE_SECONDS = 1800.0
 STALE_CADENCES = 10
-LINE_LIMIT = 500
-SIGKILL, SIGINT = 9, 2
+SIGINT = 2
 NO_ROOM_BYTES = 1 << 16  # free: less than a buffer's worth of log
 NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
 NOTHING = Evidence()
 NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
 ENDED_WELL = "ended-well"
 _GPU = lazy(r"gpu|cuda|hip|bfc", re.IGNORECASE)
-_SMALL = (
-    "NameError",
-    "ImportError",
-    "ModuleNotFoundError",
-    "SyntaxError",
-    "IndentationError",
-    "TabError",
-    "UnboundLocalError",
-    "KeyError",
-)
-
-
-class SettledClass(NamedTuple):
-    """A class that was settled on, before it is dressed as a verdict."""
-
-    failure_class: str
-    rule: str
-    state: str
-    confidence: str
-    at: SeenLine | None = None
-    fault: Fault | None = None
-    remedy: str | None = None  # of this case; None: that of its line, rule or class
 
 
 def classify(
@@ -81,21 +55,21 @@ def classify(
     extra_rows: the user's own; each regex must compile. Never raises for what is in the log.
     """
     record = scan([log] if isinstance(log, bytes) else log, extra_rows)
-    decision = decide(record, dead=_is_dead(evidence), well=_ended_well(evidence), exited_zero=evidence.exit_code == 0)
+    decision = decide(record, dead=evidence.is_dead, well=evidence.ended_well, exited_zero=evidence.exit_code == 0)
     user = _user_call(record, extra_rows, evidence, decision.attempt)
     if user is not None:
         row, call = user
-        return _dress(call, decision, row)
+        return dress(call, decision, row)
     settled = _settle(record, decision, evidence)
-    if _is_end_unknown(evidence):
+    if not evidence.tells_the_end:
         settled, decision = _read_again(settled, decision, record, evidence)
     if settled.rule == ENDED_WELL:
         by_itself = decide(record, dead=False, well=False, exited_zero=False)
         doubted = doubt_of(record, by_itself)
         if doubted is not None:
             by_itself = by_itself._replace(cause=doubted)
-            return _dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
-    return _dress(settled, decision, None)
+            return dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
+    return dress(settled, decision, None)
 
 
 def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:
@@ -110,7 +84,7 @@ def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledCl
 
 
 def _proven(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
-    end = _end(evidence)
+    end = evidence.end
     if end.cause in ("timeout", "stalled", "diverged", "detected", "not_started"):
         row = classify_end(end)
         if row.failure_class == "hang_stall" and evidence.process_alive:
@@ -121,7 +95,7 @@ def _proven(record: Record, decision: Decision, evidence: Evidence) -> SettledCl
         return SettledClass(
             "divergence", row.rule, "dead", "high", _line_of("divergence", decision) or record.last_line
         )
-    if evidence.oom_kill_delta and (_was_killed(evidence) or (_may_follow_a_kill(decision) and _is_dead(evidence))):
+    if evidence.oom_kill_delta and (evidence.was_killed or (_may_follow_a_kill(decision) and evidence.is_dead)):
         at = decision.cause if decision.cause and decision.cause.row.failure_class == "host_oom" else None
         return SettledClass(
             "host_oom", "counted-oom-kill", "dead", "high", SeenLine(at.number, at.text) if at else record.last_line, at
@@ -144,17 +118,17 @@ def _line_of(failure_class: str, decision: Decision) -> SeenLine | None:
 
 def _from_text(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     cause = decision.cause
-    if cause is None or (_ended_well(evidence) and not decision.lost and not _is_sure(cause)):
+    if cause is None or (evidence.ended_well and not decision.lost and not _is_sure(cause)):
         return None
     explains = cause.row.explains
-    if explains <= ASKED and classify_end(_end(evidence)).failure_class in cause.row.rivals:
+    if explains <= ASKED and classify_end(evidence.end).failure_class in cause.row.rivals:
         return None  # how it ended decides between them
     if evidence.signal == SIGINT and explains < CAUSE:
         return None
     if evidence.exit_code == 0 and evidence.gates and explains <= DEATH:
         return None
     if (
-        _was_killed(evidence)
+        evidence.was_killed
         and evidence.oom_kill_delta == 0
         and explains <= DEATH
         and cause.row.failure_class == "host_oom"
@@ -167,10 +141,10 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
     failure_class = _finer_class(cause, decision.attempt, evidence)
     if failure_class == "data_error" and cause.trace is None and reads_state(cause, record.tail):
         failure_class = "checkpoint_corrupt"
-    goes_on = decision.lost and not _is_dead(evidence) and decision.attempt.success is None
+    goes_on = decision.lost and not evidence.is_dead and decision.attempt.success is None
     state = "dead"
     if goes_on:
-        state = "done" if _ended_well(evidence) else "unknown" if _is_silent(record, evidence) else "running"
+        state = "done" if evidence.ended_well else "unknown" if _is_silent(record, evidence) else "running"
     at = SeenLine(cause.number, cause.text)
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes
@@ -216,7 +190,7 @@ def _from_end(record: Record, decision: Decision, evidence: Evidence) -> Settled
     word = (evidence.scheduler_state or "").upper()
     if word.startswith("CANCELLED"):
         return SettledClass("user_interrupt", "scheduler-state", "dead", "medium", record.last_line)
-    end = _end(evidence)
+    end = evidence.end
     if end.exit_code is None and end.signal is None and end.cause == "exit" and not word.startswith("FAILED"):
         if evidence.process_alive is False and decision.attempt.success is None:
             return _from_room(record, evidence) or SettledClass("unknown", "unproven", "dead", "low", record.last_line)
@@ -246,31 +220,6 @@ def _from_room(record: Record, evidence: Evidence) -> SettledClass | None:
     return None
 
 
-def _end(evidence: Evidence) -> EvidenceEnd:
-    code, number = evidence.exit_code, evidence.signal
-    if number is None and code is not None and (128 < code <= 192 or code < 0):
-        number = code - 128 if code > 0 else -code
-    return EvidenceEnd(code, number, evidence.cause or "exit", evidence.gates or ())
-
-
-def _was_killed(evidence: Evidence) -> bool:
-    return _end(evidence).signal == SIGKILL
-
-
-def _is_dead(evidence: Evidence) -> bool:
-    if evidence.process_alive is False and evidence.exit_code != 0:
-        return True
-    if (evidence.exit_code or 0) != 0 or evidence.signal is not None or evidence.gates:
-        return True
-    return (evidence.scheduler_state or "").upper().startswith(("FAILED", "CANCELLED"))
-
-
-def _ended_well(evidence: Evidence) -> bool:
-    if evidence.exit_code is None:
-        return (evidence.scheduler_state or "").upper().startswith("COMPLETED")
-    return evidence.exit_code == 0 and not evidence.gates
-
-
 # Raised by a program for reasons of its own; none of them follows from the death of a child.
 _OWN_REASONS = lazy(r"\b(?:Value|Assertion|NotImplemented|ZeroDivision|FloatingPoint|Unicode\w*|JSONDecode)Error\b")
 
@@ -289,7 +238,7 @@ def _may_follow_a_kill(decision: Decision) -> bool:
 def _from_silence(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     """A log that just stops is a stall only if something besides the text says so."""
     age = evidence.log_age_seconds
-    if age is None or not _is_silent(record, evidence) or decision.attempt.success is not None or _ended_well(evidence):
+    if age is None or not _is_silent(record, evidence) or decision.attempt.success is not None or evidence.ended_well:
         return None
     if evidence.process_alive:
         return SettledClass("hang_stall", "silent-log", "stalled", "medium", record.last_line)
@@ -321,7 +270,7 @@ def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledC
     late = attempt.faults[-1].number if attempt.faults else 0
     sign = record.last_line if record.last_line and record.last_line.number > late else None
     sign = sign or attempt.success or attempt.last_progress or record.last_line
-    if _ended_well(evidence):
+    if evidence.ended_well:
         return SettledClass("success_healthy", ENDED_WELL, "done", "high", sign)
     if attempt.success is not None and attempt.progress - attempt.progress_at_success <= 1:
         return SettledClass("success_healthy", "said-done", "done", "medium", sign)
@@ -335,10 +284,6 @@ def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledC
 
 
 # -- a second reading, where nothing but the log tells of the end
-
-
-def _is_end_unknown(evidence: Evidence) -> bool:
-    return evidence.process_alive is None and not evidence.scheduler_state and _end(evidence) == _end(NOTHING)
 
 
 def _read_again(
@@ -370,7 +315,7 @@ def _user_call(
     record: Record, rows: Sequence[UserRow], evidence: Evidence, attempt: LogAttempt
 ) -> tuple[UserRow, SettledClass] | None:
     """The first row in the user's order that matched in this attempt; None if the run ended well after all."""
-    if not record.user_hits or _ended_well(evidence):
+    if not record.user_hits or evidence.ended_well:
         return None
     began = attempt.started.number if attempt.started else 0
     live = [(index, at) for index, at in record.user_hits if at.number >= began]
@@ -379,69 +324,3 @@ def _user_call(
     index, at = live[0]
     row = rows[index]
     return row, SettledClass(row.failure_class, f"user-{index + 1}", "dead", "high", at)
-
-
-# -- the verdict
-
-
-def _dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diagnosis:
-    name = call.failure_class
-    line = clean(call.at.text) if call.at else None
-    said = message(call.at.text).text if call.at else None
-    frame = call.fault.trace.user_frame if call.fault and call.fault.trace else None
-    further = (
-        FurtherFault(fault.row.failure_class, clean(fault.text), fault.number) for fault in _further(call, decision)
-    )
-    secondary = (*_candidates(call), *further)
-    return Diagnosis(
-        name,
-        call.state == "dead" and name != "success_healthy",
-        call.state,
-        line,
-        call.at.number if call.at else None,
-        call.confidence,
-        call.rule,
-        (user.remedy if user else None) or call.remedy or remedy_of(name, call.rule, line),
-        may_repeat(name, own_word=user.retry if user else None),
-        signature(name, safe_line(said) if said and name != "success_healthy" else None),
-        f"{frame.file}:{frame.line}" if frame else None,
-        _is_small_fix(call),
-        secondary,
-        _traceback(call),
-    )
-
-
-def _candidates(call: SettledClass) -> tuple[FurtherFault, ...]:
-    """The classes between which a line does not decide."""
-    if call.fault is None:
-        return ()
-    fault = call.fault
-    return tuple(FurtherFault(name, clean(fault.text), fault.number) for name in fault.row.rivals)
-
-
-def _traceback(call: SettledClass) -> tuple[str, ...]:
-    fault = call.fault
-    if fault is None or fault.trace is None or not fault.trace.frames:
-        return ()
-    return tuple(safe_line(line, LINE_LIMIT) for line in fault.trace.as_shown(fault.ended or message(fault.text).text))
-
-
-def _further(call: SettledClass, decision: Decision) -> list[Fault]:
-    if call.failure_class == "success_healthy" and call.rule not in (IN_DOUBT, READS_WELL):
-        return []
-    found = [*([decision.cause] if decision.cause and decision.cause is not call.fault else []), *decision.others]
-    return [fault for fault in found if fault.row.failure_class != call.failure_class][:5]
-
-
-def _is_small_fix(call: SettledClass) -> bool:
-    if call.failure_class != "code_error" or call.at is None:
-        return False
-    said = message(call.at.text).text.strip().split(":", 1)
-    if said[0].rsplit(".", 1)[-1] not in _SMALL:
-        return False
-    return said[0] != "KeyError" or (len(said) > 1 and said[1].strip()[:1] in "'\"")
-
-
-def clean(text: str) -> str:
-    """A line of the log as it may leave the process."""
-    return safe_line(text.strip(), LINE_LIMIT)

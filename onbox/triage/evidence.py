@@ -50,6 +50,40 @@ class Evidence(NamedTuple):
     log_age_seconds: float | None = None
     process_alive: bool | None = None
 
+    @property
+    def end(self) -> EvidenceEnd:
+        """How the process ended; a shell tells a signal by its exit code."""
+        code, number = self.exit_code, self.signal
+        if number is None and code is not None and (128 < code <= 192 or code < 0):
+            number = code - 128 if code > 0 else -code
+        return EvidenceEnd(code, number, self.cause or "exit", self.gates or ())
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether somebody sent SIGKILL."""
+        return self.end.signal == signal.SIGKILL
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it is known to have ended badly."""
+        if self.process_alive is False and self.exit_code != 0:
+            return True
+        if (self.exit_code or 0) != 0 or self.signal is not None or self.gates:
+            return True
+        return (self.scheduler_state or "").upper().startswith(("FAILED", "CANCELLED"))
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether it is known to have ended well."""
+        if self.exit_code is None:
+            return (self.scheduler_state or "").upper().startswith("COMPLETED")
+        return self.exit_code == 0 and not self.gates
+
+    @property
+    def tells_the_end(self) -> bool:
+        """Whether anything beside the log tells whether and how it ended."""
+        return self.process_alive is not None or bool(self.scheduler_state) or self.end != Evidence().end
+
 
 class EvidenceRow(NamedTuple):
     """A rule with its source. First match wins."""

@@ -1,0 +1,106 @@
+"""From a class that was settled on to the verdict that is shown. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.named_tuple import NamedTuple
+from onbox.outside import safe_line
+from onbox.triage.case_remedies import remedy_of
+from onbox.triage.classes import IN_DOUBT, READS_WELL, may_repeat
+from onbox.triage.signature import signature
+from onbox.triage.verdict import Diagnosis, FurtherFault
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import Fault, SeenLine
+    from onbox.triage.rules.rows import UserRow
+    from onbox.triage.weighing.decide import Decision
+
+LINE_LIMIT = 500
+_SMALL = (
+    "NameError",
+    "ImportError",
+    "ModuleNotFoundError",
+    "SyntaxError",
+    "IndentationError",
+    "TabError",
+    "UnboundLocalError",
+    "KeyError",
+)
+
+
+class SettledClass(NamedTuple):
+    """A class that was settled on, before it is dressed as a verdict."""
+
+    failure_class: str
+    rule: str
+    state: str
+    confidence: str
+    at: SeenLine | None = None
+    fault: Fault | None = None
+    remedy: str | None = None  # of this case; None: that of its line, rule or class
+
+
+def dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diagnosis:
+    """The verdict. user: the user's own row that decided, None if it was none of these."""
+    name = call.failure_class
+    line = clean(call.at.text) if call.at else None
+    said = message(call.at.text).text if call.at else None
+    frame = call.fault.trace.user_frame if call.fault and call.fault.trace else None
+    further = (
+        FurtherFault(fault.row.failure_class, clean(fault.text), fault.number) for fault in _further(call, decision)
+    )
+    secondary = (*_candidates(call), *further)
+    return Diagnosis(
+        name,
+        call.state == "dead" and name != "success_healthy",
+        call.state,
+        line,
+        call.at.number if call.at else None,
+        call.confidence,
+        call.rule,
+        (user.remedy if user else None) or call.remedy or remedy_of(name, call.rule, line),
+        may_repeat(name, own_word=user.retry if user else None),
+        signature(name, safe_line(said) if said and name != "success_healthy" else None),
+        f"{frame.file}:{frame.line}" if frame else None,
+        _is_small_fix(call),
+        secondary,
+        _traceback(call),
+    )
+
+
+def _candidates(call: SettledClass) -> tuple[FurtherFault, ...]:
+    """The classes between which a line does not decide."""
+    if call.fault is None:
+        return ()
+    fault = call.fault
+    return tuple(FurtherFault(name, clean(fault.text), fault.number) for name in fault.row.rivals)
+
+
+def _traceback(call: SettledClass) -> tuple[str, ...]:
+    fault = call.fault
+    if fault is None or fault.trace is None or not fault.trace.frames:
+        return ()
+    return tuple(safe_line(line, LINE_LIMIT) for line in fault.trace.as_shown(fault.ended or message(fault.text).text))
+
+
+def _further(call: SettledClass, decision: Decision) -> list[Fault]:
+    if call.failure_class == "success_healthy" and call.rule not in (IN_DOUBT, READS_WELL):
+        return []
+    found = [*([decision.cause] if decision.cause and decision.cause is not call.fault else []), *decision.others]
+    return [fault for fault in found if fault.row.failure_class != call.failure_class][:5]
+
+
+def _is_small_fix(call: SettledClass) -> bool:
+    if call.failure_class != "code_error" or call.at is None:
+        return False
+    said = message(call.at.text).text.strip().split(":", 1)
+    if said[0].rsplit(".", 1)[-1] not in _SMALL:
+        return False
+    return said[0] != "KeyError" or (len(said) > 1 and said[1].strip()[:1] in "'\"")
+
+
+def clean(text: str) -> str:
+    """A line of the log as it may leave the process."""
+    return safe_line(text.strip(), LINE_LIMIT)
