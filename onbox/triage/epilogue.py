@@ -40,9 +40,12 @@ _OF_WHO_STARTED = lazy(
     r"|\bapplication shutdown complete\b|\bfinished (?:server|reloader|parent|child) process\b",
     re.IGNORECASE,
 )
+_OF_MAKE = r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))"
+MAKE_GAVE_UP = lazy(_OF_MAKE)
 # The last word of a tool that gives up what it was called for.
 GAVE_UP = lazy(
-    r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))|rsync error: .{0,200}\(code (?!24\b)\d|ninja: build stopped: "
+    rf"{_OF_MAKE}"
+    r"|rsync error: .{0,200}\(code (?!24\b)\d|ninja: build stopped: "
     r"|error: [Rr]ecipe .{0,120} failed|tar: Error is not recoverable: exiting|error: could not compile "
     r"|npm (?:ERR!|error) code |This progress looks :\(|##\[error\]Process completed with exit code [1-9]"
     r"|\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"

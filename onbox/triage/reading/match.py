@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
 from onbox.triage import meaning
+from onbox.triage.epilogue import MAKE_GAVE_UP
 from onbox.triage.reading import going_on, languages, signs
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK
 from onbox.triage.reading.tracebacks import CHECKPOINT_READ, DATA_READ, READS_CONFIG, Trace, exception_of
@@ -52,7 +53,6 @@ _BELOW_PEERS = ("cuda_oom", "host_oom", "shm_too_small", "gpu_hardware")  # what
 _OF_PROGRAMS = ("ValueError", "TypeError", "KeyError", "AssertionError", "NotImplementedError")  # never a scheduler's
 _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a sentence of the program's own
 _CALLED_FATAL = lazy(r"\W{0,4}(?:fatal|error):? \[", re.IGNORECASE)  # `fatal: [host]: UNREACHABLE! => {"msg": "..."}`
-_OF_MAKE = lazy(r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))")
 _FRAME = lazy(r"\s{2,}at \S")  # of Java, Node or .NET
 _OF_ARGPARSE = lazy(r"\S{1,120}\.py: error: \S")
 TRACKER = lazy(
@@ -259,7 +259,7 @@ def severity(row: RuleRow, said: LogMessage, text: str, named: tuple[str, str] |
     ):
         return WEAK
     written_down = row.id == "fatal-level" and said.level == "ERROR"
-    of_make = row.id == "launcher" and _OF_MAKE.match(said.text)
+    of_make = row.id == "launcher" and MAKE_GAVE_UP.match(said.text)
     of_a_runtime = signs.UNCAUGHT.match(text)
     if of_make or of_a_runtime or (row.fatal and not written_down and not _is_quoted(row, text)):
         return PROVEN
@@ -325,11 +325,16 @@ _SHAPES = lazy(r"\bexpected\b.{0,80}\bshape\b.{0,120}\b(?:received|got|has|have)
 _OF_SAVED = lazy(r"checkpoint|ckpt|load|restor|saved|state.?dict|weights|file", re.IGNORECASE)
 
 
+_KEY_OF_A_SENTENCE = lazy(r"KeyError: ['\"](?:\S{1,60} ){5}")
+
+
 def by_meaning(row: RuleRow, said: str, named: tuple[str, str] | None) -> RuleRow:
     """The class of which a sentence speaks, where the row itself says only that something failed."""
     headed = _HEADED.match(said) if named is None and row.id in _OF_RUNTIMES else None
     if headed is not None:
         row, named = BY_ID["exception"], (headed[1], headed[2] or "")
+    if row.id == "defect" and named is not None and _KEY_OF_A_SENTENCE.match(": ".join(named)):
+        row = BY_ID["exception"]  # a registry's or a store's, which tells in it what was asked for
     if row.id == "connection-lost" and named is not None:
         return _row_of_peers(named[1]) or row
     certain = class_of_certain(named[0]) if named and row.id in _ASKS_THE_NAME else None

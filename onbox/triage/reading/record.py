@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.life import Steps
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
+from onbox.triage.epilogue import is_of_who_started
 
 if TYPE_CHECKING:
     from onbox.triage.reading.tracebacks import Trace
@@ -23,6 +24,7 @@ TAIL = 80  # last lines that are kept
 INFORMED = 3  # lines in which a logger of a new run tells what it does: it has come beyond its first lines
 OF_A_PART = 3  # times that the same success is told
 SUCCESS_LETTERS = 40
+FAR_BEHIND = 4  # lines
 
 
 class Fault(NamedTuple):
@@ -114,12 +116,17 @@ class LogAttempt:
         return self.steps.at_end
 
     def say_success(self, line: SeenLine, said: str) -> None:
-        """Take a word of success. One that comes again and again is of a part: each fold, each cell."""
+        """Take a word of success. One that comes again and again is of a part: each fold, each cell. What a program
+        says itself goes before what who started it says right behind that.
+        """
         words = "".join(filter(str.isalpha, said))[:SUCCESS_LETTERS]
         beside = self.success is not None and line.number - self.success.number == 1  # one of the rows of one summary
         self.said_success[words] += not beside
         if self.said_success[words] >= OF_A_PART:
             self.success = None
+            return
+        behind = line.number - self.success.number if self.success is not None else FAR_BEHIND
+        if behind < FAR_BEHIND and is_of_who_started(line.text):
             return
         self.success, self.progress_at_success = line, self.progress
 

@@ -19,6 +19,11 @@ def rejected(at: int, exception: str) -> str:
 
 
 HEALTHY = {
+    "tests that provoke errors and all pass, and the exit code of the suite": (
+        "collected 8 items\ntest_f.py::test_disk PASSED\n----- Captured log call -----\n"
+        "ERROR    trainer:test_f.py:20 could not save: [Errno 28] No space left on device\n"
+        "============== 7 passed, 1 xfailed, 1 warning in 0.14s ==============\nexit status 0\n"
+    ),
     "parts that fail, and how many did well": (
         "=== trial lr=0.1\nfinal 0.31\n=== trial lr=90\nTraceback (most recent call last):\n"
         '  File "<string>", line 6, in <module>\nAssertionError: loss exploded\n'
@@ -263,6 +268,13 @@ HEALTHY = {
 
 # (class, log)
 FAILED: dict[str, tuple[str, str]] = {
+    "a name that a registry does not know, in a key's place": (
+        "config_error",
+        (
+            'Traceback (most recent call last):\n  File "/w/train.py", line 9, in <module>\n    build(cfg)\n'
+            "KeyError: 'LogerHook is not in the hook registry. Please check whether its value is correct'\n"
+        ),
+    ),
     "a guess at what a library had in hand, and the setting that it asks for": (
         "config_error",
         (
