@@ -2,12 +2,12 @@
 
     python scripts/learn_wording.py FOLDER... [--left-out FOLDER]
 
-A FOLDER holds logs with `labels.jsonl` (as the triage bench reads them), or is `tests/cases/triage`; a file `*.jsonl`
-of `{"text": ..., "label": "well" | "ill"}` holds ends of logs. Beside the labels, `answers.jsonl` may hold what the
-rules said when they saw the logs for the first time (`{"id", "class", "confidence", "rule"}`): from these it is learned
-how far an answer is to be trusted. --left-out: a folder that nothing is learned from; how many of its answers are right
-is printed. Logistic regression, by gradient steps of an own length for each word (AdaGrad); the same folders give the
-same file. Takes some minutes.
+A FOLDER holds logs with `labels.jsonl` (as the benches of triage and of progress read them), or is
+`tests/cases/triage`; a file `*.jsonl` of `{"text": ..., "label": "well" | "ill"}` holds ends of logs. Beside the labels,
+`answers.jsonl` may hold what the rules said when they saw the logs for the first time (`{"id", "class", "confidence",
+"rule"}`): from these it is learned how far an answer is to be trusted. --left-out: a folder that nothing is learned
+from; how many of its answers are right is printed. Logistic regression, by gradient steps of an own length for each
+word (AdaGrad); the same folders give the same file. Takes some minutes.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from typing import NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from onbox.triage.reading.record import WEAK
 from onbox.triage.reading.scan import scan
-from onbox.triage.weighing.decide import judged_tail
+from onbox.triage.weighing.decide import decide, judged_tail
 from onbox.triage.wording.second_reading import BIAS, CLEAR, WEIGHTS, WORDS, grounds, leaning
 from onbox.triage.wording.words import words_of
 
@@ -77,13 +78,27 @@ def read(path: str) -> list[Example]:
         return [Example(words_in(str(end["text"]).encode()), end["label"] == "ill") for end in ends]
     if os.path.exists(os.path.join(path, "expected.tsv")):
         return read_cases(path)
+    labels = json_lines(os.path.join(path, "labels.jsonl"))
+    if labels and "class" not in labels[0]:
+        return read_unharmed(path, [label["file"] for label in labels])
     answers = {one["id"]: one for one in json_lines(os.path.join(path, "answers.jsonl"))}
     found = []
-    for label in json_lines(os.path.join(path, "labels.jsonl")):
+    for label in labels:
         said = answers.get(label["id"])
         ill = said is not None and said["class"] != HEALTHY
         told = (grounds(ill=ill, confidence=said["confidence"], rule=said["rule"]), ill) if said else None
         found.append(Example(words_in(read_log(path, label["file"])), label["class"] != HEALTHY, told))
+    return found
+
+
+def read_unharmed(path: str, names: list[str]) -> list[Example]:
+    """Logs of loops, of which nobody said how they went: those in which no line tells of a fault are well."""
+    found = []
+    for name in names:
+        record = scan([read_log(path, name)])
+        attempt = decide(record, dead=False, well=False, exited_zero=False).attempt
+        if all(fault.severity == WEAK for fault in attempt.faults):
+            found.append(Example(words_of(judged_tail(record)), ill=False))
     return found
 
 

@@ -146,7 +146,7 @@ RULE_REMEDIES = {
     "that failed and why, then run that part again.",
     IN_DOUBT: "It ended with exit code 0, yet its log tells of a failure: see whether the code was lost "
     "on the way (`|| true`, a pipe without `set -o pipefail`), and look at its results before they are used.",
-    READS_WELL: "A line of it names a fault, but its last lines read like those of a run that went well: if it has "
+    READS_WELL: "One line names a fault, but the last lines read like those of a run that went well: if it has "
     "ended, look at its results before they are used.",
     "start-values": "Nothing was sampled: the model gives no number where it begins. Look for NaN in the data, for "
     "values outside the support of a likelihood or prior, and set other start values; then start anew.",

@@ -33,7 +33,7 @@ from onbox.triage.rules.demands import MEANT, asks_for_setting
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import BUG, DEATH
 from onbox.triage.told_code import row_of_code, was_sent
-from onbox.triage.words import TROUBLE
+from onbox.triage.words import HINT, TROUBLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -225,15 +225,16 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
     return None
 
 
-def told_in(lines: Sequence[SeenLine], attempt: LogAttempt) -> Fault:
-    """The fault that one of some lines tells of, where no rule knew any: by the first that means something, or else the
-    first one, as an error of no known kind.
+def told_in(lines: Sequence[SeenLine], attempt: LogAttempt) -> Fault | None:
+    """The fault that one of some lines tells of, where no rule knew any: by the first that means something, or else by
+    the first with a word of trouble, as an error of no known kind. None if no line has any.
     """
     for line in lines:
         found = meaning_of(message(line.text).text, enough=ENOUGH)
         if found is not None:
             return _fault(row_of(found), line, attempt)
-    return _fault(BY_ID["error-line"], lines[0], attempt)
+    troubled = next((line for line in lines if HINT.search(message(line.text).text)), None)
+    return _fault(BY_ID["error-line"], troubled, attempt) if troubled is not None else None
 
 
 def told_after(error: Fault, tail: tuple[SeenLine, ...]) -> Fault | None:
