@@ -275,8 +275,11 @@ class Track:
             self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
         for unit, most in seen.announced:
-            if not any(counter.unit == unit for counter in self.counters.values()):
+            counting = [counter.current for counter in self.counters.values() if counter.unit == unit]
+            if not counting:
                 self.maxima.setdefault(unit, most)
+            elif max(counting) == self.maxima.get(unit) < most and all(one.unit != unit for one in seen.sights):
+                self.maxima[unit] = most  # all of it was done, and now there is more
         for sight in seen.sights:
             moves = self.drawn and sight.kind == "moving"
             self._count(sight._replace(kind="train", rule="drawn") if moves else sight)

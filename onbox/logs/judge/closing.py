@@ -285,9 +285,14 @@ class ClosingLines:
         told = [said(line) for line in self._lines[self._counted :]]
         return [int(number) for line in told if _OF_THE_BEST.match(line) for number in _WHOLE.findall(line)]
 
+    @property
+    def _last_half(self) -> int:
+        """How many lines stand before the last ones, which are no more than the second half: a head sums nothing up."""
+        return max(1, len(self._lines) // 2, len(self._lines) - LAST_LINES)
+
     def sums_up(self, *, counted: bool) -> bool:
         """Whether it ends with a summary. counted: the run has a counter, which what comes before it may show."""
-        at = (self._counted or self._looped if counted else 0) or max(1, len(self._lines) - LAST_LINES)
+        at = (self._counted or self._looped if counted else 0) or self._last_half
         before, after = self._lines[:at], self._lines[at:]
         last = after if counted else self._lines[-LAST_LINES:]
         if not before or (not self._tallies and any(map(is_bad, last))):

@@ -134,6 +134,8 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         around = [counter for counter in whole if _goes_on_around(counter, best)]
         if around:
             return Pick(max(around, key=lambda counter: counter.last), None, best)
+        if epoch is not None and _is_coarser(best, epoch):
+            return Pick(epoch, epoch.maximum, None)
         return Pick(best, None if is_of_many(best) else maximum_of(track, best), None)
     if epoch is not None and maximum_of(track, epoch):
         return Pick(epoch, None if epoch.begun >= AGAIN else maximum_of(track, epoch), inner)
@@ -155,6 +157,14 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if is_of_many(last) else last.maximum, None)
     return None
+
+
+def _is_coarser(counter: Counter, epoch: Counter) -> bool:
+    """`epoch 31/40  cycle 4/4`: beside each other on each line, and the epochs go on through it."""
+    beside = (counter.first, counter.seen, counter.last) == (epoch.first, epoch.seen, epoch.last)
+    if not beside or epoch.resets or counter.maximum is None or epoch.maximum is None:
+        return False
+    return epoch.maximum > counter.maximum and epoch.advances > counter.advances
 
 
 def _is_told_late(counter: Counter, counters: list[Counter]) -> bool:
@@ -251,6 +261,7 @@ def maximum_of(track: Track, counter: Counter) -> int | None:
     units = sorted(WHOLE_STEPS) if counter.unit in WHOLE_STEPS else [counter.unit]
     units = [*units, *ROUNDS] if counter.unit in ROUNDS else units
     units = [*units, "episode"] if counter.unit == "epoch" else units  # `Ep 10`
+    units = [*units, "fit"] if counter.unit == "task" else units  # of joblib's tasks, each is a fit of scikit-learn
     units = [*units, "timestep"] if counter.unit == "step" else units
     units = [*units, "step"] if counter.unit == "timestep" and not _knows_another_end(track) else units
     others = [other for other in track.counters.values() if other.kind != "setting" or other.advances]

@@ -32,6 +32,7 @@ _NUMBER = lazy(
     r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf))(?:(?<=\.\d)m?s|(?<=\.\d\d)m?s)?(?![\w./]|-\d)",
     re.IGNORECASE,
 )
+_OTHER_DIGITS = lazy(r"\d+(?:\.\d+)?")  # `1.54B/2.1B`
 _FREE = lazy(r"(?:^|[\s=(\[<|,;#]|(?<!0):)$")  # before a count
 _NAMES = lazy(
     r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$"
@@ -181,7 +182,7 @@ def _cells(line: str) -> dict[str, _Cell]:
     found: dict[str, _Cell] = {}
     before, at = "", 0
     for number in _NUMBER.finditer(text):
-        before += text[at : number.start()]
+        before += _OTHER_DIGITS.sub("0", text[at : number.start()])
         if _FREE.search(before) and len(found) < COLUMNS:
             plain = number[1].replace(",", "")
             found[" ".join(before.split())] = _Cell(float(plain), plain.isdigit())

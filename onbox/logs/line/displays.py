@@ -48,7 +48,10 @@ _OF_A_SELECTION = lazy(  # `146 of 220 lines kept`
     r"\s(?:were |are )?(?:kept|dropped|removed|discarded|retained|rejected|filtered|matched|unique|duplicated?"
     r"|missing|lost)\b"
 )
-_IS_DONE = lazy(r"\s(?:OK|ok|done|passed|\u2713|\u2714)\W{0,3}$")  # `[5/8] invoices OK`: of the work itself
+# `[5/8] invoices OK`, `(5/9) train.ipynb  ok  2210 s`: of the work itself
+_IS_DONE = lazy(
+    r"\s(?:OK|ok|done|passed|\u2713|\u2714)\W{0,3}(?:\s(?:in )?\(?\d{1,9}(?:\.\d{1,6})? ?(?:m?s|sec|min|h)\)?)?$"
+)
 _MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 
 

@@ -45,9 +45,11 @@ _TAG = lazy(  # `[FT] Ep 016 | Loss 0.61`, `[Fold 3 Ep 012] loss=0.1`
 )
 _BEGINNINGS = frozenset(
     "start starting started begin beginning began train training running run now current currently global finished"
-    " finish completed complete done end ended ending info debug at in on after this the computing doing".split()
+    " finish completed complete done end ended ending info debug at in on after this the computing doing"
+    " into entering entered".split()
 )
-_OF_SETTINGS = lazy(r"(?i)(?<![a-z])(?:cfg|config|args|opts?|hparams|params)\.$")  # `cfg.steps=100000`
+# `cfg.steps=100000`, `cfg.training.epochs : 10`
+_OF_SETTINGS = lazy(r"(?i)(?<![a-z])(?:cfg|config|args|opts?|hparams|params)\.(?:\w{1,24}\.){0,3}$")
 _OF_WHAT_ENDED = lazy(r"(?i)\bfinished\W{1,4}#$")  # `optimization finished, #iter = 1378`, of LIBSVM
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
@@ -69,6 +71,12 @@ _CALLED_SETTINGS = lazy(  # `config: {"steps": 60000, "loss": "mse"}`
     r"|options)[\"']?\s{0,4}[:=]\s{0,4}(?:dict\(|[{(])"
 )
 _BESIDE_SETTINGS = lazy(r"(?i)(?<![a-z])(?:optimi[sz]er|scheduler|dataset|device)\s?[:=]\s?[a-z]")
+_NAME_AND_VALUE = lazy(r"(?<![\w.-])[A-Za-z][\w-]{0,30}(?: {1,4}|=)[-+]?\d[\w.,/-]{0,20}(?=[,;\s]|$)")
+_MEASURES = lazy(r"(?i)loss|(?<![a-z])(?:acc|err|reward|return|score|energy|residual|ppl|best|eta|time|elapsed)")
+_MORE_BEHIND = lazy(r",\s(?=.*\d)")  # `epochs 50, 500 updates in each`
+LISTED = 3  # names with their values make a list of settings
+_MANY = frozenset(word for word, unit in UNITS.items() if word.endswith("s") and unit in LONE_UNITS | SELDOM_UNITS)
+_ASIDE = NOT_A_COUNTER | MAXIMUM
 _PLURALS = frozenset({"generations", "epochs", "epoches", "iters", "rounds", "trials", "episodes"})
 _MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
@@ -127,8 +135,8 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         in_a_name = before.endswith(".") and before[-2:-1].isalnum() and not _OF_SETTINGS.search(before)
         if in_a_name or _PLACE.match(text, word.end()):
             continue  # of a file's, or of a place in the code
-        if before.endswith(("?", "&", "time/")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
-            continue  # of an address, of a file, of a group of clocks
+        if before.endswith(("?", "&", "time/", " -")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
+            continue  # of an address, of a file, of a group of clocks, of a command (`-epoch 25`)
         if before.lower().endswith("_in_") or (match["max"] is None and _OF_WHAT_ENDED.search(before)):
             continue  # `step_in_epoch: 300`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
@@ -197,8 +205,18 @@ def _role_in_line(text: str, word: str, match: re.Match[str], before: str, *, le
     """As `_role`, with what else the line shows."""
     if match["max"] is None and not before.endswith("_") and _stands_beside_its_count(text, word):
         return "maximum"
-    role = _role(_label_words(before), word, match, leads=leads)
+    words = _label_words(before)
+    if match["max"] is None and not {*words[-3:]} & _ASIDE and word in _MANY and _is_in_list(text, match):
+        return "counter"  # a setting, unless it goes on
+    role = _role(words, word, match, leads=leads)
     return role or ("counter" if leads and _is_plural_counter(text, word, match) else "")
+
+
+def _is_in_list(text: str, match: re.Match[str]) -> bool:
+    """`alpha 40  reg 0.05  iterations 18  threads 32`: one of several names with their values, and nothing measured."""
+    if match["sep"].strip() or _MEASURES.search(text):
+        return False
+    return len(_NAME_AND_VALUE.findall(text)) >= LISTED or _MORE_BEHIND.match(text, match.end()) is not None
 
 
 def _stands_beside_its_count(text: str, word: str) -> bool:
@@ -242,7 +260,7 @@ def _label_words(before: str) -> list[str]:
 def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> str:
     """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line."""
     if unit in MAXIMUM_WORDS:
-        return "maximum" if match["sep"].strip() and match["max"] is None else ""
+        return "maximum" if match["max"] is None else ""
     label = "_".join([*words[-1:], unit])
     near = words[-3:]
     if near[-1:] == ["global"] and near[-2:-1] in (["train"], ["training"]):
@@ -304,7 +322,7 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
         rule = "weak"
     plural = text[match.start() - 1 : match.start()].lower() == "s"
     plural = plural or text[: match.start()].lower().endswith("nstep")
-    if plural and (kind == "declared" or (kind == "setting" and (_is_quoted(text, before) or _is_setting(text)))):
+    if plural and (kind == "declared" or (kind == "setting" and _tells_a_setting(text, match, before))):
         rule = "settings"  # `steps: 5000`
     sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule, measured=measured)]
     if unit == "epoch" and float(count.value).is_integer():
@@ -340,9 +358,15 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
         return "train"
     if match["max"] is None and _CONSTANTS.search(text):
         return "setting"
+    if text[match.start() - 1] in "sS" and _is_in_list(text, match):
+        return "setting"
     result = ":" in match["sep"] and text[match.start() - 1] in "sS"
     result = result and (_is_quoted(text, before) or not _is_measured(text, match, before))
     return "setting" if result or _is_setting(text) else "train"
+
+
+def _tells_a_setting(text: str, match: re.Match[str], before: str) -> bool:
+    return _is_quoted(text, before) or _is_setting(text) or _is_in_list(text, match)
 
 
 def _is_quoted(text: str, before: str) -> bool:

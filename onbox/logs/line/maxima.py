@@ -8,7 +8,7 @@ from onbox.regex import lazy
 
 _FOR_MAX = lazy(
     rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
-    rf"|up to|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
+    rf"|up to|at most|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
     rf"(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
 )
@@ -25,9 +25,9 @@ _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
 )
 # `integrating to t=50.0 (5000 steps)`, `10 epochs -> 2500 optimizer updates`, `population 80, 900 ticks`
 _IN_A_LIST = lazy(
-    rf"(?i)(?:^|[,;:(>=|])\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}} )?"
+    rf"(?i)(?:^|[,;:(>=|]|\]\s|(?<=\swith)\s)\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}}[ -])?"
     r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
-    r"(?=\s?[,;).|]|\s*$|\s{2}| from | x \d)"
+    r"(?=\s?[,;).|]|\s*$|\s{2}| (?:from|at|with|on|over) | x \d| in \d{1,6} (?!sec|min|hour|day|ms)[a-z]{3})"
 )
 _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"

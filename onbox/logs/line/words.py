@@ -111,7 +111,7 @@ NOT_PROGRESS = lazy(
     r"(?i)(?:(?<![a-z])(?:rank|gpu|gpus|device|node|nodes|threads?|worker|workers|shard|shards|fold|folds|cv|attempt|attempts"
     r"|retry|retries|retrying|try|patience|early[ _-]?stop\w*|counter|stopping|acc|accuracy|correct|passed|failed|score"
     r"|ratio|port|pod|pods|replica|replicas|version|volume|host|process|core|cores|cpu|cpus|(?<!ing )(?<!^)layers?|head|heads"
-    r"|partition|split|slot|slots|queue|channels?|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top"
+    r"|partition|split|slot|slots|queue|channels?|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top|top[-@]?\d{1,2}"
     r"|wins?|win|solved|resolved|success|successes|healthy|ready|available|free|alive|no improvement|wait|strike\w*"
     r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|use|depth|connected|members?|seats?|ep_len\w*|world|stage|phase))"
     r"\W{0,6}$"
