@@ -64,6 +64,10 @@ def _is_unnamed(sight: CounterSight) -> bool:
     return sight.kind == "train" and sight.key.startswith(f"bar:{sight.unit}/")
 
 
+def _counts(seen: SeenOnLine, unit: str) -> bool:
+    return any(sight.unit == unit for sight in seen.sights)
+
+
 def _grows_along(old: Counter, sight: CounterSight) -> bool:
     """`3/3 trials`, then `4/4 trials`: so many there are by now, and not to be."""
     was_full = old.current == old.maximum or (old.maximum is None and old.stretched > 0)
@@ -270,7 +274,7 @@ class Track:
 
     def take(self, seen: SeenOnLine) -> None:
         for unit, most in seen.maxima:
-            if most < 1:
+            if most < 1 or self._is_passed(unit, most):
                 continue
             self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
@@ -278,7 +282,7 @@ class Track:
             counting = [counter.current for counter in self.counters.values() if counter.unit == unit]
             if not counting:
                 self.maxima.setdefault(unit, most)
-            elif max(counting) == self.maxima.get(unit) < most and all(one.unit != unit for one in seen.sights):
+            elif max(counting) == self.maxima.get(unit, most) and max(counting) < most and not _counts(seen, unit):
                 self.maxima[unit] = most  # all of it was done, and now there is more
         for sight in seen.sights:
             moves = self.drawn and sight.kind == "moving"
@@ -288,6 +292,12 @@ class Track:
             self._measured("loss", seen.loss)
         if seen.eta is not None:
             self.eta, self.eta_line = seen.eta, self.line
+
+    def _is_passed(self, unit: str, most: int) -> bool:
+        """Whether the run has gone on beyond it, and knows its end: `training speed: 998 iterations in 3:26`."""
+        known = self.maxima.get(unit, 0)
+        now = (one.current for one in self.counters.values() if one.unit == unit and one.first > self.started)
+        return any(most < current <= known for current in now)
 
     def _count(self, sight: CounterSight) -> None:
         if sight.rule == "settings":

@@ -15,7 +15,7 @@ from onbox.regex import lazy
 
 BEGINNING_BYTES = 1024
 LINES = 20  # of a beginning
-NOUN_LETTERS = 4  # a shorter word is told of too much
+NOUN_LETTERS = 3  # a shorter word is told of too much
 _BREAKS = lazy(rb"[\r\n]+")
 _DRAWN_OVER = lazy(rb"\r[^\n]")
 _NO_FORM = lazy(rb"[\d.\s]+")
@@ -23,7 +23,7 @@ _DIGIT = lazy(rb"\d")
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
 # `5000 replica exchanges`, `20 macro-sweeps`
-_SO_MANY = lazy(rf"{_NUMBER} (?:[A-Za-z]{{1,12}}-)?([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z])")
+_SO_MANY = lazy(rf"{_NUMBER} (?:[A-Za-z]{{1,12}}-)?([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z]|\.\w)")
 _TIMES_OVER = lazy(r"(?i)(?<![\w.,/-])(\d{1,3})[- ]?(fold)(?![a-z])")  # `10-fold cross-validation`
 _THINGS_ALONE = lazy(rf"\W{{0,8}}{_NUMBER} (?:[a-z]{{3,20}} )?[a-z]{{3,20}}s\W{{0,3}}$")
 _SET_TO = lazy(rf"{_WORD}[\"']?\s{{0,20}}[:=]?\s{{0,20}}{_NUMBER}")

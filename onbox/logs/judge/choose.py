@@ -59,8 +59,8 @@ def _announced(pick: Pick | None, beginning: bytes) -> Pick | None:
     if (
         pick is None
         or pick.maximum is not None
-        or pick.inner is not None
-        or pick.counter.kind not in ("moving", "done")
+        or (pick.inner is not None and pick.counter.kind != "outer")
+        or pick.counter.kind not in ("moving", "done", "outer")
     ):
         return pick
     noun = _NOUN.search(pick.counter.key)
@@ -279,7 +279,7 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
     counter, inner = pick.counter, pick.inner
     if _is_a_part(track, counter):
         return None
-    if counter.rule == "moving" and counter.last == track.line and ending.has_more_inside:
+    if counter.rule in ("moving", "leading-bracket") and counter.last == track.line and ending.has_more_inside:
         return None
     drawn = counter.made and counter.rule != "leading-bracket"
     if counter.last == track.line and not drawn and _AT_WORK.search(track.text):

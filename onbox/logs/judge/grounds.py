@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 NEEDED = 2
 NEVER = -9  # outweighs a display and a measure; not the log's own word of the end, nor the user's own expression
 LOOKS = 3  # at a number that has not moved: it names one of several
+ADVANCES = 2  # of things done by a verb that is seldom said of the work itself
 PIECES = 4  # times that `shard 5/16` went on: it may be named as what one of several works on
 LOADS = ("bar:load", "bar:fetch")  # what keys of preparations begin with
 OFTEN = 2  # times that a number went back
@@ -61,6 +62,8 @@ def is_full(counter: Counter) -> bool:
 def _moved(counter: Counter, _: Scene) -> bool:
     if counter.rule in ("weak", "solver-time"):
         return counter.advances >= LOOKS
+    if counter.rule == "done-any":
+        return counter.advances >= ADVANCES
     if counter.rule == "piece":
         return counter.advances >= PIECES and not counter.resets
     return counter.current > counter.minimum

@@ -120,6 +120,7 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         return Pick(loops[0], loops[0].maximum if loops[0].maximum is not None else told, loops[1])
     counters = [counter for counter in counters if counter.kind != "outer"]
     epochs = [counter for counter in counters if counter.unit == "epoch"]
+    epochs = [counter for counter in epochs if not counter.inner] or epochs  # `6/12 * Epoch (train):  44%`
     others = [counter for counter in counters if counter.unit != "epoch"]
     epoch = max(epochs, key=lambda counter: (counter.maximum is not None, counter.last)) if epochs else None
     whole = [counter for counter in others if not is_inner(counter, epoch, others)]
@@ -135,11 +136,11 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         if around:
             return Pick(max(around, key=lambda counter: counter.last), None, best)
         if epoch is not None and _is_coarser(best, epoch):
-            return Pick(epoch, epoch.maximum, None)
+            return Pick(epoch, epoch.maximum, inner)
         return Pick(best, None if is_of_many(best) else maximum_of(track, best), None)
     if epoch is not None and maximum_of(track, epoch):
         return Pick(epoch, None if epoch.begun >= AGAIN else maximum_of(track, epoch), inner)
-    if whole and not (epoch is not None and epoch.advances >= MOVES and all(map(_never_moved, whole))):
+    if whole and not (epoch is not None and all(_was_passed(counter, epoch) for counter in whole)):
         best = max(
             whole,
             key=lambda counter: (
@@ -160,9 +161,15 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
 
 
 def _is_coarser(counter: Counter, epoch: Counter) -> bool:
-    """`epoch 31/40  cycle 4/4`: beside each other on each line, and the epochs go on through it."""
+    """`epoch 31/40  cycle 4/4`: beside each other on each line, and the epochs go on through it. Or the same, `5/12`
+    where the epoch is `6/12`.
+    """
     beside = (counter.first, counter.seen, counter.last) == (epoch.first, epoch.seen, epoch.last)
-    if not beside or epoch.resets or counter.maximum is None or epoch.maximum is None:
+    if epoch.resets or counter.maximum is None or epoch.maximum is None:
+        return False
+    if epoch.maximum == counter.maximum and epoch.current > counter.current and epoch.last > counter.last:
+        return True  # the same, and told later
+    if not beside:
         return False
     return epoch.maximum > counter.maximum and epoch.advances > counter.advances
 
@@ -188,6 +195,11 @@ def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
         and other.kind == "train"
         for other in others
     )
+
+
+def _was_passed(counter: Counter, epoch: Counter) -> bool:
+    """Whether the epochs went on without it: `Epoch 3, global step 3764: 'val_loss' reached 0.3`, then `Epoch 4`."""
+    return _never_moved(counter) and (epoch.advances >= MOVES or epoch.changed > counter.last)
 
 
 def _never_moved(counter: Counter) -> bool:
@@ -261,7 +273,7 @@ def maximum_of(track: Track, counter: Counter) -> int | None:
     units = sorted(WHOLE_STEPS) if counter.unit in WHOLE_STEPS else [counter.unit]
     units = [*units, *ROUNDS] if counter.unit in ROUNDS else units
     units = [*units, "episode"] if counter.unit == "epoch" else units  # `Ep 10`
-    units = [*units, "fit"] if counter.unit == "task" else units  # of joblib's tasks, each is a fit of scikit-learn
+    units = [*units, "fit"] if counter.unit == "task" else units  # of scikit-learn, which joblib calls tasks
     units = [*units, "timestep"] if counter.unit == "step" else units
     units = [*units, "step"] if counter.unit == "timestep" and not _knows_another_end(track) else units
     others = [other for other in track.counters.values() if other.kind != "setting" or other.advances]

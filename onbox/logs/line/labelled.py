@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
+from onbox.logs.line.settings import (
+    BESIDE_SETTINGS,
+    CALLED_SETTINGS,
+    CONSTANTS,
+    OF_SETTINGS,
+    is_in_list,
+    is_quoted,
+    is_setting,
+    tells_a_setting,
+)
 from onbox.logs.line.shapes import BATCHES, BEFORE_EPOCH, COUNTED, EPOCH_AND_STEP, EPOCH_OF, WORD
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
@@ -48,8 +58,6 @@ _BEGINNINGS = frozenset(
     " finish completed complete done end ended ending info debug at in on after this the computing doing"
     " into entering entered".split()
 )
-# `cfg.steps=100000`, `cfg.training.epochs : 10`
-_OF_SETTINGS = lazy(r"(?i)(?<![a-z])(?:cfg|config|args|opts?|hparams|params)\.(?:\w{1,24}\.){0,3}$")
 _OF_WHAT_ENDED = lazy(r"(?i)\bfinished\W{1,4}#$")  # `optimization finished, #iter = 1378`, of LIBSVM
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
@@ -61,21 +69,8 @@ _ORDINAL = lazy(
     r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
     r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?![\s\[(]{0,8}\d{1,18}(?![.\d]))(?=.{0,80}\d\.\d)"
 )
-_ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s{0,12}[:=]\s{0,12}[\"']?[\d.]+[\"']?[\s,}]*$")
-_CONSTANTS = lazy(  # names in capitals, one after another: `LR=0.1, GAMMA=0.9, N_STEP=3, `
-    r"(?:(?<![\w'\"])[A-Z][A-Z_]+=[^\s,=]{1,40},?\s+){3}|(?:['\"][A-Z][A-Z_]+['\"]: [^\s,]{1,40},\s+){3}"
-)
-_SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
-_CALLED_SETTINGS = lazy(  # `config: {"steps": 60000, "loss": "mse"}`
-    r"(?i)(?<![a-z])(?:config(?:uration)?|cfg|arg(?:ument)?s|flags|h?params|(?:hyper[-_ ]?)?parameters|settings"
-    r"|options)[\"']?\s{0,4}[:=]\s{0,4}(?:dict\(|[{(])"
-)
-_BESIDE_SETTINGS = lazy(r"(?i)(?<![a-z])(?:optimi[sz]er|scheduler|dataset|device)\s?[:=]\s?[a-z]")
-_NAME_AND_VALUE = lazy(r"(?<![\w.-])[A-Za-z][\w-]{0,30}(?: {1,4}|=)[-+]?\d[\w.,/-]{0,20}(?=[,;\s]|$)")
-_MEASURES = lazy(r"(?i)loss|(?<![a-z])(?:acc|err|reward|return|score|energy|residual|ppl|best|eta|time|elapsed)")
-_MORE_BEHIND = lazy(r",\s(?=.*\d)")  # `epochs 50, 500 updates in each`
-LISTED = 3  # names with their values make a list of settings
 _MANY = frozenset(word for word, unit in UNITS.items() if word.endswith("s") and unit in LONE_UNITS | SELDOM_UNITS)
+_JOINED = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+_){1,4}$")
 _ASIDE = NOT_A_COUNTER | MAXIMUM
 _PLURALS = frozenset({"generations", "epochs", "epoches", "iters", "rounds", "trials", "episodes"})
 _MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
@@ -132,7 +127,7 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
         if unit in STEP_UNITS and _OF_BATCHES.search(before):
             unit = "batch"  # `epoch 3, batch step: 719`
-        in_a_name = before.endswith(".") and before[-2:-1].isalnum() and not _OF_SETTINGS.search(before)
+        in_a_name = before.endswith(".") and before[-2:-1].isalnum() and not OF_SETTINGS.search(before)
         if in_a_name or _PLACE.match(text, word.end()):
             continue  # of a file's, or of a place in the code
         if before.endswith(("?", "&", "time/", " -")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
@@ -206,17 +201,11 @@ def _role_in_line(text: str, word: str, match: re.Match[str], before: str, *, le
     if match["max"] is None and not before.endswith("_") and _stands_beside_its_count(text, word):
         return "maximum"
     words = _label_words(before)
-    if match["max"] is None and not {*words[-3:]} & _ASIDE and word in _MANY and _is_in_list(text, match):
+    if match["max"] is None and not {*words[-3:]} & _ASIDE and word in _MANY and is_in_list(text, match):
         return "counter"  # a setting, unless it goes on
-    role = _role(words, word, match, leads=leads)
+    joined = _JOINED.search(before)
+    role = _role(words, word, match, leads=leads, joined=joined[0].count("_") if joined else 0)
     return role or ("counter" if leads and _is_plural_counter(text, word, match) else "")
-
-
-def _is_in_list(text: str, match: re.Match[str]) -> bool:
-    """`alpha 40  reg 0.05  iterations 18  threads 32`: one of several names with their values, and nothing measured."""
-    if match["sep"].strip() or _MEASURES.search(text):
-        return False
-    return len(_NAME_AND_VALUE.findall(text)) >= LISTED or _MORE_BEHIND.match(text, match.end()) is not None
 
 
 def _stands_beside_its_count(text: str, word: str) -> bool:
@@ -257,12 +246,16 @@ def _label_words(before: str) -> list[str]:
     return [word.lower() for word in ANY_WORD.findall(found[0])] if found else []
 
 
-def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> str:
-    """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line."""
+def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool, joined: int = 0) -> str:
+    """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line. joined: so many of
+    the words belong to it (`max_iter`).
+    """
     if unit in MAXIMUM_WORDS:
         return "maximum" if match["max"] is None else ""
     label = "_".join([*words[-1:], unit])
     near = words[-3:]
+    if joined and near[-1:] in (["max"], ["total"], ["num"]):
+        near = near[-joined:]  # `SOLVER: MAX_ITER: 9000`
     if near[-1:] == ["global"] and near[-2:-1] in (["train"], ["training"]):
         near = near[-1:]  # `training/global_step`: the counter in a group of metrics
     if match["max"] is not None:
@@ -322,7 +315,7 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
         rule = "weak"
     plural = text[match.start() - 1 : match.start()].lower() == "s"
     plural = plural or text[: match.start()].lower().endswith("nstep")
-    if plural and (kind == "declared" or (kind == "setting" and _tells_a_setting(text, match, before))):
+    if plural and (kind == "declared" or (kind == "setting" and tells_a_setting(text, match, before))):
         rule = "settings"  # `steps: 5000`
     sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule, measured=measured)]
     if unit == "epoch" and float(count.value).is_integer():
@@ -340,9 +333,9 @@ def _total_beside(text: str, match: re.Match[str]) -> ShownCount | None:
 
 def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bounded: bool) -> str:
     """`train`; of less sure ones, `bare`, `moving` and `setting`: a counter only if it goes on. `declared`: none."""
-    if _CALLED_SETTINGS.search(text, 0, match.start()):
+    if CALLED_SETTINGS.search(text, 0, match.start()):
         return "declared"
-    if match["max"] is None and _BESIDE_SETTINGS.search(text) and "oss" not in text:
+    if match["max"] is None and BESIDE_SETTINGS.search(text) and "oss" not in text:
         return "declared"
     if match["max"] is None and _is_remark(text, match, before):
         return "bare"
@@ -356,22 +349,13 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
         return "moving"
     if match["max"] is not None:
         return "train"
-    if match["max"] is None and _CONSTANTS.search(text):
+    if match["max"] is None and CONSTANTS.search(text):
         return "setting"
-    if text[match.start() - 1] in "sS" and _is_in_list(text, match):
+    if text[match.start() - 1] in "sS" and is_in_list(text, match):
         return "setting"
     result = ":" in match["sep"] and text[match.start() - 1] in "sS"
-    result = result and (_is_quoted(text, before) or not _is_measured(text, match, before))
-    return "setting" if result or _is_setting(text) else "train"
-
-
-def _tells_a_setting(text: str, match: re.Match[str], before: str) -> bool:
-    return _is_quoted(text, before) or _is_setting(text) or _is_in_list(text, match)
-
-
-def _is_quoted(text: str, before: str) -> bool:
-    """`{'iterations': 1500, 'depth': 5}`, and no record of a step."""
-    return before[-1:] in ("'", '"') and "loss" not in text.lower()
+    result = result and (is_quoted(text, before) or not _is_measured(text, match, before))
+    return "setting" if result or is_setting(text) else "train"
 
 
 def _is_weak(text: str, match: re.Match[str]) -> bool:
@@ -407,11 +391,6 @@ def _is_aside(text: str, match: re.Match[str], before: str) -> bool:
 def _is_left_open(text: str, match: re.Match[str]) -> bool:
     """`iterations (400 + 600 draws in total)`: a sum in brackets."""
     return text[: match.start("current")].rstrip().endswith("(") and ")" not in match["close"]
-
-
-def _is_setting(text: str) -> bool:
-    """`  step: 30`, `{"train": {"step": 0, ...}}`: of a configuration, unless it goes on."""
-    return bool(_ONE_SETTING.match(message(text).text) or (_SETTINGS.search(text) and "loss" not in text.lower()))
 
 
 def _is_measure(text: str, match: re.Match[str], unit: str, count: ShownCount) -> bool:

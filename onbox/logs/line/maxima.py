@@ -50,6 +50,9 @@ _SET_TO = lazy(
     r"|to (?:do|go|run|process))(?![a-z])"
     rf"|(?<![\w.,/-])({COUNT}) (?:max(?:imum)?|total) ({UNIT_WORD})(?![a-z])(?!\s?[:=/])"
 )  # `max_steps was set to 5000`, `Config param steps: 5000`, `1000000 generations requested`
+_CALL = lazy(  # `learn.fit_one_cycle(12, 1e-3)`, `model.fit(x, y, epochs=12)` has a word
+    r"\.(?:fit_one_cycle|fit_flat_cos|fine_tune|fit)\((?:n_epoch(?:s|=)?=?\s?)?(\d{1,6})(?=[,)])"
+)
 _HYDRA_JOBS = lazy(r"\[HYDRA\] Launching (\d{1,6}) jobs")
 _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
@@ -81,6 +84,9 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
     jobs = _HYDRA_JOBS.search(text) if "[HYDRA]" in text else None
     if jobs:
         maxima.append(("task", int(jobs[1])))
+    call = _CALL.search(text) if "(" in text else None
+    if call:
+        maxima.append(("epoch", int(call[1])))
     length = _LENGTH.match(text)
     if length:
         maxima.append(("byte", int(length[1])))

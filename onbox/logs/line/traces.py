@@ -24,7 +24,7 @@ _OF_A_COUNT = (
     "trial", "episode", "gen\t", "gen ", "gen=", "gera", "genera", "cycle", "sweep", "draw", "batch", "tree",
     "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0", "record 0", "chunk 0",
     "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "\u2501  ", "state\t", " f= ",
-    "requested", "total", "energy:  ", "left: ",
+    "requested", "total", "_cycle(0", "_tune(0", "energy:  ", "left: ",
     "length: ", " copied", "schritt", "durchlauf", "paso ", "passo ", "tape", "poca",
     "poque", "ération", "поха", "шаг", "терация", "околение", "第",
 )  # fmt: skip

@@ -98,7 +98,7 @@ EVALUATION = lazy(
 AUXILIARY = lazy(
     r"(?i)(?<![a-z])(?:load\w*|download\w*|fetch\w*|tokeniz\w*|tokenis\w*|map|mapping|filter\w*|preprocess\w*|cach\w*"
     r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
-    r"|pack\w*|generating(?= (?:\w{1,16} )?(?:split|config\w*|cache|schema|map|manifest|docs?|code|index\w*)(?![a-z]))|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
+    r"|pack\w*|generating(?= (?:\w{1,16} )?(?:split|config\w*|cache|schema|map|manifest|docs?|code|index\w*)(?![a-z]))|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*(?! trees?(?![a-z]))|compil\w*|warm\w*|install\w*|resolv\w*"
     r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|receiv\w*|enumerat\w*|counting|count(?= [a-z])|updating files|running tokenizer|import\w*"
     r"|pip|creating|quantiz\w*|parse|parsing|merg(?:e|ed|er|ing)|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer"
     r"|dropp\w*|remov\w*|dedup\w*|shuffl\w*|clean\w*)"
