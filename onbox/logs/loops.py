@@ -31,7 +31,10 @@ BARS_TO_A_STAGE = 5  # so often a loop goes on for each time that the one inside
 IN_TURN = 3  # times that two bars were drawn one after the other
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
-_DIED_BEFORE = lazy(r"(?i)\b(?:fail\w*|exit\w*|died|dead|crash\w*|killed|terminated|lost|unhealthy|back-?off)\b")
+_OF_A_SUPERVISOR = lazy(
+    r"(?i)\b(?:auto(?:matic)?|pid \d{1,9}|fail\w*|exit\w*|died|dead|crash\w*|killed|terminated|lost|unhealthy"
+    r"|back-?off)\b"
+)
 TRIED_AGAIN = lazy(r"(?i)\)? (?:in|after) \d")  # `restart 1/5 in 10s`
 _INDEX = (
     r"s?(?: \d{1,6}(?= [(\[]))?(?:[ _]?(?:no\.?|number|idx|index|id))?[\s:=#_\[(-]{0,4}(?P<current>\d{1,9})[\])]?"
@@ -58,7 +61,7 @@ def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]
         for one in found
         if not _BESIDE_A_RANK.search(text, max(0, one.start() - RANK_LETTERS), one.start())
         and not TRIED_AGAIN.match(text, one.end())
-        and not (one["word"].lower() == "restart" and _DIED_BEFORE.search(text, 0, one.start()))
+        and not (one["word"].lower() == "restart" and _OF_A_SUPERVISOR.search(text, 0, one.start()))
     ]
     return [one for one in told if 0 < one[2] >= one[1]]
 

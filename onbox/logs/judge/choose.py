@@ -9,7 +9,7 @@ from onbox.logs.judge.announced import announced
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.nesting import is_open, is_under_way
 from onbox.logs.judge.pick import AGAIN, MOVES, Pick, is_of_many, maximum_of, pick_of
-from onbox.logs.line.words import LONE_UNITS
+from onbox.logs.line.words import LONE_UNITS, UNITS
 from onbox.logs.loops import NEARLY
 from onbox.regex import lazy
 
@@ -45,6 +45,10 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     is_told = looped or ending.tells_early_stop
     if not progress.finished and (is_told or (may_be_over and _is_over(progress, ending))):
         progress = progress._replace(finished=True)
+    if pick is not None and progress.exact_max is None and progress.percent is None:
+        told = _told_in_all(pick, ending)
+        over = progress.finished or (told is not None and not track.has_crashed() and ending.sums_up(counted=True))
+        progress = progress._replace(exact_max=told, finished=True) if told and over else progress
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
     if progress.finished and ending.fails:
@@ -66,6 +70,15 @@ def _announced(pick: Pick | None, beginning: bytes) -> Pick | None:
     noun = _NOUN.search(pick.counter.key)
     most = announced(beginning, noun[0], int(pick.counter.current)) if noun else None
     return pick if most is None else pick._replace(maximum=most)
+
+
+def _told_in_all(pick: Pick, ending: ClosingLines) -> int | None:
+    """The maximum that the end of the log tells of what was counted, where it stands there."""
+    counter = pick.counter
+    words = {word for word, unit in UNITS.items() if unit == counter.unit}
+    most = ending.told_in_all(words | {counter.key.rpartition(" ")[2]})
+    at = {counter.current, counter.current + 1} if counter.minimum == 0 else {counter.current}
+    return most if most in at and counter.advances >= MOVES else None
 
 
 def _counts_in_last_line(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:

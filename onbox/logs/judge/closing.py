@@ -24,6 +24,7 @@ from onbox.regex import lazy
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Collection
 
 TAIL_BYTES = 8192
 FEW = 9  # a number up to here may be in any line
@@ -83,6 +84,16 @@ _RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
 _ALL_DONE = lazy(
     r"(?i)^\W*(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b|total:? (\d[\d,]*)(?= \(|$))"
     r"|(?:^\W*|: )(?:\w{2,14} )?(?:completed?|done|finished): (\d[\d,]*) [a-z]{3,20}\b"
+)
+
+
+_BEFORE_ITS_TIME = lazy(
+    r"(?i)\b(?:early[ _-]?(?:stop|terminat)\w*|\w{3,12}(?:ed|ing) early|converg\w*|stopp(?:ed|ing)|patience|toleran\w*"
+    r"|limit|budget|no improv\w*|plateau|target|killed|interrupt\w*|abort\w*|reached|solved|optimal)\b"
+)
+_IN_ALL = lazy(
+    r"(?i)(?:^\W*|\b(?:for|all|finished|completed|trained|ran|did|done|over|in)\s(?:all )?)(?<![\w.,/-])"
+    r"(\d{1,3}(?:,\d{3}){1,3}|\d{1,9}) ([a-z]{3,14}s)(?! of\b|/|-)\b"
 )
 
 
@@ -260,6 +271,17 @@ class ClosingLines:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
         told = [_ALL_DONE.search(said(line)) for line in self._lines[self._counted :]]
         return any(found and str(maximum) == _number_in(found) for found in told)
+
+    def told_in_all(self, words: Collection[str]) -> int | None:
+        """How many there were in all, as a line behind the last counter tells it: `14 epochs took 141.2 s`. words: for
+        what was counted. None where the lines tell of an end before its time.
+        """
+        after = self._lines[self._counted - 1 :]
+        if any(map(_BEFORE_ITS_TIME.search, self._lines[-LINES_AFTER:])):
+            return None
+        told = [found for line in after for found in _IN_ALL.finditer(said(line)) if found[2].lower() in words]
+        numbers = {int(found[1].replace(",", "")) for found in told}
+        return numbers.pop() if len(numbers) == 1 else None
 
     def tells_made(self, maximum: int) -> bool:
         """Whether `wrote 1200 samples to x.jsonl` stands behind the last counter, with its maximum."""

@@ -48,6 +48,7 @@ _OF_A_LIST = lazy(  # of what came out for each
 _LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
 _ROW = lazy(r"\s*\d+:\s")
 _LAST_WORD = lazy(r"([A-Za-z]+)\W*$")
+_DONE_OF_THEM = lazy(r"(?i)(?<![a-z])([a-z]{3,20})s (?:done|complete[d]?|finished|processed)\W*$")  # `files done: 9`
 _THINGS = lazy(r"0 ([A-Za-z]{3,20})s\b")
 OF_A_MODULE = lazy(r"\): [A-Z]\w{1,40}\(")  # `(layer0): Conv2d(1, 2, kernel_size=(3, 3))`
 _SO_MANY_THINGS = lazy(r"(?<![\w.,])(\d[\d,]{0,14}) ([A-Za-z]{3,20})s\b")
@@ -121,7 +122,7 @@ def _noun(name: str, value: int, line: str) -> str:
     things = next(behind, None)
     if things:
         return things[2].lower()
-    word = _LAST_WORD.search(name)
+    word = _DONE_OF_THEM.search(name) or _LAST_WORD.search(name)
     return word[1].lower() if word else ""
 
 

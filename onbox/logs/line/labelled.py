@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.logs.line.maxima import OF_EAST
 from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
 from onbox.logs.line.settings import (
     BESIDE_SETTINGS,
@@ -15,7 +16,7 @@ from onbox.logs.line.settings import (
     is_setting,
     tells_a_setting,
 )
-from onbox.logs.line.shapes import BATCHES, BEFORE_EPOCH, COUNTED, EPOCH_AND_STEP, EPOCH_OF, WORD
+from onbox.logs.line.shapes import BATCHES, BEFORE_EPOCH, COUNTED, EPOCH_AND_STEP, EPOCH_OF, SHORT_EPOCH, WORD
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
@@ -94,6 +95,10 @@ _NTH_IN_CHINESE = lazy(
     "第 ?(?P<current>\\d{1,9})"
     "(?: ?/ ?(?P<most>\\d{1,9})|轮 ?/ ?共 ?(?P<all>\\d{1,9}))? ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)"
 )
+_IN_THE_EAST = lazy(  # of Japan and Korea: `ステップ 3600`, `에포크 3/10`
+    r"(?P<word>ステップ|エポック|에포크|에폭|스텝)\s?[:\uff1a]?\s?[\[(]?(?P<current>\d{1,12})"
+    r"(?:\s?/\s?(?P<most>\d{1,12}))?(?![\d.])"
+)
 _OTHER_FIGURE = lazy(r"[:=] {0,4}\d[\d.,]*\s")  # `inference: 10000 fps total: 8000 epoch: 1/500`
 _PLACE = lazy(r"\d{0,6}:\d{1,6}\]")  # in the code: `k_epoch0:9]`
 _SHARE_BEHIND = lazy(r"[,:] {0,4}\d{1,3}(?:\.\d{1,4})? ?%")  # `Encoding: task 1 of 1, 34.80 %`
@@ -158,10 +163,12 @@ def _led_by_epoch(text: str) -> tuple[list[CounterSight], str]:
 
 
 def _epoch_and_step(text: str) -> list[CounterSight]:
-    """`e3 s1000 | G 1.7`: an epoch, and the step inside it."""
+    """`e3 s1000 | G 1.7`: an epoch, and the step inside it; or the epoch alone."""
     found = EPOCH_AND_STEP.match(text)
     if found is None:
-        return []
+        short = SHORT_EPOCH.match(text)
+        told = [] if short is None else [int(short["epoch"])]
+        return [CounterSight("epoch", "epoch", "train", epoch, None, False, "labelled") for epoch in told]
     epoch = CounterSight("epoch", "epoch", "train", int(found["epoch"]), None, False, "labelled")
     return [epoch, CounterSight("step", "step", "train", int(found["current"]), None, False, "labelled", inner=True)]
 
@@ -170,7 +177,11 @@ def _nth_in_chinese(text: str) -> list[CounterSight]:
     """`第 9 轮训练开始`: the ninth round of the training begins."""
     found = _NTH_IN_CHINESE.search(text)
     if found is None:
-        return []
+        found = None if text.isascii() else _IN_THE_EAST.search(text)
+        if found is None:
+            return []
+        unit, most = OF_EAST[found["word"]], int(found["most"]) if found["most"] else None
+        return [CounterSight(unit, unit, "train", int(found["current"]), most, False, "labelled-alone", measured=True)]
     unit = _CHINESE_UNITS.get(found["word"][0], "epoch")
     told = found["most"] or found["all"]
     most = int(told) if told else None

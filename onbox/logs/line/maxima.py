@@ -53,6 +53,15 @@ _SET_TO = lazy(
 _CALL = lazy(  # `learn.fit_one_cycle(12, 1e-3)`, `model.fit(x, y, epochs=12)` has a word
     r"\.(?:fit_one_cycle|fit_flat_cos|fine_tune|fit)\((?:n_epoch(?:s|=)?=?\s?)?(\d{1,6})(?=[,)])"
 )
+_SO_MANY_ELSEWHERE = lazy(  # `Anzahl Epochen: 40`, `Nombre de pas de temps : 800`
+    rf"(?i)(?<![a-zà-ÿ])(?:(?:gesamt)?(?:an)?zahl|nombre|n[uú]mero)\s(?:(?:de|di|der|do|total de)\s|d['\u2019])?"
+    rf"({UNIT_WORD})(?![a-zà-ÿ])[^\d\n:=]{{0,24}}[:=]\s?({COUNT})(?![\w.]*\d)"
+)
+_IN_JAPANESE = lazy(
+    r"(?:総|全)?(ステップ|エポック)数\s?[:\uff1a]?\s?(\d{1,12})"
+    r"|총\s?(에포크|에폭|스텝)(?: 수)?\s?[:\uff1a]?\s?(\d{1,12})"
+)
+OF_EAST = {"ステップ": "step", "エポック": "epoch", "에포크": "epoch", "에폭": "epoch", "스텝": "step"}
 _HYDRA_JOBS = lazy(r"\[HYDRA\] Launching (\d{1,6}) jobs")
 _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
@@ -84,6 +93,10 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
     jobs = _HYDRA_JOBS.search(text) if "[HYDRA]" in text else None
     if jobs:
         maxima.append(("task", int(jobs[1])))
+    maxima += [told for one in _SO_MANY_ELSEWHERE.finditer(text) for told in _exact_of(one[1], one[2])]
+    if not text.isascii():
+        told = _IN_JAPANESE.search(text)
+        maxima += [(OF_EAST[told[1] or told[3]], int(told[2] or told[4]))] if told else []
     call = _CALL.search(text) if "(" in text else None
     if call:
         maxima.append(("epoch", int(call[1])))

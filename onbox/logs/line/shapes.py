@@ -381,6 +381,8 @@ BEFORE_EPOCH = lazy(
 )
 # E001/60 it 22/44; `e3 s1000 | G 1.7`
 EPOCH_AND_STEP = lazy(r"\s{0,8}[eE](?P<epoch>\d{1,6})[ :,/]{1,3}[sbi](?P<current>\d{1,12})(?=\s?[\s:|,;])")
+# `e38  correct 4504/5120  loss 0.3191`
+SHORT_EPOCH = lazy(r"\s{0,8}[eE](?P<epoch>\d{1,5})\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc))")
 EPOCH_OF = lazy(r"(?<!\S)[eE](?:[pP]\.?)?(?P<epoch>\d{1,6})/(?P<epochs>\d{1,6})(?=[\s:,|\]])(?P<short>)")
 COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|nr|number|numero|número|num|idx|index|id(?=\s?[=:])|count|seen|done"

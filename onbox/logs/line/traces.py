@@ -25,8 +25,9 @@ _OF_A_COUNT = (
     "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0", "record 0", "chunk 0",
     "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "\u2501  ", "state\t", " f= ",
     "requested", "total", "_cycle(0", "_tune(0", "energy:  ", "left: ",
-    "length: ", " copied", "schritt", "durchlauf", "paso ", "passo ", "tape", "poca",
-    "poque", "ération", "поха", "шаг", "терация", "околение", "第",
+    "length: ", " copied", "schritt", "durchlauf", "pas ", "anzahl", "nombre ", "mero de ", "paso ", "passo ", "tape",
+    "poca",
+    "poque", "ération", "поха", "шаг", "терация", "околение", "第", "ステップ", "エポック", "에포크", "에폭", "스텝",
 )  # fmt: skip
 _OF_WORK_DONE = (
     "ing 0", "ed 0", "done", "built 0", "seen", "solved", "handled", "visited", "scored", "consumed", "fitted",

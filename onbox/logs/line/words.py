@@ -13,7 +13,7 @@ UNITS = {
     "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
     "schritt": "step", "schritte": "step", "runde": "round", "runden": "round", "durchlauf": "round", "tick": "iter", "ticks": "iter",
     "épocas": "epoch", "epoca": "epoch", "epocas": "epoch", "époque": "epoch", "эпоха": "epoch",
-    "paso": "step", "pasos": "step", "passo": "step", "étape": "step", "étapes": "step", "шаг": "step",
+    "pas": "step", "paso": "step", "pasos": "step", "passo": "step", "étape": "step", "étapes": "step", "шаг": "step",
     "iteración": "iter", "iteração": "iter", "itération": "iter", "iterazione": "iter", "итерация": "iter",
     "nstep": "step", "fra": "frame", "época": "epoch", "поколение": "generation", "génération": "generation",
     "geração": "generation", "geracao": "generation", "generación": "generation", "generacion": "generation", "generazione": "generation",
@@ -40,7 +40,7 @@ LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "ti
 LONE_WORDS = frozenset({
     "kimg", "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
     "timestep", "timesteps", "generation", "gen", "episode", "globalstep", "tick",
-    "upd", "epoche", "schritt", "it", "nstep", "fra", "época", "epoca", "époque", "эпоха", "paso", "passo", "étape", "шаг",
+    "upd", "epoche", "schritt", "it", "nstep", "fra", "pas", "época", "epoca", "époque", "эпоха", "paso", "passo", "étape", "шаг",
     "iteración", "iteração", "itération", "iterazione", "итерация", "runde", "durchlauf", "поколение", "génération",
     "geração", "geracao", "generación", "generacion", "generazione",
 })  # fmt: skip
