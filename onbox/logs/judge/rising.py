@@ -42,13 +42,16 @@ _NAMES = lazy(
 )  # before a number: it names something, or one of several results
 
 
+_FOLD = lazy(r"(?i)(?<![a-z])fold\W{0,3}$")  # which are told of in all that is validated across them
 _OF_A_LIST = lazy(  # of what came out for each
     r"(?i)\W{0,8}(?:class|cluster|topic|component|bin|label|layer|block|expert|channel|figure|chapter|level|record)"
 )
 _LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
 _ROW = lazy(r"\s*\d+:\s")
 _LAST_WORD = lazy(r"([A-Za-z]+)\W*$")
-_DONE_OF_THEM = lazy(r"(?i)(?<![a-z])([a-z]{3,20})s (?:done|complete[d]?|finished|processed)\W*$")  # `files done: 9`
+_DONE_OF_THEM = lazy(
+    r"(?i)(?<![a-z])(?!status|progress|stats)([a-z]{3,20})s (?:done|complete[d]?|finished|processed)\W*$"
+)  # `files done: 9`
 _THINGS = lazy(r"0 ([A-Za-z]{3,20})s\b")
 OF_A_MODULE = lazy(r"\): [A-Z]\w{1,40}\(")  # `(layer0): Conv2d(1, 2, kernel_size=(3, 3))`
 _SO_MANY_THINGS = lazy(r"(?<![\w.,])(\d[\d,]{0,14}) ([A-Za-z]{3,20})s\b")
@@ -96,7 +99,7 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
 
 
 def _rows_needed(name: str, *, alone: bool) -> int:
-    if NOT_PROGRESS.search(name) and not A_PIECE.search(name):
+    if NOT_PROGRESS.search(name) and not A_PIECE.search(name) and not (alone and _FOLD.search(name)):
         return ROWS
     if alone:
         return FEW_ROWS

@@ -71,6 +71,7 @@ _OPTION = lazy(  # of a command that is shown: `+ python train.py --epochs 80 --
     rf" ({COUNT})(?![\w.:/-])"
 )
 _SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
+_WHOLE_LINES = (("byte", _LENGTH), ("step", _DECLARED), ("step", _RUN), ("test", _PLAN))
 _UNTIL = lazy(
     rf"(?i)(?<![a-z])(?:up to|until|till|through|stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
     rf"(epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)\s{{1,4}}({COUNT})(?![\w.]*\d)"
@@ -93,29 +94,24 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
     jobs = _HYDRA_JOBS.search(text) if "[HYDRA]" in text else None
     if jobs:
         maxima.append(("task", int(jobs[1])))
-    maxima += [told for one in _SO_MANY_ELSEWHERE.finditer(text) for told in _exact_of(one[1], one[2])]
-    if not text.isascii():
-        told = _IN_JAPANESE.search(text)
-        maxima += [(OF_EAST[told[1] or told[3]], int(told[2] or told[4]))] if told else []
-    call = _CALL.search(text) if "(" in text else None
-    if call:
-        maxima.append(("epoch", int(call[1])))
-    length = _LENGTH.match(text)
-    if length:
-        maxima.append(("byte", int(length[1])))
-    declared = _DECLARED.match(text)
-    if declared:
-        maxima.append(("step", int(declared[1])))
-    command = _RUN.match(text)
-    if command:
-        maxima.append(("step", int(command[1])))
-    plan = _PLAN.match(text)
-    if plan:
-        maxima.append(("test", int(plan[1])))
-    passes = _PASSES.search(text) if " passes over" in text else None
-    if passes:
-        maxima.append(("epoch", int(passes[1])))
-    return maxima
+    return maxima + _elsewhere(text) + _of_tools(text)
+
+
+def _elsewhere(text: str) -> list[tuple[str, int]]:
+    """Those that are told in another language."""
+    maxima = []
+    if "zahl" in text or "ombre" in text or "mero" in text:
+        maxima = [told for one in _SO_MANY_ELSEWHERE.finditer(text) for told in _exact_of(one[1], one[2])]
+    told = None if text.isascii() else _IN_JAPANESE.search(text)
+    return [*maxima, (OF_EAST[told[1] or told[3]], int(told[2] or told[4]))] if told else maxima
+
+
+def _of_tools(text: str) -> list[tuple[str, int]]:
+    """Those of lines that one program or one protocol writes so, and of calls that a session shows."""
+    found = [(unit, pattern.match(text)) for unit, pattern in _WHOLE_LINES]
+    found.append(("epoch", _PASSES.search(text) if " passes over" in text else None))
+    found.append(("epoch", _CALL.search(text) if ".fi" in text else None))
+    return [(unit, int(one[1])) for unit, one in found if one]
 
 
 def _of_pairs(text: str) -> list[tuple[str, int]]:

@@ -690,6 +690,234 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         None,
         None,
     ),
+    "a setting in a list of names and values": (
+        "bpr-mf  users 6,040  items 3,706\ndim 32  reg 0.02  iterations 25  threads 8\n"
+        + lines("iteration #: loss 0.4107  2.1 s", *range(7, 13)),
+        12,
+        25,
+    ),
+    "a word for how many, without a sign behind it": (
+        "case cavity   cells 4096   nsteps 900   out every 50\n"
+        + lines("  step  #   t 0.05 s   res 1.1e-04", 50, 100, 150),
+        150,
+        900,
+    ),
+    "warm-up in a list of settings": (
+        "warmup epochs 5, batch size 64, seed 3\n" + lines("epoch # loss 0.41", *range(1, 9)),
+        8,
+        None,
+    ),
+    "a setting below others": (
+        "root - cfg.data.seed : 3\nroot - cfg.training.epochs : 12\n"
+        + "".join(f"Epoch {at}, Step: {at * 300}, Loss: 1.61\n" for at in (4, 5, 6)),
+        6,
+        12,
+    ),
+    "an option of a command": (
+        "$ ./ft supervised -input t.txt -epoch 30 -dim 100\n" + lines("Progress:  #.7% lr: 0.4 avg.loss: 0.4", 18, 31),
+        None,
+        None,
+    ),
+    "so many folds": ("5-fold cross-validation of ridge\n" + lines("fold #: r2 0.781", 0, 1, 2), 2, 5),
+    "fits that are called tasks": (
+        (
+            "Fitting 4 folds for each of 25 candidates, totalling 100 fits\n"
+            "[Parallel(n_jobs=8)]: Done  18 tasks      | elapsed:   21.2s\n"
+            "[Parallel(n_jobs=8)]: Done  64 tasks      | elapsed:  1.6min\n"
+        ),
+        64,
+        100,
+    ),
+    "more is to be done than there was": (
+        "solver: 300 sweeps, 64 spins\n"
+        + lines("sweep #  E -52.2", 100, 200, 300)
+        + "solver: 500 sweeps, 64 spins\nsweep 350  E -66.8\n",
+        350,
+        500,
+    ),
+    "how many were planned with what": (
+        "running study 'mlp' with 60 trials, sampler TPE\n"
+        + lines("Trial # finished with value: 0.84 and parameters: {}.", 7, 8, 9),
+        9,
+        60,
+    ),
+    "how many at most": ("at most 80 epochs, target 0.9\n" + lines("epoch # acc=0.71 time=3.1", 4, 5, 6), 6, 80),
+    "how many in a call": (
+        ">>> learn.fit_one_cycle(9, 1e-3)\nepoch     train_loss  valid_loss  time    \n"
+        + lines("#         1.278615    1.186786    01:12   ", 0, 1, 2, 3),
+        3,
+        9,
+    ),
+    "an end that was told before a smaller number": (
+        "SOLVER: MAX_ITER: 900 STEPS: (400, 700)\n"
+        + lines("iter: #  total_loss: 0.51  lr: 0.002", 880, 900)
+        + "Overall training speed: 898 iterations in 0:26:40\nInference done 25/25. 0.07 s/iter.\n",
+        900,
+        900,
+    ),
+    "epochs behind a dash": (
+        "training with epochs=7\nEPOCH 0 - PROGRESS: at 1.02% examples, 3110 words/s\n"
+        + lines("EPOCH - # : training on 4120 raw words took 96.7s", 1, 2, 3),
+        3,
+        7,
+    ),
+    "an epoch by its letter": (lines("e#  correct 4504/5120  loss 0.3191", 38, 39, 40), 40, None),
+    "an epoch in the name of a bar": (
+        (
+            "epoch 0 training [time: 21.48s, train loss: 34.2]\n"
+            "Train     1:  47%|####    | 225/479 [00:10<00:11, 22.4it/s]\n"
+        ),
+        1,
+        None,
+    ),
+    "an epoch that goes on without the step of a remark": (
+        (
+            "Epoch 3: 100%|####| 941/941 [05:10<00:00,  3.03it/s]\n"
+            "Epoch 3, global step 3764: 'val_loss' reached 0.30112\n"
+            "Epoch 4:  74%|###  | 700/941 [03:51<01:19,  3.03it/s]\n"
+        ),
+        4,
+        None,
+    ),
+    "cycles of epochs": (
+        "".join(f"epoch {at}/20  cycle {1 + at // 6}/4  lr 0.02  err 17.0\n" for at in range(3, 16)),
+        15,
+        20,
+    ),
+    "the same, told as a bar's name": (
+        (
+            "4/9 * Epoch (train): accuracy: 0.37 | loss: 1.67\n* Epoch (4/9)\n"
+            "5/9 * Epoch (train): accuracy: 0.44 | loss: 1.40\n"
+            "* Epoch (5/9)\n6/9 * Epoch (train):  44%|####    | 172/391 [00:11<00:14, 15.10it/s]\n"
+        ),
+        6,
+        9,
+    ),
+    "an epoch and its batches in one pair of brackets": (
+        "number of epochs: 12\n" + lines("[train: 7, # / 1000] FPS: 215.2 (249.5)  ,  Loss/total: 0.40", 200, 400),
+        7,
+        12,
+    ),
+    "runs by their number, and their epochs": (
+        "Namespace(device=0, epochs=300, runs=8)\n"
+        + lines("Run: 01, Epoch: #, Loss: 0.90, Valid: 72.71%", 100, 200, 300)
+        + lines("Run: 02, Epoch: #, Loss: 1.55, Valid: 57.40%", 100, 200),
+        2,
+        8,
+    ),
+    "a heading around one whole pass": (
+        "task 1/5, classes [4, 11]\n   epoch 8/8 loss 0.41\ntask 2/5, classes [1, 9]\n"
+        + lines("   epoch #/8 loss 0.91", 3, 4),
+        2,
+        5,
+    ),
+    "rounds of boosting in each candidate": (
+        lines("candidate #/12: n_estimators=300 -> oob 0.81 (109 s)", 5, 6, 7)
+        + lines("building tree # of 300", 1, 2, 3),
+        7,
+        12,
+    ),
+    "a trial in a log that begins there": (
+        "Search: Running Trial #4\n\nEpoch 1/15\n90/90 - 9s - loss: 0.82\nEpoch 2/15\n 40/90 - 3s - loss: 0.43\n",
+        4,
+        None,
+    ),
+    "pieces that are done, and a bar of one of them": (
+        lines("(#/7) load.ipynb      ok   41 s", 1, 2, 3, 4)
+        + "Executing: 100%|####| 31/31 [36:50<00:00, 71.29s/cell]\n"
+        + lines("(#/7) plots.ipynb      ok   45 s", 5, 6),
+        6,
+        7,
+    ),
+    "which piece, in brackets behind all else": (
+        "".join(f"subject_{at * 7}: 1{at}0/1{at}0  acc 0.57   [{at}/40]\n" for at in range(1, 6)),
+        5,
+        40,
+    ),
+    "an accuracy that is not the fraction's": (
+        lines("burn-in:  #/500   acc 0.31", 100, 300, 500) + lines("production:  #/2000   acc 0.27", 200, 400, 620),
+        620,
+        2000,
+    ),
+    "things done by any verb": (lines("transcribed # files so far (last: call.wav, 52.1 s)", *range(1, 6)), 5, None),
+    "things that were skipped": (lines("skipped # files (too short)", *range(1, 6)), None, None),
+    "a piece before the things in it": (lines("day #/60 appended 900 ticks", *range(1, 9)), 8, 60),
+    "what the head announces in a longer word": (
+        "packing 640 volumes into tars\n" + lines("vol # -> shard-0001.tar (2 vols, 1.9 GB)", 208, 209, 210),
+        210,
+        640,
+    ),
+    "a short loop that one word leads": (
+        lines("traj #  dH =  0.1120  acc 1  plaq 0.58", 407, 408, 409, 410),
+        410,
+        None,
+    ),
+    "a short list of what came out for each": (
+        "".join(f"class {at}  precision 0.8{at * 7 % 5}1\n" for at in range(1, 5)),
+        None,
+        None,
+    ),
+    "slots of a machine": ("loader: 8 slots\n" + lines("slot # ready", 0, 1, 2, 3), None, None),
+    "a count beside rounded ones": (
+        "".join(
+            f"gs {at} | tok 1.{at % 977}B/2.1B | loss 2.{at * at % 983} | 124k tok/s\n" for at in range(100, 701, 100)
+        ),
+        700,
+        None,
+    ),
+    "a table in a close frame": (
+        "|    Epoch|    Batch|       Lr|     Loss|\n" + lines("|       #|    17000|   0.0412|   1.2201|", 20, 21, 22),
+        22,
+        None,
+    ),
+    "a plain number before a loss": (
+        "[train] 300 updates, batch 32\n" + lines("[train] # loss 0.21", 100, 200),
+        200,
+        300,
+    ),
+    "things done, and no forecasts": (
+        "INFO: Making 11 forecasts with cutoffs\n"
+        + "".join(f"combos done: {at}   best rmse 20{at * at % 7}.1\n" for at in range(4, 10)),
+        9,
+        None,
+    ),
+    "how many in French": (
+        "Nombre de pas de temps : 800\n" + lines("Pas   #  t = 0,750 s   ecart 4,11 mm", 300, 325, 350),
+        350,
+        800,
+    ),
+    "how many in German": ("Anzahl Epochen: 40\n" + lines("Epoche # Verlust: 0,45", 7, 8, 9), 9, 40),
+    "how many in Japanese": (
+        "\u7dcf\u30b9\u30c6\u30c3\u30d7\u6570 10000\n"
+        + lines("\u30b9\u30c6\u30c3\u30d7 #  loss 0.41", 3400, 3500, 3600),
+        3600,
+        10000,
+    ),
+    "a restart by what watches over it": (
+        lines("month  3/24  step #/4464", 1000, 2000)
+        + "Killed\n=== start pid 99 (auto restart 1 of 5) ===\n"
+        + lines("month  3/24  step #/4464", 1000, 2000)
+        + "month  4/24  step 1000/4320\n",
+        4,
+        24,
+    ),
+    "how many there were in all": (
+        "".join(f"Train Epoch: {at} [{n}00/60000 (40%)]\tLoss: 0.01\n" for at in (12, 13, 14) for n in (120, 240, 360))
+        + "14 epochs took 141.2 s\nsaved mnist.pt\n",
+        14,
+        14,
+    ),
+    "how many requests there were in all": (
+        lines("Completed # requests", 100, 200, 500, 900, 1000) + "Finished 1000 requests\n\nFailed requests:      4\n",
+        1000,
+        1000,
+    ),
+    "how many there were when it was stopped": (
+        lines("epoch # loss 0.4", *range(3, 15)) + "no improvement, stopped early\n14 epochs took 141.2 s\n",
+        14,
+        None,
+    ),
+    "top-5 of a report": ("top-1: 9381/10000 (93.81%)\ntop-5: 9978/10000 (99.78%)\nbrier 0.0941\n", None, None),
 }
 # (log, whether it has finished)
 ENDS: dict[str, tuple[str, object]] = {
@@ -792,6 +1020,31 @@ ENDS: dict[str, tuple[str, object]] = {
         lines("Metric val_loss improved. New best score: 0.#", 5, 4, 3)
         + "Monitored metric val_loss did not improve in the last 2 records. Signaling Trainer to stop.\n"
         + "Epoch 4/7  ━━━━━ 100/100 0:00:01 • 68.91it/s train_loss: 0.081\n",
+        True,
+    ),
+    "a head that tells how many there are": (
+        (
+            "INFO job: number of splits:88\nINFO job: map 0% reduce 0%\n"
+            "INFO job: map 31% reduce 0%\nINFO job: map 52% reduce 1%\n"
+        ),
+        False,
+    ),
+    "a warning of the head": (
+        "UserWarning: 24 processes in total. Suggested max is 8, took 3 s\nwaiting for the first batch ...\n",
+        False,
+    ),
+    "how long joblib has been at it": (
+        lines("[Parallel(n_jobs=8)]: Done  #8 tasks      | elapsed:   21.2s", 1, 3)
+        + "[Parallel(n_jobs=8)]: Done  78 tasks      | elapsed:  1.6min\n",
+        False,
+    ),
+    "the last stage has more inside": (
+        "[1/2] decode   90/90 done\n" + lines("[2/2] interpolate   #/90   1.9 fps", 16, 32, 48),
+        None,
+    ),
+    "how many there were, and what was saved": (
+        lines("Completed # requests", 100, 200, 500, 900, 1000)
+        + "Finished 1000 requests\n\nTime taken for tests: 3 s\n",
         True,
     ),
 }
