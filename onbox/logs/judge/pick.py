@@ -140,7 +140,7 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         return Pick(best, None if is_of_many(best) else maximum_of(track, best), None)
     if epoch is not None and maximum_of(track, epoch):
         return Pick(epoch, None if epoch.begun >= AGAIN else maximum_of(track, epoch), inner)
-    if whole and not (epoch is not None and all(_was_passed(counter, epoch) for counter in whole)):
+    if whole and not (epoch is not None and all(_was_passed(one, epoch, inner) for one in whole)):
         best = max(
             whole,
             key=lambda counter: (
@@ -148,6 +148,7 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
                 counter.unit in STEP_UNITS,
                 counter.last >= track.line - 200,
                 counter.advances > 0,
+                not any(other.first > counter.last and other.advances >= MOVES for other in whole),  # the next phase
                 counter.current,
             ),
         )
@@ -197,9 +198,12 @@ def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
     )
 
 
-def _was_passed(counter: Counter, epoch: Counter) -> bool:
-    """Whether the epochs went on without it: `Epoch 3, global step 3764: 'val_loss' reached 0.3`, then `Epoch 4`."""
-    return _never_moved(counter) and (epoch.advances >= MOVES or epoch.changed > counter.last)
+def _was_passed(counter: Counter, epoch: Counter, inner: Counter | None) -> bool:
+    """Whether the epochs went on without it: `Epoch 3, global step 3764: 'val_loss' reached 0.3`, then the batches of
+    epoch 4.
+    """
+    goes_on = inner is not None and counter.last < epoch.changed <= inner.last
+    return _never_moved(counter) and (epoch.advances >= MOVES or goes_on)
 
 
 def _never_moved(counter: Counter) -> bool:
