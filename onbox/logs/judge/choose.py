@@ -78,7 +78,7 @@ def _told_in_all(pick: Pick, ending: ClosingLines) -> int | None:
     words = {word for word, unit in UNITS.items() if unit == counter.unit}
     most = ending.told_in_all(words | {counter.key.rpartition(" ")[2]})
     at = {counter.current, counter.current + 1} if counter.minimum == 0 else {counter.current}
-    return most if most in at and counter.advances >= MOVES else None
+    return most if most in at and counter.advances else None
 
 
 def _counts_in_last_line(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
@@ -160,7 +160,8 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
         return Progress(exact_max=most, loss=track.loss, finished=over)
     count, most = ending.rising.value, _declared(track)
     most = most if most is not None and most >= count else announced(beginning, ending.rising.noun, count)
-    return Progress(count, most, "step", loss=track.loss, finished=over, rule="rising")
+    whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
+    return Progress(count, most, "step", loss=track.loss, finished=whole or over, rule="rising")
 
 
 def _of_columns(seen: Whole, configured_max: int | None, track: Track, ending: ClosingLines) -> Progress:

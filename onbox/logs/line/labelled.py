@@ -12,6 +12,7 @@ from onbox.logs.line.settings import (
     CONSTANTS,
     OF_SETTINGS,
     is_in_list,
+    is_of_a_model,
     is_quoted,
     is_setting,
     tells_a_setting,
@@ -347,6 +348,8 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
     if CALLED_SETTINGS.search(text, 0, match.start()):
         return "declared"
     if match["max"] is None and BESIDE_SETTINGS.search(text) and "oss" not in text:
+        return "declared"
+    if match["max"] is None and before.strip() and is_of_a_model(text):
         return "declared"
     if match["max"] is None and _is_remark(text, match, before):
         return "bare"

@@ -22,6 +22,10 @@ CALLED_SETTINGS = lazy(  # `config: {"steps": 60000, "loss": "mse"}`
     r"|options)[\"']?\s{0,4}[:=]\s{0,4}(?:dict\(|[{(])"
 )
 BESIDE_SETTINGS = lazy(r"(?i)(?<![a-z])(?:optimi[sz]er|scheduler|dataset|device)\s?[:=]\s?[a-z]")
+_MAKES_A_MODEL = lazy(
+    r"(?i)(?<![a-z])(?:dim|hidden|heads|layers|dropout|seed|neg|ws|window|vocab|workers|threads|d_model|embed\w{0,8})"
+    r"[\s=:]{1,3}\d"
+)
 _NAME_AND_VALUE = lazy(r"(?<![\w.-])[A-Za-z][\w-]{0,30}(?: {1,4}|=)[-+]?\d[\w.,/-]{0,20}(?=[,;\s]|$)")
 _MEASURES = lazy(r"(?i)loss|(?<![a-z])(?:acc|err|reward|return|score|energy|residual|ppl|best|eta|time|elapsed)")
 _MORE_BEHIND = lazy(r",\s(?=.*\d)")  # `epochs 50, 500 updates in each`
@@ -33,6 +37,11 @@ def is_in_list(text: str, match: re.Match[str]) -> bool:
     if match["sep"].strip() or _MEASURES.search(text):
         return False
     return len(_NAME_AND_VALUE.findall(text)) >= LISTED or _MORE_BEHIND.match(text, match.end()) is not None
+
+
+def is_of_a_model(text: str) -> bool:
+    """`start: dim 100 lr 0.05 ws 5 epoch 5 neg 5`: among what makes a model, and never beside a step of its training."""
+    return len(_MAKES_A_MODEL.findall(text)) > 1 and "oss" not in text
 
 
 def tells_a_setting(text: str, match: re.Match[str], before: str) -> bool:
