@@ -229,4 +229,6 @@ def _is_drawn_around(outer: Counter, inner: Counter) -> bool:
 
 def _go_together(outer: Counter, inner: Counter) -> bool:
     """Whether the one went on about as often as the other began again, of which an earlier stage may have had some."""
+    if (outer.first, outer.seen, outer.last) == (inner.first, inner.seen, inner.last):  # not every line was looked at
+        return 0 < inner.resets <= outer.advances <= 2 * inner.resets
     return outer.advances > 0 and abs(outer.advances - inner.resets) <= max(1, outer.advances // BARS_TO_A_STAGE)

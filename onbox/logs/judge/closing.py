@@ -42,6 +42,7 @@ _BREAKS = lazy(rb"[\r\n]+")
 _EARLY_STOP = lazy(
     r"(?i)(?:^|[:\]|,(-]\s*|\btriggered\s|\bdue to\s)early[ -]?stop(?:ping|ped)?\b(?: (?:triggered|activated|reached))?"
     r"(?:,? (?:at|after|in|on) (?:(?:epoch|step|iteration|round|iter|update)s? ?#?\d{1,9}|\d{1,9} \w{3,12}))?\W*$"
+    r"|(?:^|[:\]|,-]\s*)early[ -]?stop(?:ping|ped)? at (?:epoch|step|iteration|round|iter|update) ?#?\d{1,9}[:;,.] "
     r"|\bauto-?stopp(?:ed|ing)\b"
     r"|\b(?:training|fit(?:ting)?|optimi[sz]ation|search|run|loop)\b(?: (?:is|was|has been))?"
     r" (?:stop(?:s|ped)|terminated|ended|halted) early\b"

@@ -24,6 +24,7 @@ NEARLY_ALL = 0.9  # of a counter that is told each tenth time: its end may not h
 ROUNDS = ("iter", "round")  # of boosting: `n_estimators=700`, and `[iter 25]`
 LONGER_SECONDS = 10  # of two that are over, the one that was at work for so much longer is the work
 ESTIMATES = 3  # ends of one bar that goes on
+NO_END = 1 << 30  # a bar that is drawn with another end each time: none that is told elsewhere is its own
 RAISED_MAX = 4  # times that a run may state a larger maximum
 
 
@@ -85,7 +86,9 @@ def _estimated(counters: list[Counter]) -> list[Counter]:
         or any(one.resets or one.current >= (one.maximum or 0) for one in bars)
     ):
         return counters
-    return [*(one for one in counters if one not in bars), bars[-1]._replace(maximum=None)]
+    bars += [one for one in counters if one.rule == "tqdm-open" and one.current == 0 and one.first < bars[0].first]
+    bars.sort(key=lambda one: one.first)
+    return [*(one for one in counters if one not in bars), bars[-1]._replace(maximum=None, stretched=NO_END)]
 
 
 def _around(counters: list[Counter]) -> list[Counter]:
@@ -109,6 +112,7 @@ def _kind(counter: Counter) -> str:
 
 def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
+    counters = [counter for counter in counters if not _is_the_only_epoch(track, counter, counters)]
     counters = [counter for counter in counters if not _names_the_piece(counter, counters)]
     counters = [counter for counter in counters if not _is_told_late(counter, counters)]
     if any(counter.advances for counter in counters):
@@ -159,6 +163,12 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if is_of_many(last) else last.maximum, None)
     return None
+
+
+def _is_the_only_epoch(track: Track, counter: Counter, counters: list[Counter]) -> bool:
+    """`epochs: 1` among the settings, and a bar in it: that is the whole run."""
+    alone = counter.unit == "epoch" and counter.maximum is None and track.maxima.get("epoch") == 1 == counter.current
+    return alone and any(other.made and other.maximum is not None and not other.resets for other in counters)
 
 
 def _is_coarser(counter: Counter, epoch: Counter) -> bool:
@@ -247,7 +257,7 @@ def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool |
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
     moved = counter.current > counter.minimum
     own = counter.maximum is not None or moved or (same and complete)  # not a number that was named once
-    stands = counter.seen >= LOOKS and not moved
+    stands = counter.seen >= LOOKS and not moved and not complete
     return (
         "progress" in counter.key,
         trained,
@@ -270,7 +280,7 @@ def _is_told_anew(counter: Counter, other: Counter) -> bool:
 
 def maximum_of(track: Track, counter: Counter) -> int | None:
     """Of the counter itself, else one that the log told elsewhere for what it counts."""
-    if counter.stretched > counter.advances:
+    if counter.stretched > counter.advances or (counter.maximum is None and _begins_always(counter)):
         return None  # `3/100`, `3/200`
     if counter.maximum is not None:
         return counter.maximum
@@ -290,6 +300,11 @@ def maximum_of(track: Track, counter: Counter) -> int | None:
         if once is not None:
             return once
     return None
+
+
+def _begins_always(counter: Counter) -> bool:
+    """`8 iterations` of each solve, and `Total iterations: 7344` at the end: that is not the end of any of them."""
+    return counter.resets >= AGAIN and 2 * counter.resets > counter.advances and counter.unit != "epoch"
 
 
 def _knows_another_end(track: Track) -> bool:
@@ -331,4 +346,5 @@ def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> 
 def _trains_behind(epoch: Counter, bar: Counter) -> bool:
     """Whether epochs began when a bar was over, and went on: it prepared them."""
     whole = float(epoch.minimum).is_integer()  # 0.07 is another view of the same run
-    return whole and epoch.unit == "epoch" and epoch.first > bar.last and epoch.advances >= MOVES
+    moves = epoch.advances >= MOVES or (epoch.advances > 0 and epoch.maximum is not None)
+    return whole and epoch.unit == "epoch" and epoch.first > bar.last and moves

@@ -67,12 +67,13 @@ class _Cell(NamedTuple):
 
 class Rising(NamedTuple):
     """value: where it stands. lines: how many of the lines there are up to the one that tells it. noun: of what it
-    counts; "" if none stands beside it.
+    counts; "" if none stands beside it. stride: how far it went between the last two lines.
     """
 
     value: int
     lines: int
     noun: str = ""
+    stride: int = 0
 
 
 def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
@@ -94,7 +95,8 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
                 and is_count(name, alike[-ROWS_LOOKED_AT:])
             ):
                 value, at = int(alike[-1][name].value), len(lines) - len(rows) + end
-                return Rising(value, at, _noun(name, value, lines[at - 1]))
+                stride = value - int(alike[-2][name].value)
+                return Rising(value, at, _noun(name, value, lines[at - 1]), stride)
     return None
 
 

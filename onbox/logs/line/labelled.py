@@ -11,6 +11,7 @@ from onbox.logs.line.settings import (
     CALLED_SETTINGS,
     CONSTANTS,
     OF_SETTINGS,
+    is_among_settings,
     is_in_list,
     is_of_a_model,
     is_quoted,
@@ -89,6 +90,7 @@ _NUMBERED = lazy(r"(?i)[ _](?:no|nr|number|num)\b")  # `Img No. 9900`
 _DURATION = lazy(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])")
 _ID = lazy(r"(?i)[ _]id")
 _NUMBERED_BY_ID = frozenset({"epoch", "iter", "batch"})  # `job id: 812` is a name
+_TAKES_UP = lazy(r"(?i)(?:.{0,60}?[\]:|] )?\W{0,8}(?:resum(?:ed|ing)|restor(?:ed|ing)|load(?:ed|ing)) ")  # of a line
 _OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
 _CHINESE_UNITS = {"步": "step", "次": "iter", "代": "generation"}  # of all others: epoch
@@ -111,6 +113,7 @@ _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 _COUNTED_BEFORE = lazy(
     r"(?:^|[^=:\w,.])\d[\d,]{0,15}\s$"
 )  # `2 epochs | 1250 steps`: each number stands before its word
+_COUNTED_IN_BRACKETS = lazy(r"[(\[]\s?\d[\d,]{0,15}\s$")  # `(2 rounds: 2 fast, 1 slow)`
 _UNIT_BEHIND = lazy(rf"(?i)\s(?:[a-z]{{3,14}} ){{0,2}}(?:{UNIT_WORD})(?![a-z])")
 
 
@@ -145,14 +148,19 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         leads = word[0].lower() in _MUST_LEAD and _leads(text, word.start())
         role = _role_in_line(text, word[0].lower(), match, before, leads=leads)
         count = parse_count(match["current"])
-        told = is_exact(text, *match.span("current")) and not (
-            _COUNTED_BEFORE.search(before) and _UNIT_BEHIND.match(text, match.end("current"))
-        )
+        told = is_exact(text, *match.span("current")) and not _stands_before_its_word(text, match, before)
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
         if role == "counter" and (in_cell is None or unit != in_cell.unit):
             sights.extend(_word_sights(text, match, unit, before, count))
     return ([*sights, in_cell] if in_cell else sights), maxima
+
+
+def _stands_before_its_word(text: str, match: re.Match[str], before: str) -> bool:
+    """Whether the number of a word is the one in front of it, and what is behind belongs to the next."""
+    if _COUNTED_IN_BRACKETS.search(before):
+        return True
+    return bool(_COUNTED_BEFORE.search(before) and _UNIT_BEHIND.match(text, match.end("current")))
 
 
 def _led_by_epoch(text: str) -> tuple[list[CounterSight], str]:
@@ -212,7 +220,11 @@ def _role_in_line(text: str, word: str, match: re.Match[str], before: str, *, le
     """As `_role`, with what else the line shows."""
     if match["max"] is None and not before.endswith("_") and _stands_beside_its_count(text, word):
         return "maximum"
+    if word == "gs":
+        return "counter" if match["sep"].strip() else ""
     words = _label_words(before)
+    if match["max"] is None and before.lower().endswith(("num_", "n_")) and is_among_settings(text):
+        return "maximum"
     if match["max"] is None and not {*words[-3:]} & _ASIDE and word in _MANY and is_in_list(text, match):
         return "counter"  # a setting, unless it goes on
     joined = _JOINED.search(before)
@@ -353,7 +365,7 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
         return "declared"
     if match["max"] is None and _is_remark(text, match, before):
         return "bare"
-    if match["max"] is None and OF_EARLIER.search(before):
+    if match["max"] is None and (OF_EARLIER.search(before) or _TAKES_UP.match(text)):
         return "bare"
     if _OF_THE.match(text, match.end()) or _is_aside(text, match, before) or _LISTED.match(before):
         return "bare"

@@ -28,6 +28,7 @@ _IN_A_LIST = lazy(
     rf"(?i)(?:^|[,;:(>=|]|\]\s|(?<=\swith)\s)\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}}[ -])?"
     r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
     r"(?=\s?[,;).|]|\s*$|\s{2}| (?:from|at|with|on|over) | x \d| in \d{1,6} (?!sec|min|hour|day|ms)[a-z]{3})"
+    r"(?!\)?,? (?:in )?\d[\d.]{0,9} ?(?:m?s|secs?|seconds|min|minutes|h|hours)(?![a-z]))"  # which they have taken
 )
 _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
@@ -40,6 +41,9 @@ _AT_MOST = lazy(  # `Lloyd iterations (max 300, tol 1e-4)`
 )
 _LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
 _NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(?=[)\],])")  # `('n_gen', 40)`
+_MAX_BEHIND = lazy(
+    rf"(?i)(?<![a-z])({UNIT_WORD})[ _]max(?:imum)?[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)"
+)  # `iter max: 8000`
 _PLAN = lazy(r"^1\.\.(\d{1,9})(?: #.*)?$")  # of the Test Anything Protocol
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 _SET_TO = lazy(
@@ -67,13 +71,13 @@ _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
 _AND_WORD = lazy(r"\d (?:max|total)| (?:requested|scheduled|planned|in total|max(?:imum)?|at most)(?![a-z])")
 _OPTION = lazy(  # of a command that is shown: `+ python train.py --epochs 80 --bs 16`
-    r"(?i)\s--(?:(?:num|n|max|total)[-_])?(?:train(?:ing)?[-_])?(epochs|iterations|iters|episodes)"
+    r"(?i)\s--(?:(?:num|n|max|total)[-_])?(?:train(?:ing)?[-_])?(epochs|steps|iterations|iters|episodes|updates|rounds)"
     rf" ({COUNT})(?![\w.:/-])"
 )
 _SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
 _WHOLE_LINES = (("byte", _LENGTH), ("step", _DECLARED), ("step", _RUN), ("test", _PLAN))
 _UNTIL = lazy(
-    rf"(?i)(?<![a-z])(?:up to|until|till|through|stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
+    rf"(?i)(?<![a-z])(?:up to|until|till|through|(?<!early[ -])stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
     rf"(epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)\s{{1,4}}({COUNT})(?![\w.]*\d)"
 )
 
@@ -117,7 +121,9 @@ def _of_tools(text: str) -> list[tuple[str, int]]:
 def _of_pairs(text: str) -> list[tuple[str, int]]:
     """The maxima that stand beside their words in some settled phrase."""
     found = [
-        (one[1], one[2]) for pattern in (_UNTIL, _LAST_ONE, _NAMED_SETTING, _OPTION) for one in pattern.finditer(text)
+        (one[1], one[2])
+        for pattern in (_UNTIL, _LAST_ONE, _NAMED_SETTING, _OPTION, _MAX_BEHIND)
+        for one in pattern.finditer(text)
     ]
     found += [(one[1], one[2]) for one in _AT_MOST.finditer(text)] if " (" in text else []
     found += [(one[2], one[1]) for one in _ALL_TOLD.finditer(text)]

@@ -88,7 +88,7 @@ STARTED = lazy(
     r"|^\W*(?:train(?:ing)?|run|job|experiment) (?:was |has )?started (?:at|on)\b"
     r"|^\W*(?:training|run|experiment) (?:session|run|job) (?:was |has )?started\b"
     r"|^\W*(?:\d[\d:.,T -]{4,40}\W{1,3})?new training (?:session|run)\b"
-    r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
+    r"|\bagent starting run\b|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
 )
 # `==> Start training, epoch 61`: a part of the loop begins, not the run
 _PART_STARTS = lazy(

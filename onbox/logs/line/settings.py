@@ -28,6 +28,7 @@ _MAKES_A_MODEL = lazy(
 )
 _NAME_AND_VALUE = lazy(r"(?<![\w.-])[A-Za-z][\w-]{0,30}(?: {1,4}|=)[-+]?\d[\w.,/-]{0,20}(?=[,;\s]|$)")
 _MEASURES = lazy(r"(?i)loss|(?<![a-z])(?:acc|err|reward|return|score|energy|residual|ppl|best|eta|time|elapsed)")
+_SEED = lazy(r"(?i)(?<![a-z])(?:random_?)?seed[\"']?\s?[:=]\s?\d")
 _MORE_BEHIND = lazy(r",\s(?=.*\d)")  # `epochs 50, 500 updates in each`
 LISTED = 3  # names with their values make a list of settings
 
@@ -40,8 +41,13 @@ def is_in_list(text: str, match: re.Match[str]) -> bool:
 
 
 def is_of_a_model(text: str) -> bool:
-    """`start: dim 100 lr 0.05 ws 5 epoch 5 neg 5`: among what makes a model, and never beside a step of its training."""
+    """`start: dim 100 lr 0.05 ws 5 epoch 5 neg 5`: among what makes a model, and never beside a step of training."""
     return len(_MAKES_A_MODEL.findall(text)) > 1 and "oss" not in text
+
+
+def is_among_settings(text: str) -> bool:
+    """`num_updates: 600 | seed: 1 | lr: 0.05`: beside a seed, and no loss."""
+    return _SEED.search(text) is not None and "oss" not in text
 
 
 def tells_a_setting(text: str, match: re.Match[str], before: str) -> bool:

@@ -382,13 +382,15 @@ BEFORE_EPOCH = lazy(
 # E001/60 it 22/44; `e3 s1000 | G 1.7`
 EPOCH_AND_STEP = lazy(r"\s{0,8}[eE](?P<epoch>\d{1,6})[ :,/]{1,3}[sbi](?P<current>\d{1,12})(?=\s?[\s:|,;])")
 # `e38  correct 4504/5120  loss 0.3191`
-SHORT_EPOCH = lazy(r"\s{0,8}[eE](?P<epoch>\d{1,5})\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc))")
+SHORT_EPOCH = lazy(
+    r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})[:|]?\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc|trn|val|ppl|top-?1|(?<![a-z])lr(?![a-z])))"
+)
 EPOCH_OF = lazy(r"(?<!\S)[eE](?:[pP]\.?)?(?P<epoch>\d{1,6})/(?P<epochs>\d{1,6})(?=[\s:,|\]])(?P<short>)")
 COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|nr|number|numero|número|num|idx|index|id(?=\s?[=:])|count|seen|done"
     r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
-    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]|-(?=\s\d{{1,6}} ?:)){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
+    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|:{{1,3}}|[=#|│]|-(?=\s\d{{1,6}} ?:)){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
     rf"(?!\d{{4}}-\d\d-\d\d)(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
     rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:\((?=of ))?(?:{_OF}|\|(?=\d{{1,9}}(?:[\])]|\s{{1,4}}[a-z]{{2,12}} -?\d))){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )

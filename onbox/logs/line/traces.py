@@ -26,7 +26,7 @@ _OF_A_COUNT = (
     "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "\u2501  ", "state\t", " f= ",
     "requested", "total", "_cycle(0", "_tune(0", "energy:  ", "left: ",
     "length: ", " copied", "schritt", "durchlauf", "pas ", "anzahl", "nombre ", "mero de ", "paso ", "passo ", "tape",
-    "poca",
+    "poca", "ep0",
     "poque", "ération", "поха", "шаг", "терация", "околение", "第", "ステップ", "エポック", "에포크", "에폭", "스텝",
 )  # fmt: skip
 _OF_WORK_DONE = (

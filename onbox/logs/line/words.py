@@ -9,7 +9,7 @@ from onbox.regex import lazy
 # A word before a number -> the unit it counts. Sub-units (of an epoch) are named in INNER_UNITS.
 UNITS = {
     "epoch": "epoch", "epochs": "epoch", "epoches": "epoch", "ep": "epoch", "epoche": "epoch", "epochen": "epoch",
-    "step": "step", "steps": "step", "globalstep": "step",
+    "step": "step", "steps": "step", "globalstep": "step", "gs": "step",
     "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
     "schritt": "step", "schritte": "step", "runde": "round", "runden": "round", "durchlauf": "round", "tick": "iter", "ticks": "iter",
     "épocas": "epoch", "epoca": "epoch", "epocas": "epoch", "époque": "epoch", "эпоха": "epoch",
@@ -40,7 +40,7 @@ LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "ti
 LONE_WORDS = frozenset({
     "kimg", "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
     "timestep", "timesteps", "generation", "gen", "episode", "globalstep", "tick",
-    "upd", "epoche", "schritt", "it", "nstep", "fra", "pas", "época", "epoca", "époque", "эпоха", "paso", "passo", "étape", "шаг",
+    "upd", "epoche", "schritt", "it", "gs", "nstep", "fra", "pas", "época", "epoca", "époque", "эпоха", "paso", "passo", "étape", "шаг",
     "iteración", "iteração", "itération", "iterazione", "итерация", "runde", "durchlauf", "поколение", "génération",
     "geração", "geracao", "generación", "generacion", "generazione",
 })  # fmt: skip
@@ -81,7 +81,7 @@ NOT_A_COUNTER = frozenset(
     " fps sps tps"  # `fps step: 12345`
     " micro inner sub eigenvalue solver newton lbfgs sinkhorn kmeans"
     " no"  # `No Iterations 6`: of a solver inside each step
-    " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
+    " threads thread prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )
 TRAINING_WORDS = frozenset({"train", "training"})  # `train epochs: 50`, but `Start training model_a, epoch 3`
 MAXIMUM = TRAINING_WORDS | frozenset("max maximum total num n nb number target final tot planned expected".split())
@@ -133,7 +133,7 @@ SHARE_IN_PERCENT = lazy(
 )
 NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
 NO_SHARE_AFTER = lazy(
-    rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})"
+    rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:(?!mean|avg|average)[a-z]+\s)?(?:{_SHARES}|{_PARTS})"
     r"(?![a-z]|[_-]?\d| (?:done|completed?|finished|written|processed|converted)(?![a-z]))(?<!acc(?= so far))(?<!accuracy(?= so far))"
 )
 

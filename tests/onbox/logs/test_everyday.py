@@ -48,6 +48,127 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         1500,
         8123,
     ),
+    "images that are listed before the epochs begin": (
+        "\r  0%|    | 0/24 [00:00<?, ?it/s]\r100%|####| 24/24 [00:00<00:00, 310.00it/s]\n"
+        + "".join(
+            f"\rEpoch {at}/4: {share:3}%|##  | {share // 4}/25 [00:01<00:02,  9.10img/s]"
+            for at in (1, 2)
+            for share in (0, 48, 100)[: 4 - at]
+        ),
+        2,
+        4,
+    ),
+    "a bar that was resumed once, beside the epochs as fractions": (
+        "".join(
+            f"\r{at:3}%|##  | {at}/100 [00:{at:02}<00:09,  9.00it/s]\n{{'loss': '2.{at}', 'epoch': '{at / 20}'}}\n"
+            for at in (5, 10, 15, 20, 25)
+        )
+        + "Traceback (most recent call last):\nRuntimeError: no room\n"
+        + "".join(
+            f"\r{at:3}%|##  | {at}/100 [00:{at - 20:02}<00:09,  9.00it/s]\n{{'loss': '2.{at}', 'epoch': '{at / 20}'}}\n"
+            for at in (20, 25, 40, 55, 70, 85)
+        ),
+        85,
+        100,
+    ),
+    "the only epoch, and the bar in it": (
+        "seed: 3\nepochs: 1\nlr: 0.001\n"
+        + "".join(
+            f"\r1|{at}|Loss: 1.{at}: {at // 2:3}%|##  | {at}/200 [00:{at}<09:00,  9.00it/s]" for at in (10, 20, 30)
+        ),
+        30,
+        200,
+    ),
+    "threads for each batch, and no batches": (
+        "system: n_threads = 4 (n_threads_batch = 4) / 12 | AVX = 1\n"
+        + "perplexity: calculating perplexity over 90 chunks, n_ctx=512\n[1]4.1021,[2]4.7710,[3]4.6231,[4]4.5508,",
+        4,
+        90,
+    ),
+    "a pass over the data, and its bar": (
+        "Pass 2 of 5\n" + "".join(f"\r {at}% {2 * at} of 200 |##   | ETA: 0:00:09 loss: 0.4" for at in (5, 10, 20)),
+        2,
+        5,
+    ),
+    "an epoch right behind its short word": (
+        "Namespace(epochs=24, lr=0.1)\n"
+        + "".join(f"ep{at:02}  trn 1.{90 - at}  val 1.{95 - at}  (31s)\n" for at in range(6)),
+        5,
+        24,
+    ),
+    "the global step, in short": (
+        "[setup] total_steps=900\n"
+        + "".join(f"[train] gs={at} ep={at / 300:.2f} loss=1.{990 - at} lr=1e-05\n" for at in range(20, 300, 20)),
+        280,
+        900,
+    ),
+    "so many of all, and the mean of what they scored": (
+        lines("INFO:rater:rated # of 300 (mean score 6.81)", 30, 60, 90, 120),
+        120,
+        300,
+    ),
+    "the index of a value, and the sweeps at it": (
+        "".join(f"beta[{at}/8]=0.{at}5  sweep {by}/90  E=-1.2{by}\n" for at in (1, 2, 3, 4) for by in (30, 60, 90)),
+        4,
+        8,
+    ),
+    "sizes, and how many were done in brackets": (
+        "".join(f"packed shard-{at * 7 % 40:04}: {700 + at} KiB -> {90 + at} KiB ({at}/40)\n" for at in range(1, 20)),
+        19,
+        40,
+    ),
+    "steps of a command that is shown": (
+        "$ python pretrain.py --steps 4000 --lr 1e-3\n" + lines("Step # loss 0.5", *range(0, 1600, 100)),
+        1500,
+        4000,
+    ),
+    "a maximum behind its word, and which sample of many": (
+        "opt: iter max: 900\n"
+        + "".join(f"iter= {at:3} sample={at * 331 % 512 + 1}/512 loss=1.{999 - at}\n" for at in range(0, 400, 25)),
+        375,
+        900,
+    ),
+    "updates among the settings, and a letter for each": (
+        "num_updates: 400 | seed: 7 | lr: 0.02\n"
+        + "".join(f"U {at} | R 0.{at * 7 % 83} | L -0.{at * 3 % 41}\n" for at in range(20, 180, 20)),
+        160,
+        400,
+    ),
+    "frames, of which another line told the last": (
+        "Actor 0 is there\nActor 1 is there\nlearner runs, target frames: 500000\n"
+        + "".join(f"[learner] frames {at:8} | fps 911 | return -{at % 77}.5\n" for at in range(6000, 90000, 6000)),
+        84000,
+        500000,
+    ),
+    "a solver that has stopped by itself, and how many it took": (
+        "".join(
+            f"\r {at}%|{'█' * at:<9}| {at * 20}/{most} [00:0{at}<00:09, 57it/s, logz: -7.{at}]"
+            for at, most in ((1, 1321), (2, 1440), (3, 1194), (4, 81))
+        )
+        + "\nSummary\n=======\nniter: 80\nlogz: -7.4 +/- 0.2\n",
+        80,
+        None,
+    ),
+    "solves that took so many iterations each": (
+        "".join(f"relaxation {at}: objective 1.2{at}e+03, {7 + at} iterations, 0.02 seconds\n" for at in range(3)),
+        None,
+        None,
+    ),
+    "where it was resumed, which is no step of it": (
+        "Resuming from /data/last.ckpt (epoch 12, global_step 9120)\n"
+        + "".join(f"[{at:03}/040] 61.{at}s  train: loss=0.{90 - at} val: loss=0.{95 - at}\n" for at in range(13, 22)),
+        21,
+        40,
+    ),
+    "bars of one tool, each full at once but the last": (
+        "".join(
+            f"\r[00:00:00] {name:<26}{'█' * share:<10}{'░' * (10 - share)} {most * share // 10:<8} / {most:>8}"
+            for name, most in (("Pre-processing texts", 900), ("Count pairs", 7100), ("Compute merges", 640))
+            for share in (0, 10, 10)
+        ),
+        640,
+        640,
+    ),
     "an epoch and how many, with a bar between": (lines("ep  #|120  tr 5.4e+00  va 5.7e+00  0.1s", 1, 2, 3), 3, 120),
     "records that are applied": (
         "".join(f'{{"level":"info","applied":{at},"total":1200,"pct":1.7}}\n' for at in (20, 40, 60)),
@@ -921,6 +1042,27 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
 }
 # (log, whether it has finished)
 ENDS: dict[str, tuple[str, object]] = {
+    "it has reached what it was to reach, and stops": (
+        lines("step #/3000  loss 0.51  acc 0.71", *range(0, 800, 50))
+        + "target acc 0.7 reached at step 750, stopping training\n",
+        True,
+    ),
+    "a stop before the last epoch, and why": (
+        "10:00:01 | max_epochs=60 patience=3\n"
+        + lines("10:00:02 | epoch=# train_loss=0.51 val_loss=0.61", *range(9))
+        + "10:00:03 | Early stop at epoch 8: val_loss did not improve for 3 epochs\n10:00:03 | best weights restored\n",
+        True,
+    ),
+    "an agent that has begun the next run": (
+        lines("epoch #/3 loss 0.7", 1, 2, 3) + "wandb: Agent Starting Run: q7w8e9r0 with config:\nwandb: \tlr: 0.01\n",
+        False,
+    ),
+    "the last one is stored, less than one look before the end": (
+        "training_tokens=50000 | batch=4096\n"
+        + "".join(f"n_tokens={at} mse=0.1{at % 97} dead={at % 31}\n" for at in range(4096, 50000, 4096))
+        + "final checkpoint: out/sae/final\n",
+        True,
+    ),
     "an end before the maximum": (
         lines("[03:21:08] tick #/1000 S=0 I=1", *range(25, 500, 25))
         + "epidemic over at tick 516, attack rate 100.0%\nresults written to out/sir.json\n",
