@@ -388,7 +388,7 @@ COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|nr|number|numero|número|num|idx|index|id(?=\s?[=:])|count|seen|done"
     r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
-    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]|-(?=\s\d{{1,6}} ?:)){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
+    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}:?|->|[:=#|│]|-(?=\s\d{{1,6}} ?:)){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
     rf"(?!\d{{4}}-\d\d-\d\d)(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
     rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:\((?=of ))?(?:{_OF}|\|(?=\d{{1,9}}(?:[\])]|\s{{1,4}}[a-z]{{2,12}} -?\d))){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )
