@@ -43,6 +43,7 @@ _COMMIT = lazy(
 _SOURCE = lazy(r" {4,60}(?:[\w.,\[\] ]{1,80} = )?(?:(?:return|raise|await|yield|with|for|if) )?[\w.\[\]]{1,80}\(")
 _SHARE_FIRST = lazy(r"\s{0,4}\d{1,3}%\|.{1,200}\]\s{0,4}\S")
 _PATIENCE = lazy(r"(?i)(?:patience|early_?stopping(?:_rounds?)?|stopping_rounds)[\"']?\s?[:=]\s?(\d{1,6})(?![\d./])")
+_IN_ALL = lazy(r"(?i)(?<![a-z])(?:number of|total) [a-z]{4,12}[ .]{0,40}[:=]")
 _TRACKER = lazy(r"wandb:\s")
 
 
@@ -294,10 +295,13 @@ class Track:
             self.eta, self.eta_line = seen.eta, self.line
 
     def _is_passed(self, unit: str, most: int) -> bool:
-        """Whether the run has gone on beyond it, and knows its end: `training speed: 998 iterations in 3:26`."""
+        """Whether the run has gone on beyond it, and knows its end: `training speed: 998 iterations in 3:26`. Or whether
+        it stands there, and nobody had told of an end: `Number of iterations: 25` is how many it took.
+        """
         known = self.maxima.get(unit, 0)
-        now = (one.current for one in self.counters.values() if one.unit == unit and one.first > self.started)
-        return any(most < current <= known for current in now)
+        took = not known and _IN_ALL.search(self.text) is not None
+        now = [one for one in self.counters.values() if one.unit == unit and one.first > self.started]
+        return any(most < one.current <= known or (took and most == one.current > one.minimum) for one in now)
 
     def _count(self, sight: CounterSight) -> None:
         if sight.rule == "settings":

@@ -92,7 +92,8 @@ def _is_last_word(counter: Counter, scene: Scene) -> bool:
 
 
 def _is_settled(counter: Counter, scene: Scene) -> bool:
-    return counter.kind == "setting" and (counter.seen > 1 or scene.behind(counter) > 0)
+    once = counter.rule == "settings" or scene.behind(counter) > 0
+    return counter.kind == "setting" and (counter.seen > 1 or once)
 
 
 def _stands_still(counter: Counter, scene: Scene) -> bool:

@@ -10,6 +10,7 @@ from onbox.logs.line.settings import (
     BESIDE_SETTINGS,
     CALLED_SETTINGS,
     CONSTANTS,
+    HOW_MANY,
     OF_SETTINGS,
     is_among_settings,
     is_in_list,
@@ -225,10 +226,12 @@ def _role_in_line(text: str, word: str, match: re.Match[str], before: str, *, le
     words = _label_words(before)
     if match["max"] is None and before.lower().endswith(("num_", "n_")) and is_among_settings(text):
         return "maximum"
-    if match["max"] is None and not {*words[-3:]} & _ASIDE and word in _MANY and is_in_list(text, match):
-        return "counter"  # a setting, unless it goes on
     joined = _JOINED.search(before)
     role = _role(words, word, match, leads=leads, joined=joined[0].count("_") if joined else 0)
+    if role == "maximum" or match["max"] is not None:
+        return role
+    if not {*words[-3:]} & _ASIDE and word in _MANY and is_in_list(text, match):
+        return "counter"  # a setting, unless it goes on
     return role or ("counter" if leads and _is_plural_counter(text, word, match) else "")
 
 
@@ -361,8 +364,11 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
         return "declared"
     if match["max"] is None and BESIDE_SETTINGS.search(text) and "oss" not in text:
         return "declared"
-    if match["max"] is None and before.strip() and is_of_a_model(text):
+    sized = unit == "batch" and HOW_MANY.search(text) is not None and is_in_list(text, match)
+    if match["max"] is None and before.strip() and (sized or is_of_a_model(text)):
         return "declared"
+    if match["max"] is None and text[match.start() - 1] in "sS" and is_in_list(text, match):
+        return "setting"
     if match["max"] is None and _is_remark(text, match, before):
         return "bare"
     if match["max"] is None and (OF_EARLIER.search(before) or _TAKES_UP.match(text)):
@@ -376,8 +382,6 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
     if match["max"] is not None:
         return "train"
     if match["max"] is None and CONSTANTS.search(text):
-        return "setting"
-    if text[match.start() - 1] in "sS" and is_in_list(text, match):
         return "setting"
     result = ":" in match["sep"] and text[match.start() - 1] in "sS"
     result = result and (is_quoted(text, before) or not _is_measured(text, match, before))

@@ -10,11 +10,15 @@ _FOR_MAX = lazy(
     rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
     rf"|up to|at most|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
     rf"(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
-    r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
+    r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])(?! took)"
 )
 _EVERY = lazy(
     r"(?i)(?<![a-z])(?:time|taken|took|every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
 )  # `an evaluation is run every 500 iterations`
+_OF_A_PART = lazy(
+    r"(?i)(?<![a-z])(?:accum\w*|horizon|rollouts?|unroll\w*|diffusion|denois\w*|warm[- ]?up|burn[- ]?in|val|valid\w*"
+    r"|eval\w*|inner|micro|resum\w*|restor\w*|load\w*)(?![a-z])"
+)
 _SO_MANY = lazy(
     rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
 )
@@ -27,7 +31,7 @@ _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
 _IN_A_LIST = lazy(
     rf"(?i)(?:^|[,;:(>=|]|\]\s|(?<=\swith)\s)\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}}[ -])?"
     r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
-    r"(?=\s?[,;).|]|\s*$|\s{2}| (?:from|at|with|on|over) | x \d| in \d{1,6} (?!sec|min|hour|day|ms)[a-z]{3})"
+    r"(?=\s?[,;).|]|\s*$|\s{2}| (?:from|at|with|on|over) | x \d| \((?!\d)| in \d{1,6} (?!sec|min|hour|day|ms)[a-z]{3})"
     r"(?!\)?,? (?:in )?\d[\d.]{0,9} ?(?:m?s|secs?|seconds|min|minutes|h|hours)(?![a-z]))"  # which they have taken
 )
 _LISTED_SETTING = lazy(
@@ -38,6 +42,13 @@ _ALL_TOLD = lazy(
 )
 _AT_MOST = lazy(  # `Lloyd iterations (max 300, tol 1e-4)`
     rf"(?i)(?<![a-z])({UNIT_WORD}) \((?:max(?:imum)?|at most|up to|limit) ({COUNT})(?=[,;)])"
+)
+_LIMIT = lazy(  # `step limit: 5000`, `Epochs to run: 20`
+    r"(?i)(?<![a-z])((?:epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)s?)[ _-]"
+    rf"(?:limit|budget|to (?:run|train|do|go))\s?[:=]?\s?({COUNT})(?![\w.]*\d)"
+)
+_SCHEDULE = lazy(  # `20-epoch schedule`
+    rf"(?i)(?<![\w.,/-])({COUNT})[ -](epoch|step|iteration|round|trial) (?:schedule|budget|plan|run|training)(?![a-z])"
 )
 _LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
 _NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(?=[)\],])")  # `('n_gen', 40)`
@@ -87,8 +98,9 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
     maxima = _set_to(text)
     for found in _FOR_MAX.finditer(text):
         count = parse_count(found[1])
-        every = _EVERY.search(text, max(0, found.start() - LOOK_BACK), found.end())
-        if not every and not count.rounded and count.value > 0 and is_exact(text, *found.span(1)):
+        if _EVERY.search(text, max(0, found.start() - LOOK_BACK), found.end()) or _is_of_a_part(text, *found.span()):
+            continue
+        if not count.rounded and count.value > 0 and is_exact(text, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
     maxima += _of_pairs(text)
     maxima += [told for one in _LISTED_SETTING.finditer(text) for told in _exact_of(one[1], one[2])]
@@ -99,6 +111,12 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
     if jobs:
         maxima.append(("task", int(jobs[1])))
     return maxima + _elsewhere(text) + _of_tools(text)
+
+
+def _is_of_a_part(text: str, start: int, end: int) -> bool:
+    """Whether its clause says that the number is that of a part: `gradient accumulation: 8 steps`."""
+    clause = max(text.rfind(sign, 0, start + 1) for sign in ",;|(")
+    return _OF_A_PART.search(text, max(0, clause + 1, start - LOOK_BACK), end) is not None
 
 
 def _elsewhere(text: str) -> list[tuple[str, int]]:
@@ -122,11 +140,11 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
     """The maxima that stand beside their words in some settled phrase."""
     found = [
         (one[1], one[2])
-        for pattern in (_UNTIL, _LAST_ONE, _NAMED_SETTING, _OPTION, _MAX_BEHIND)
+        for pattern in (_UNTIL, _LAST_ONE, _LIMIT, _NAMED_SETTING, _OPTION, _MAX_BEHIND)
         for one in pattern.finditer(text)
     ]
     found += [(one[1], one[2]) for one in _AT_MOST.finditer(text)] if " (" in text else []
-    found += [(one[2], one[1]) for one in _ALL_TOLD.finditer(text)]
+    found += [(one[2], one[1]) for pattern in (_ALL_TOLD, _SCHEDULE) for one in pattern.finditer(text)]
     return [told for word, number in found for told in _exact_of(word, number)]
 
 
@@ -142,6 +160,8 @@ def read_announced(text: str) -> list[tuple[str, int]]:
             near[near.rfind(",", 0, -len(found[0])) + 1 :] if found and "=" in found[0] else near
         )  # `4 epochs = 1560 steps`
         found = None if _EVERY.search(near) or OF_EARLIER.search(near) else found
+    if found is not None and _is_of_a_part(text, found.start(), found.end()):
+        return []
     return [] if found is None else _exact_of(found[2], found[1])
 
 

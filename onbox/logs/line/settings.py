@@ -26,22 +26,28 @@ _MAKES_A_MODEL = lazy(
     r"(?i)(?<![a-z])(?:dim|hidden|heads|layers|dropout|seed|neg|ws|window|vocab|workers|threads|d_model|embed\w{0,8})"
     r"[\s=:]{1,3}\d"
 )
-_NAME_AND_VALUE = lazy(r"(?<![\w.-])[A-Za-z][\w-]{0,30}(?: {1,4}|=)[-+]?\d[\w.,/-]{0,20}(?=[,;\s]|$)")
-_MEASURES = lazy(r"(?i)loss|(?<![a-z])(?:acc|err|reward|return|score|energy|residual|ppl|best|eta|time|elapsed)")
+_NAME_AND_VALUE = lazy(r"(?<![\w.-])[A-Za-z][\w-]{0,30}(?: {1,4}|=|: ?)[-+]?\d[\w.,/-]{0,20}(?=[,;\s|]|$)")
+HOW_MANY = lazy(r"(?i)(?<![a-z])(?:epochs|steps|iterations|updates|rounds)[\s=:]{1,3}\d")
+_MEASURES = lazy(
+    r"(?i)loss|(?<![a-z])(?:acc|err|reward|return|score|energy|residual|ppl|best|eta|time|elapsed|fps|len|speed|success)"
+)
 _SEED = lazy(r"(?i)(?<![a-z])(?:random_?)?seed[\"']?\s?[:=]\s?\d")
 _MORE_BEHIND = lazy(r",\s(?=.*\d)")  # `epochs 50, 500 updates in each`
+NAMED = ("name", "value")
 LISTED = 3  # names with their values make a list of settings
 
 
 def is_in_list(text: str, match: re.Match[str]) -> bool:
-    """`alpha 40  reg 0.05  iterations 18  threads 32`: one of several names with their values, and nothing measured."""
-    if match["sep"].strip() or _MEASURES.search(text):
+    """`alpha 40  reg 0.05  iterations 18`: of several names with their values, and nothing measured."""
+    if match["sep"].strip() not in ("", ":") or _MEASURES.search(text):
         return False
+    if not match["sep"].strip() and not text[match.end() :].strip() and len(text.split()) == len(NAMED):
+        return True  # `epochs      20`, and nothing else
     return len(_NAME_AND_VALUE.findall(text)) >= LISTED or _MORE_BEHIND.match(text, match.end()) is not None
 
 
 def is_of_a_model(text: str) -> bool:
-    """`start: dim 100 lr 0.05 ws 5 epoch 5 neg 5`: among what makes a model, and never beside a step of training."""
+    """`start: dim 100 lr 0.05 ws 5 epoch 5 neg 5`: of what makes a model, and no step of its training."""
     return len(_MAKES_A_MODEL.findall(text)) > 1 and "oss" not in text
 
 

@@ -63,7 +63,7 @@ def read_header(text: str) -> TableHead | None:
     first = _first_counter(names)
     if len(names) < 2 or first not in COLUMNS or (names[0] != "%" and len(names[0]) == 1 and names[1:2] != ["#"]):
         return None
-    if any(char.isdigit() for name in names[:2] for char in name):
+    if any(char.isdigit() for name in names[:2] for char in name) or names[-1].isdigit():
         return None
     counters: list[list[object]] = [[at, COLUMNS[name]] for at, name in enumerate(names[:3]) if name in COLUMNS]
     return TableHead(names, counters)

@@ -80,7 +80,7 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         200,
     ),
     "threads for each batch, and no batches": (
-        "system: n_threads = 4 (n_threads_batch = 4) / 12 | AVX = 1\n"
+        lines("system: n_threads = # (n_threads_batch = #) / 12 | AVX = 1", 4)
         + "perplexity: calculating perplexity over 90 chunks, n_ctx=512\n[1]4.1021,[2]4.7710,[3]4.6231,[4]4.5508,",
         4,
         90,
@@ -1740,6 +1740,49 @@ def test_a_beginning_is_the_same_wherever_its_pieces_were_cut() -> None:
     whole.feed(data)
     assert pieces.result() == whole.result()
     assert whole.result().exact_max == 96
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Epochs to run: 20",
+        "epoch limit 20",
+        "epochs           20",
+        "epochs......: 20",
+        "20-epoch schedule",
+        "config: epochs 20, lr 1e-3",
+        "lr 3e-4  epochs 20  batch 32",
+        "epochs: 20 | batch: 32 | lr: 3e-4",
+        "20 epochs (warmup 2)",
+        "at most 20 epochs",
+        "pruning, 20 epochs at 5 %, floor 0.9",
+    ],
+)
+def test_a_head_tells_how_many_there_are(head: str) -> None:
+    seen = read(head + "\n" + lines("epoch #: loss 0.41 acc 0.71", 3, 4, 5, 6))
+    assert (seen.current, seen.exact_max) == (6, 20)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "gradient accumulation: 700 steps",
+        "horizon: 700 steps",
+        "700 diffusion steps",
+        "resuming from 700 steps",
+        "val for 700 steps",
+        "warm-up: 700 steps",
+        "a run of 700 steps took 3 s",
+    ],
+)
+def test_a_head_tells_of_something_else(head: str) -> None:
+    seen = read(head + "\n" + lines("step # | loss 0.41 | lr 3e-4", 600, 610, 620, 630))
+    assert (seen.current, seen.exact_max) == (630, None)
+
+
+def test_settings_in_the_last_line_are_no_step() -> None:
+    seen = read("Total params: 7,050\nlr 0.01, epochs 40, batch 32, workers 8\n")
+    assert (seen.current, seen.finished) == (None, False)
 
 
 @pytest.mark.parametrize("word", ["epoch", "Epoch", "EPOCH"])
