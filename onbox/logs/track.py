@@ -295,8 +295,8 @@ class Track:
             self.eta, self.eta_line = seen.eta, self.line
 
     def _is_passed(self, unit: str, most: int) -> bool:
-        """Whether the run has gone on beyond it, and knows its end: `training speed: 998 iterations in 3:26`. Or whether
-        it stands there, and nobody had told of an end: `Number of iterations: 25` is how many it took.
+        """Whether the run has gone on beyond it, and knows its end: `training speed: 998 iterations in 3:26`. Or
+        whether it stands there, and nobody had told of an end: `Number of iterations: 25` is how many it took.
         """
         known = self.maxima.get(unit, 0)
         took = not known and _IN_ALL.search(self.text) is not None

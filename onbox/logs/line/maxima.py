@@ -139,12 +139,16 @@ def _of_tools(text: str) -> list[tuple[str, int]]:
 def _of_pairs(text: str) -> list[tuple[str, int]]:
     """The maxima that stand beside their words in some settled phrase."""
     found = [
-        (one[1], one[2])
-        for pattern in (_UNTIL, _LAST_ONE, _LIMIT, _NAMED_SETTING, _OPTION, _MAX_BEHIND)
-        for one in pattern.finditer(text)
+        (one[1], one[2]) for pattern in (_UNTIL, _LAST_ONE, _NAMED_SETTING, _OPTION) for one in pattern.finditer(text)
     ]
     found += [(one[1], one[2]) for one in _AT_MOST.finditer(text)] if " (" in text else []
-    found += [(one[2], one[1]) for pattern in (_ALL_TOLD, _SCHEDULE) for one in pattern.finditer(text)]
+    found += [(one[2], one[1]) for one in _ALL_TOLD.finditer(text)]
+    if "imit" in text or "udget" in text or " to " in text:
+        found += [(one[1], one[2]) for one in _LIMIT.finditer(text)]
+    if " max" in text or "_max" in text:
+        found += [(one[1], one[2]) for one in _MAX_BEHIND.finditer(text)]
+    if "-epoch " in text or "-step " in text or "schedule" in text:
+        found += [(one[2], one[1]) for one in _SCHEDULE.finditer(text)]
     return [told for word, number in found for told in _exact_of(word, number)]
 
 
