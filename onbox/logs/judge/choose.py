@@ -97,7 +97,7 @@ def _counts_in_last_line(track: Track, pick: Pick | None, ending: ClosingLines) 
 
 def _is_over(progress: Progress, ending: ClosingLines) -> bool:
     counted = progress.current is not None
-    if progress.rule == "table" and ending.is_framed:
+    if (progress.rule == "table" and ending.is_framed) or (counted and ending.ends_in_frame):
         return True
     if not counted and (ending.shows_all_moved or (progress.percent == 100 and ending.ends_in_results)):
         return True

@@ -19,7 +19,7 @@ from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
 from onbox.logs.line.words import AUXILIARY
 from onbox.logs.model.lines import message, readable
-from onbox.logs.model.tables import ends_in_table, is_rule
+from onbox.logs.model.tables import ends_in_table, frame_at_end, is_rule
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _STORES = lazy(
     r"(?i)^\W*(?:sav|writ|export|stor)(?:ing|ed|en)\b.{0,80}\w\.[a-z]\w{1,5}\W*$|^\s*(?:\[,\d\]\s*){1,12}$"
     r"|^\W*[\w./-]{1,80}\.[a-z]\w{1,5} (?:was )?(?:written|saved|created|exported)\b"
 )
-_OF_THE_BEST = lazy(r"(?i)^\W*(?:best|final|overall)\b")
+_OF_THE_BEST = lazy(r"(?i)^\W*(?:(?:done|finished|completed?)[.!:;,] {1,2})?(?:best|final|overall)\b")
 _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")
 _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
@@ -262,6 +262,13 @@ class ClosingLines:
         """Whether a table stands behind the last counter and ends the log: `|task|acc|`, `|----|---|`, and rows."""
         before, after = self._lines[: self._counted], self._lines[self._counted :]
         return ends_in_table(after) and not any(map(is_rule, before))
+
+    @property
+    def ends_in_frame(self) -> bool:
+        """Whether a data frame stands behind the last counter and ends the log, and none like it stood before."""
+        before, after = self._lines[: self._counted], self._lines[self._counted :]
+        head = frame_at_end(after)
+        return head is not None and head not in before
 
     @property
     def shows_all_moved(self) -> bool:

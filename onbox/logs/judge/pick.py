@@ -6,9 +6,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS, Scene, counts
+from onbox.logs.judge.headings import heads_bars, numbers_each_bar
 from onbox.logs.judge.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
-from onbox.logs.loops import NEARLY, is_bar_around, is_heading_around, is_told_around, outermost, taking_turns
+from onbox.logs.loops import (
+    NEARLY,
+    is_bar_around,
+    is_heading_around,
+    is_told_around,
+    outermost,
+    taking_turns,
+)
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -16,6 +24,8 @@ if TYPE_CHECKING:
     from onbox.logs.track import Track
 
 PARTS_MAX = 2  # times that a bar with a name began again, until it is one of an unknown number
+LONG = 1000  # steps of a run that looks at itself seldom
+A_LITTLE = 50  # times in its end: the last look that came behind it
 AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
@@ -95,6 +105,12 @@ def _around(counters: list[Counter]) -> list[Counter]:
     """The counters, where what is around others is the work itself: `shards`, and the rows of each."""
     inside = taking_turns(counters)
     counters = [counter._replace(kind="aux") if counter in inside else counter for counter in counters]
+    counters = [
+        counter._replace(kind="outer")
+        if numbers_each_bar(counter, counters) or heads_bars(counter, counters)
+        else counter
+        for counter in counters
+    ]
     return [
         counter._replace(kind="train")
         if (counter.kind == "aux" and is_bar_around(counter, counters))
@@ -294,12 +310,21 @@ def maximum_of(track: Track, counter: Counter) -> int | None:
     taken = {other.unit for other in others if other.unit != counter.unit}
     for unit in (counter.unit, *(other for other in units if other not in taken)):
         most = track.maxima.get(unit)
-        if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
+        reached = most is not None and (
+            most >= counter.current or (unit == counter.unit and _is_just_past(counter, most))
+        )
+        if reached and track.raised.get(unit, 0) < RAISED_MAX:
             return most
         once = _named_once(track, counter) if unit == counter.unit else None
         if once is not None:
             return once
     return None
+
+
+def _is_just_past(counter: Counter, most: int) -> bool:
+    """Whether the last look at it came a little behind its end: `Step: 504000` below `max_steps: 500000`."""
+    over = counter.current - most
+    return counter.advances >= MOVES and most >= LONG and counter.minimum < most and over * A_LITTLE <= most
 
 
 def _begins_always(counter: Counter) -> bool:

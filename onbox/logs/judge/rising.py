@@ -38,6 +38,7 @@ _OTHER_DIGITS = lazy(r"(?<![\d.:-])\d+(?:\.\d+)?(?=[A-Za-z/])")  # `1.54B/2.1B`
 _FREE = lazy(r"(?:^|[\s=(\[<|,;#]|(?<!0):)$")  # before a count
 _NAMES = lazy(
     r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$"
+    r"|(?<![a-z])(?:pct|percent\w*)(?:[_ ]\w{1,12})?[\"']?\W{0,3}$"
     r"|(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"
 )  # before a number: it names something, or one of several results
 

@@ -20,7 +20,7 @@ from onbox.logs.line.remarks import read_eta, read_loss
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.states import read_states
-from onbox.logs.line.words import LONE_UNITS, SHARE_IN_PERCENT
+from onbox.logs.line.words import LONE_UNITS, NO_SHARE_AFTER, SHARE_IN_PERCENT
 from onbox.logs.loops import named_repetition, repeated_indices
 from onbox.regex import lazy
 
@@ -44,6 +44,10 @@ _PARALLEL = lazy(r"\s{0,4}\d{1,3}% (\d{1,9}):(\d{1,9})=\d{1,9}s \S")  # GNU para
 _CLOSING_COUNT = lazy(r"[\s.,;]\((\d{1,9})/(\d{1,9})\)$")
 _TOTAL_BESIDE = lazy(
     r"(?i)(?:[,;|]\s{0,4}|\s)(?:total|target|goal)(?:\s?[:=]\s?|\s)(\d{1,15})(?=\s{0,4}(?:[,;|]|$)|\s[a-z_]{1,20}=)"
+)
+_OVERALL = lazy(  # `stage 2 step 40/90 | overall 130/240`
+    r"(?i)(?<![a-z])(?:overall|global)(?:[ _](?:step|iter|iteration|batch|progress))?\s?[:=]?\s?[\[(]?"
+    r"(\d{1,12}) ?/ ?(\d{1,12})(?![\w./%])"
 )
 _OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
 _SECONDS_OF = lazy(r"^(\W{0,8}\[ {0,4})(\d{1,9})s ?/ ?(\d{1,9})s\]")  # `[2466s/3600s] errors=0`
@@ -82,7 +86,7 @@ def read_line(text: str) -> SeenOnLine:
     sights = [*sights, *read_timestep(text), *_candidate(text), *_job_of_sweep(text)]
     if sights and not maxima and not any(sight.made or sight.maximum for sight in sights):
         sights += _beside(sights, rest)
-    sights = read_leading_index(text, sights) + sights
+    sights = read_leading_index(text, sights) + _overall(text, sights) + sights
     if not any(sight.made or (sight.unit in LONE_UNITS and sight.kind != "moving") for sight in sights):
         sights = read_closing_index(text) or sights
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
@@ -188,6 +192,17 @@ def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[Co
         s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made and s in inside else s
         for s in bars + labelled
     ]
+
+
+def _overall(text: str, sights: list[CounterSight]) -> list[CounterSight]:
+    """How far the whole is, beside another counter."""
+    found = _OVERALL.search(text) if sights and ("verall" in text or "lobal" in text) else None
+    if found is None or NO_SHARE_AFTER.match(text, found.end()) or int(found[1]) > int(found[2]):
+        return []
+    current, most = int(found[1]), int(found[2])
+    if any((sight.current, sight.maximum) == (current, most) for sight in sights):
+        return []
+    return [CounterSight("global overall", "step", "train", current, most, False, "moving")]
 
 
 def _candidate(text: str) -> list[CounterSight]:

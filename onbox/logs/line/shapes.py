@@ -287,6 +287,16 @@ SHAPES: tuple[Shape, ...] = (
         DRAWN,
     ),
     _shape(
+        "total-first",
+        ('total"',),
+        r"\"total\":\s?(?P<max>\d{1,18}),\s?\"(?:current|completed|done|finished|processed|created|updated|indexed|copied"
+        r"|migrated|handled|imported|exported)\":\s?(?P<current>\d{1,18})(?![\w.])",
+        "how many there are, and in the field behind it how many are done",
+        "JSON lines of services",
+        '{"total": 6154000, "created": 81000}',
+        DRAWN,
+    ),
+    _shape(
         "cjk",
         ("/",),
         rf"(?:[轮步代次数度骤期]{_GAP}(?:[:：\[(【（]{_GAP})?|第{_GAP})(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?![A-Za-z0-9_.])",  # noqa: RUF001 - Chinese

@@ -169,6 +169,52 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         640,
         640,
     ),
+    "batches of which only the first line tells how many": (
+        "Drawing 24 pictures in 6 batches\n" + "".join(f"batch {at}\n{bar('', 80)}" for at in (1, 2, 3)),
+        3,
+        6,
+    ),
+    "tasks that each have a bar of their own": (
+        "".join(
+            f"[{at}/6] task: {name}\n{bar(name, 30 * at)}    acc = 0.5{at}\n"
+            for at, name in enumerate(("siqa", "copa", "race"), 1)
+        ),
+        3,
+        6,
+    ),
+    "stages with a name before their number, and a bar below each": (
+        "".join(
+            f"[clean] {at}/4 {name}ing\n{bar(f'{name}es', 40 * at)}"
+            for at, name in enumerate(("normaliz", "filter", "bucket"), 1)
+        ),
+        3,
+        4,
+    ),
+    "how far the whole is, beside a stage of it": (
+        "".join(
+            f"  stage {stage} step {at}/{most} | overall {before + at}/900 | loss 0.{at}\n"
+            for stage, most, before in ((1, 200, 0), (2, 300, 200), (3, 400, 500))
+            for at in range(50, min(most, 300) + 1, 50)
+        ),
+        800,
+        900,
+    ),
+    "how many there are, before how many are done": (
+        "".join(f'{{"level":"INFO","task":"x:81","total":52000,"created":{at},"noops":0}}\n' for at in (0, 900, 1800)),
+        1800,
+        52000,
+    ),
+    "a last look that came behind the end": (
+        "trainer:\n  max_steps: 40000\n  batch_size: 64\n"
+        + lines("Walker. Step: #. Mean Reward: 3.5. Training.", *range(3400, 40801, 3400)),
+        40800,
+        40000,
+    ),
+    "a share that is written as a number": (
+        "".join(f'{{"msg":"training","pct_done":{at},"train_loss":1.{99 - at}}}\n' for at in range(0, 40, 5)),
+        None,
+        None,
+    ),
     "an epoch and how many, with a bar between": (lines("ep  #|120  tr 5.4e+00  va 5.7e+00  0.1s", 1, 2, 3), 3, 120),
     "records that are applied": (
         "".join(f'{{"level":"info","applied":{at},"total":1200,"pct":1.7}}\n' for at in (20, 40, 60)),
@@ -1042,6 +1088,25 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
 }
 # (log, whether it has finished)
 ENDS: dict[str, tuple[str, object]] = {
+    "a data frame of what came out": (
+        lines("[#]\ttrain-rmse:0.8#1\ttest-rmse:0.9#1", 0, 5, 9)
+        + "   train-rmse-mean  test-rmse-mean\n8         0.812340        0.911230\n9         0.801230        0.9034\n",
+        True,
+    ),
+    "a data frame in the middle of it": (
+        lines("[#]\ttrain-rmse:0.8#1\ttest-rmse:0.9#1", 0, 5)
+        + "   feature  gain\n0  0.812340  0.911230\n"
+        + lines("[#]\ttrain-rmse:0.8#1\ttest-rmse:0.9#1", 9, 15),
+        False,
+    ),
+    "done, and what was the best of it": (
+        "epoch,step,loss\n" + lines("#,#00,0.41", *range(1, 9)) + "done. best wer 16.9 at epoch 8\n",
+        True,
+    ),
+    "done, behind a date of some logger": (
+        lines("INFO  @ Mon, 02 Nov 2026 10:00:0#: read part #", 1, 2) + "INFO  @ Mon, 02 Nov 2026 10:00:11: Done!\n",
+        True,
+    ),
     "it has reached what it was to reach, and stops": (
         lines("step #/3000  loss 0.51  acc 0.71", *range(0, 800, 50))
         + "target acc 0.7 reached at step 750, stopping training\n",
