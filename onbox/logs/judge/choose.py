@@ -111,7 +111,8 @@ def _is_over(progress: Progress, ending: ClosingLines) -> bool:
 def _has_begun_anew(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
     """Whether a line says that a run starts, behind all that was counted, and few others follow."""
     begun = pick is not None and pick.counter.last < track.started and track.ended < track.started
-    return begun and track.line - track.started < LINES_SINCE and ending.lines_behind < LINES_SINCE
+    near = begun and track.line - track.started < LINES_SINCE
+    return near and ending.tells_of_a_start and not ending.sums_up(counted=True) and not ending.says_made
 
 
 def _ran_out_of_patience(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:

@@ -17,7 +17,7 @@ from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
-from onbox.logs.line.words import AUXILIARY
+from onbox.logs.line.words import AUXILIARY, EVALUATION
 from onbox.logs.model.lines import message, readable
 from onbox.logs.model.tables import ends_in_table, frame_at_end, is_rule
 from onbox.regex import lazy
@@ -35,6 +35,7 @@ HEAD_LINES = 4  # of a table, with the rules over and under it
 EARLY_LINES = (2, 12)  # behind the last of such lines, where the end came before its time
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 STOP_TOLD_IN_LAST = 4  # lines: what was best and where it was saved may follow
+LINES_SINCE = 12  # a run has begun
 COMPLETE = 100  # percent
 _SHARE = lazy(r"[#=>.█-]{3,200}[\])|]\s{1,4}(\d{1,3}(?:\.\d{1,4})?) ?%")
 _SO_MANY = lazy(r"(?<![\d.,/])(\d{1,15})(?![\d.,/]*\d) [a-z]")
@@ -198,6 +199,12 @@ class ClosingLines:
         lines = self._lines
         at = next((at for at in range(len(lines), 0, -1) if turn_of(lines[at - 1]) == "ended"), 0)
         return sum(not is_farewell(line) for line in lines[at:]) > LINES_AFTER
+
+    @property
+    def tells_of_a_start(self) -> bool:
+        """Whether one of a few last lines says that a run begins, and no evaluation of one."""
+        last = self._lines[self._counted :][-LINES_SINCE:]
+        return any(turn_of(line) == "started" and not EVALUATION.search(line) for line in last)
 
     @property
     def is_at_prompt(self) -> bool:

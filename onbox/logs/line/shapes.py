@@ -393,7 +393,7 @@ BEFORE_EPOCH = lazy(
 EPOCH_AND_STEP = lazy(r"\s{0,8}[eE](?P<epoch>\d{1,6})[ :,/]{1,3}[sbi](?P<current>\d{1,12})(?=\s?[\s:|,;])")
 # `e38  correct 4504/5120  loss 0.3191`
 SHORT_EPOCH = lazy(
-    r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})[:|]?\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc|trn|val|ppl|top-?1|(?<![a-z])lr(?![a-z])))"
+    r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})[:|]?\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc|top-?1|(?<![a-z])(?:trn|val|ppl|lr)(?![a-z])))"
 )
 EPOCH_OF = lazy(r"(?<!\S)[eE](?:[pP]\.?)?(?P<epoch>\d{1,6})/(?P<epochs>\d{1,6})(?=[\s:,|\]])(?P<short>)")
 COUNTED = lazy(
