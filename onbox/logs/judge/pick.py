@@ -322,13 +322,13 @@ def maximum_of(track: Track, counter: Counter) -> int | None:
 
 
 def _is_just_past(counter: Counter, most: int) -> bool:
-    """Whether the last look at it came a little behind its end: `Step: 504000` below `max_steps: 500000`."""
+    """Whether the last look at it came a little behind its end: `Step: 40800` below `max_steps: 40000`."""
     over = counter.current - most
     return counter.advances >= MOVES and most >= LONG and counter.minimum < most and over * A_LITTLE <= most
 
 
 def _begins_always(counter: Counter) -> bool:
-    """`8 iterations` of each solve, and `Total iterations: 7344` at the end: that is not the end of any of them."""
+    """`8 iterations` of each solve, and `Total iterations: 930` at the end: that is not the end of any of them."""
     return counter.resets >= AGAIN and 2 * counter.resets > counter.advances and counter.unit != "epoch"
 
 

@@ -293,7 +293,7 @@ SHAPES: tuple[Shape, ...] = (
         r"|migrated|handled|imported|exported)\":\s?(?P<current>\d{1,18})(?![\w.])",
         "how many there are, and in the field behind it how many are done",
         "JSON lines of services",
-        '{"total": 6154000, "created": 81000}',
+        '{"total": 5200, "created": 900}',
         DRAWN,
     ),
     _shape(
