@@ -21,6 +21,7 @@ _REPEATED = (
 _IN_A_BAR = f"{_REPEATED}|stage|phase|part|dataset|model|task"  # of these, only a bar's own description tells
 REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "stage", "generation", "game", "fit"})
 
+LOOPS = frozenset({"epoch", "step", "iter", "update"})
 COUNTED_UNITS = frozenset({"iter", "round", "trial", "generation", "episode", "cycle", "task"})
 
 NEARLY = 0.995  # of a bar that was not drawn again at its end
@@ -30,7 +31,10 @@ BARS_TO_A_STAGE = 5  # so often a loop goes on for each time that the one inside
 IN_TURN = 3  # times that two bars were drawn one after the other
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
-_DIED_BEFORE = lazy(r"(?i)\b(?:fail\w*|exit\w*|died|dead|crash\w*|killed|terminated|lost|unhealthy|back-?off)\b")
+_OF_A_SUPERVISOR = lazy(
+    r"(?i)\b(?:auto(?:matic)?|pid \d{1,9}|fail\w*|exit\w*|died|dead|crash\w*|killed|terminated|lost|unhealthy"
+    r"|back-?off)\b"
+)
 TRIED_AGAIN = lazy(r"(?i)\)? (?:in|after) \d")  # `restart 1/5 in 10s`
 _INDEX = (
     r"s?(?: \d{1,6}(?= [(\[]))?(?:[ _]?(?:no\.?|number|idx|index|id))?[\s:=#_\[(-]{0,4}(?P<current>\d{1,9})[\])]?"
@@ -39,6 +43,10 @@ _INDEX = (
 _REPEATED_INDEX = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_REPEATED}){_INDEX}")
 _INDEX_IN_A_BAR = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_IN_A_BAR}){_INDEX}")
 
+_NAMED_FIRST = lazy(  # `Run: 01, Epoch: 475, Loss: 0.9`
+    r"(?i)\W{0,3}(?P<word>run|fold|repeat|repetition|split|replicate)s?(?:\s?[:#=]\s?|\s)#?(?P<current>\d{1,4})"
+    r"(?:\s?[,|:;]\s?|\s{1,4})(?=(?:epoch|step|iter|iteration|round)\W{1,3}\d)"
+)
 _NAMED_IN_A_BAR = lazy(rf"(?i)\W{{0,4}}({_REPEATED})\W{{0,3}}(\d{{1,4}})\W{{0,3}}$")
 _NUMBERED_REPETITION = lazy(rf"(?i)(?<![a-z_-])(?:{_REPEATED})\W{{0,3}}#?\d{{1,6}}(?![\w.%/-])")
 
@@ -53,7 +61,7 @@ def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]
         for one in found
         if not _BESIDE_A_RANK.search(text, max(0, one.start() - RANK_LETTERS), one.start())
         and not TRIED_AGAIN.match(text, one.end())
-        and not (one["word"].lower() == "restart" and _DIED_BEFORE.search(text, 0, one.start()))
+        and not (one["word"].lower() == "restart" and _OF_A_SUPERVISOR.search(text, 0, one.start()))
     ]
     return [one for one in told if 0 < one[2] >= one[1]]
 
@@ -62,6 +70,12 @@ def repetition_of_a_bar(label: str) -> tuple[str, int] | None:
     """`fold 2:` before a bar: of which unit, and which one; None where it names none."""
     found = _NAMED_IN_A_BAR.match(label)
     return None if found is None else (found[1].lower(), int(found[2]))
+
+
+def named_repetition(text: str) -> tuple[str, int] | None:
+    """`Run: 01, Epoch: 475`: which one the epochs of a line are of; None where none leads it."""
+    found = _NAMED_FIRST.match(text)
+    return None if found is None else (found["word"].lower(), int(found["current"]))
 
 
 def names_repetition(text: str) -> bool:
@@ -95,6 +109,8 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
     repeats = outer.kind == "outer" or outer.unit in REPEATED_UNITS
     if outer.maximum is None and left and outer.unit in COUNTED_UNITS and _stands_beside(outer, inner):
         return True
+    if outer.maximum is None and (_names_each_pass(outer, inner, left=left) or _is_begun_in(outer, inner)):
+        return True
     if outer.maximum is None:
         return (
             (inner.made or inner.maximum is not None or inner.begun >= BEGUN)
@@ -111,17 +127,35 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
             return False  # it was over, or stood, before this one began
         told_behind = outer.made and inner.repeats >= IN_TURN  # `[11/23] done`, below the epochs of that one
         return _go_together(outer, inner) and (repeats or outer.first < inner.first or left or told_behind)
-    if not repeats or inner.resets or inner.kind not in ("train", "outer") or inner.unit in REPEATED_UNITS:
+    if not repeats or inner.resets or inner.kind not in ("train", "outer"):
         return False
+    if inner.unit in REPEATED_UNITS and (inner.unit != "round" or outer.kind != "outer"):
+        return False  # but each candidate may have rounds of boosting
     if left and not outer.advances:
         return True
     went_on = inner.first < outer.changed < inner.changed  # through a step of the outer one, without beginning again
     return outer.first + (outer.kind != "outer") <= inner.first and not went_on
 
 
+def _names_each_pass(outer: Counter, inner: Counter, *, left: bool) -> bool:
+    """`Run: 02, Epoch: 25`, on each line: the epochs began again each time that the run went on."""
+    beside = left and outer.kind == "outer" and (outer.first, outer.seen) == (inner.first, inner.seen)
+    return beside and inner.unit in LOOPS and outer.advances == inner.resets > 0
+
+
+def _is_begun_in(outer: Counter, inner: Counter) -> bool:
+    """`Running Trial #4`, and the first epochs behind it, in a log that begins there."""
+    heads = outer.unit == "trial" and outer.current > 1 and not outer.advances and not outer.measured
+    return heads and outer.last < inner.first and inner.unit == "epoch" and inner.minimum <= 1 and not inner.resets
+
+
 def is_heading_around(heading: Counter, others: list[Counter]) -> bool:
     """`--- T[4/6] = 2.27 ---`: any words that count on each time that another counter has come to its end."""
-    if heading.kind != "moving" or heading.resets or heading.advances < BARS_AROUND or heading.maximum is None:
+    if heading.kind != "moving" or heading.resets or heading.maximum is None:
+        return False
+    if any(_is_one_pass(other, heading) for other in others):
+        return True
+    if heading.advances < BARS_AROUND:
         return False
     inside = [
         other
@@ -130,6 +164,12 @@ def is_heading_around(heading: Counter, others: list[Counter]) -> bool:
         and (other.repeats >= BARS_AROUND or (other.maximum is None and other.begun >= BARS_AROUND))
     ]
     return any(_go_together(heading, other) for other in inside)
+
+
+def _is_one_pass(inner: Counter, heading: Counter) -> bool:
+    """`experience 1/6`, then epochs up to their end, `experience 2/6`, and the epochs from the beginning on."""
+    begun = heading.first < inner.first and heading.advances == inner.resets == 1 and inner.maximum is not None
+    return begun and inner.kind == "train" and inner.unit in LOOPS and inner.last > heading.changed
 
 
 def is_told_around(counter: Counter, others: list[Counter]) -> bool:
@@ -189,4 +229,6 @@ def _is_drawn_around(outer: Counter, inner: Counter) -> bool:
 
 def _go_together(outer: Counter, inner: Counter) -> bool:
     """Whether the one went on about as often as the other began again, of which an earlier stage may have had some."""
+    if (outer.first, outer.seen, outer.last) == (inner.first, inner.seen, inner.last):  # not every line was looked at
+        return 0 < inner.resets <= outer.advances <= 2 * inner.resets
     return outer.advances > 0 and abs(outer.advances - inner.resets) <= max(1, outer.advances // BARS_TO_A_STAGE)

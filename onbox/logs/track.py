@@ -43,6 +43,7 @@ _COMMIT = lazy(
 _SOURCE = lazy(r" {4,60}(?:[\w.,\[\] ]{1,80} = )?(?:(?:return|raise|await|yield|with|for|if) )?[\w.\[\]]{1,80}\(")
 _SHARE_FIRST = lazy(r"\s{0,4}\d{1,3}%\|.{1,200}\]\s{0,4}\S")
 _PATIENCE = lazy(r"(?i)(?:patience|early_?stopping(?:_rounds?)?|stopping_rounds)[\"']?\s?[:=]\s?(\d{1,6})(?![\d./])")
+_IN_ALL = lazy(r"(?i)(?<![a-z])(?:number of|total) [a-z]{4,12}[ .]{0,40}[:=]")
 _TRACKER = lazy(r"wandb:\s")
 
 
@@ -62,6 +63,10 @@ def _line_form(text: str) -> int:
 
 def _is_unnamed(sight: CounterSight) -> bool:
     return sight.kind == "train" and sight.key.startswith(f"bar:{sight.unit}/")
+
+
+def _counts(seen: SeenOnLine, unit: str) -> bool:
+    return any(sight.unit == unit for sight in seen.sights)
 
 
 def _grows_along(old: Counter, sight: CounterSight) -> bool:
@@ -270,13 +275,16 @@ class Track:
 
     def take(self, seen: SeenOnLine) -> None:
         for unit, most in seen.maxima:
-            if most < 1:
+            if most < 1 or self._is_passed(unit, most):
                 continue
             self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
         for unit, most in seen.announced:
-            if not any(counter.unit == unit for counter in self.counters.values()):
+            counting = [counter.current for counter in self.counters.values() if counter.unit == unit]
+            if not counting:
                 self.maxima.setdefault(unit, most)
+            elif max(counting) == self.maxima.get(unit, most) and max(counting) < most and not _counts(seen, unit):
+                self.maxima[unit] = most  # all of it was done, and now there is more
         for sight in seen.sights:
             moves = self.drawn and sight.kind == "moving"
             self._count(sight._replace(kind="train", rule="drawn") if moves else sight)
@@ -285,6 +293,15 @@ class Track:
             self._measured("loss", seen.loss)
         if seen.eta is not None:
             self.eta, self.eta_line = seen.eta, self.line
+
+    def _is_passed(self, unit: str, most: int) -> bool:
+        """Whether the run has gone on beyond it, and knows its end: `training speed: 998 iterations in 3:26`. Or
+        whether it stands there, and nobody had told of an end: `Number of iterations: 25` is how many it took.
+        """
+        known = self.maxima.get(unit, 0)
+        took = not known and _IN_ALL.search(self.text) is not None
+        now = [one for one in self.counters.values() if one.unit == unit and one.first > self.started]
+        return any(most < one.current <= known or (took and most == one.current > one.minimum) for one in now)
 
     def _count(self, sight: CounterSight) -> None:
         if sight.rule == "settings":

@@ -15,16 +15,18 @@ from onbox.regex import lazy
 
 BEGINNING_BYTES = 1024
 LINES = 20  # of a beginning
-NOUN_LETTERS = 4  # a shorter word is told of too much
+NOUN_LETTERS = 3  # a shorter word is told of too much
 _BREAKS = lazy(rb"[\r\n]+")
 _DRAWN_OVER = lazy(rb"\r[^\n]")
 _NO_FORM = lazy(rb"[\d.\s]+")
 _DIGIT = lazy(rb"\d")
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
-_SO_MANY = lazy(rf"{_NUMBER} ([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z])")  # `5000 replica exchanges`
+# `5000 replica exchanges`, `20 macro-sweeps`
+_SO_MANY = lazy(rf"{_NUMBER} (?:[A-Za-z]{{1,12}}-)?([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z]|\.\w)")
+_TIMES_OVER = lazy(r"(?i)(?<![\w.,/-])(\d{1,3})[- ]?(fold)(?![a-z])")  # `10-fold cross-validation`
 _THINGS_ALONE = lazy(rf"\W{{0,8}}{_NUMBER} (?:[a-z]{{3,20}} )?[a-z]{{3,20}}s\W{{0,3}}$")
-_SET_TO = lazy(rf"{_WORD}\s{{0,20}}[:=]?\s{{0,20}}{_NUMBER}")
+_SET_TO = lazy(rf"{_WORD}[\"']?\s{{0,20}}[:=]?\s{{0,20}}{_NUMBER}")
 _DONE = lazy(r"(?:done|complete|completed|finished|processed|handled|merged|hashed|ok)")
 _NOT_OF_THE_RUN = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|test|valid\w*"
@@ -68,6 +70,7 @@ def _pairs(line: str) -> list[tuple[str, int]]:
     """The numbers of a line and the words that they belong to, in small letters."""
     found = [(one, word, one[1]) for one in _SO_MANY.finditer(line) for word in (one[2], one[3]) if word]
     found += [(one, one[1], one[2]) for one in _SET_TO.finditer(line)]
+    found += [(one, f"{one[2]}s", one[1]) for one in _TIMES_OVER.finditer(line)]
     return [
         (word.lower(), int(number.replace(",", "")))
         for one, word, number in found

@@ -9,7 +9,7 @@ from onbox.logs.judge.announced import announced
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.nesting import is_open, is_under_way
 from onbox.logs.judge.pick import AGAIN, MOVES, Pick, is_of_many, maximum_of, pick_of
-from onbox.logs.line.words import LONE_UNITS
+from onbox.logs.line.words import LONE_UNITS, UNITS
 from onbox.logs.loops import NEARLY
 from onbox.regex import lazy
 
@@ -17,16 +17,21 @@ if TYPE_CHECKING:
     from onbox.logs.counter import Counter
     from onbox.logs.judge.closing import ClosingLines
     from onbox.logs.judge.columns import Whole
+    from onbox.logs.judge.rising import Rising
     from onbox.logs.track import Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
 MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
 NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
+DECLARING_LINES = 6  # of a log, in which a number of things is no result
 STRIDES = 4  # or so many of them were made
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving", "own"})
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
 _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
-_CONVERGED = lazy(r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b")
+_CONVERGED = lazy(
+    r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
+    r"|\bstop(?:s|ped|ping)(?: the)? (?:training|run|loop|search|optimi[sz]ation|fit)\b"
+)
 _NOUN = lazy(r"(?<![a-z])[a-z]+$")  # of a counter's key
 PARTS = frozenset({"done-of", "fraction-unit"})  # what is told of each part of a work: `Done 5 out of 5`
 
@@ -45,9 +50,15 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     is_told = looped or ending.tells_early_stop
     if not progress.finished and (is_told or (may_be_over and _is_over(progress, ending))):
         progress = progress._replace(finished=True)
+    if pick is not None and progress.exact_max is None and progress.percent is None:
+        told = _told_in_all(pick, ending)
+        over = progress.finished or (told is not None and not track.has_crashed() and ending.sums_up(counted=True))
+        progress = progress._replace(exact_max=told, finished=True) if told and over else progress
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
     if progress.finished and ending.fails:
+        return progress._replace(finished=False)
+    if progress.finished and _has_begun_anew(track, pick, ending):
         return progress._replace(finished=False)
     if progress.finished and any(_is_one_of_several(counter) for counter in track.counters.values()):
         return progress._replace(finished=None)
@@ -59,13 +70,22 @@ def _announced(pick: Pick | None, beginning: bytes) -> Pick | None:
     if (
         pick is None
         or pick.maximum is not None
-        or pick.inner is not None
-        or pick.counter.kind not in ("moving", "done")
+        or (pick.inner is not None and pick.counter.kind != "outer")
+        or pick.counter.kind not in ("moving", "done", "outer")
     ):
         return pick
     noun = _NOUN.search(pick.counter.key)
     most = announced(beginning, noun[0], int(pick.counter.current)) if noun else None
     return pick if most is None else pick._replace(maximum=most)
+
+
+def _told_in_all(pick: Pick, ending: ClosingLines) -> int | None:
+    """The maximum that the end of the log tells of what was counted, where it stands there."""
+    counter = pick.counter
+    words = {word for word, unit in UNITS.items() if unit == counter.unit}
+    most = ending.told_in_all(words | {counter.key.rpartition(" ")[2]})
+    at = {counter.current, counter.current + 1} if counter.minimum == 0 else {counter.current}
+    return most if most in at and counter.advances else None
 
 
 def _counts_in_last_line(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
@@ -77,7 +97,7 @@ def _counts_in_last_line(track: Track, pick: Pick | None, ending: ClosingLines) 
 
 def _is_over(progress: Progress, ending: ClosingLines) -> bool:
     counted = progress.current is not None
-    if progress.rule == "table" and ending.is_framed:
+    if (progress.rule == "table" and ending.is_framed) or (counted and ending.ends_in_frame):
         return True
     if not counted and (ending.shows_all_moved or (progress.percent == 100 and ending.ends_in_results)):
         return True
@@ -86,6 +106,13 @@ def _is_over(progress: Progress, ending: ClosingLines) -> bool:
         return True
     looped = counted or progress.exact_max is not None
     return ending.sums_up(counted=counted) or ending.is_at_prompt or (looped and ending.loop_is_over)
+
+
+def _has_begun_anew(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
+    """Whether a line says that a run starts, behind all that was counted, and few others follow."""
+    begun = pick is not None and pick.counter.last < track.started and track.ended < track.started
+    near = begun and track.line - track.started < LINES_SINCE
+    return near and ending.tells_of_a_start and not ending.sums_up(counted=True) and not ending.says_made
 
 
 def _ran_out_of_patience(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
@@ -146,8 +173,19 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
         most = _declared(track) if ending.is_looping else None
         return Progress(exact_max=most, loss=track.loss, finished=over)
     count, most = ending.rising.value, _declared(track)
-    most = most if most is not None and most >= count else announced(beginning, ending.rising.noun, count)
-    return Progress(count, most, "step", loss=track.loss, finished=over, rule="rising")
+    if most is None or most < count:
+        most = announced(beginning, ending.rising.noun, count) or _told_of(track, ending.rising, beginning)
+    whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
+    return Progress(count, most, "step", loss=track.loss, finished=whole or over, rule="rising")
+
+
+def _told_of(track: Track, seen: Rising, beginning: bytes) -> int | None:
+    """The maximum that a line has told of such things: `target frames: 1000000`; not how many there were in all."""
+    most = track.maxima.get(UNITS.get(seen.noun, ""))
+    if most is None or most < seen.value:
+        return None
+    head = b"\n".join(beginning.split(b"\n")[:DECLARING_LINES])
+    return most if most > seen.value or str(most).encode() in head else None
 
 
 def _of_columns(seen: Whole, configured_max: int | None, track: Track, ending: ClosingLines) -> Progress:
@@ -169,12 +207,20 @@ def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) ->
     if progress.current is None or progress.exact_max is None:
         return progress.percent is None or progress.percent >= MOST_PERCENT
     left = progress.exact_max - progress.current
-    if left <= 1 or pick is None:
+    stride = _stride(pick, ending)
+    if left <= 1 or not stride:
         return left <= 1
-    stride = ending.stride(pick.counter.key)
     near = progress.current >= min(NEAR_THE_END * progress.exact_max, STRIDES * stride)
-    from_zero = left == stride and pick.counter.minimum == 0  # told each fifth time, `15` is the last of 20
+    # Told each fifth time, `15` is the last of 20.
+    from_zero = left == stride and pick is not None and pick.counter.minimum == 0
     return (near or from_zero) and left <= stride
+
+
+def _stride(pick: Pick | None, ending: ClosingLines) -> float:
+    """How far the counter went between the last two lines that show it; 0 where that cannot be told."""
+    if pick is not None:
+        return ending.stride(pick.counter.key)
+    return ending.rising.stride if ending.whole is None and ending.rising is not None else 0
 
 
 def _declared(track: Track) -> int | None:
@@ -279,7 +325,7 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
     counter, inner = pick.counter, pick.inner
     if _is_a_part(track, counter):
         return None
-    if counter.rule == "moving" and counter.last == track.line and ending.has_more_inside:
+    if counter.rule in ("moving", "leading-bracket") and counter.last == track.line and ending.has_more_inside:
         return None
     drawn = counter.made and counter.rule != "leading-bracket"
     if counter.last == track.line and not drawn and _AT_WORK.search(track.text):

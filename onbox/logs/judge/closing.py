@@ -17,13 +17,14 @@ from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
-from onbox.logs.line.words import AUXILIARY
+from onbox.logs.line.words import AUXILIARY, EVALUATION
 from onbox.logs.model.lines import message, readable
-from onbox.logs.model.tables import ends_in_table, is_rule
+from onbox.logs.model.tables import ends_in_table, frame_at_end, is_rule
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Collection
 
 TAIL_BYTES = 8192
 FEW = 9  # a number up to here may be in any line
@@ -34,6 +35,7 @@ HEAD_LINES = 4  # of a table, with the rules over and under it
 EARLY_LINES = (2, 12)  # behind the last of such lines, where the end came before its time
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 STOP_TOLD_IN_LAST = 4  # lines: what was best and where it was saved may follow
+LINES_SINCE = 12  # a run has begun
 COMPLETE = 100  # percent
 _SHARE = lazy(r"[#=>.█-]{3,200}[\])|]\s{1,4}(\d{1,3}(?:\.\d{1,4})?) ?%")
 _SO_MANY = lazy(r"(?<![\d.,/])(\d{1,15})(?![\d.,/]*\d) [a-z]")
@@ -41,6 +43,7 @@ _BREAKS = lazy(rb"[\r\n]+")
 _EARLY_STOP = lazy(
     r"(?i)(?:^|[:\]|,(-]\s*|\btriggered\s|\bdue to\s)early[ -]?stop(?:ping|ped)?\b(?: (?:triggered|activated|reached))?"
     r"(?:,? (?:at|after|in|on) (?:(?:epoch|step|iteration|round|iter|update)s? ?#?\d{1,9}|\d{1,9} \w{3,12}))?\W*$"
+    r"|(?:^|[:\]|,-]\s*)early[ -]?stop(?:ping|ped)? at (?:epoch|step|iteration|round|iter|update) ?#?\d{1,9}[:;,.] "
     r"|\bauto-?stopp(?:ed|ing)\b"
     r"|\b(?:training|fit(?:ting)?|optimi[sz]ation|search|run|loop)\b(?: (?:is|was|has been))?"
     r" (?:stop(?:s|ped)|terminated|ended|halted) early\b"
@@ -65,7 +68,7 @@ _STORES = lazy(
     r"(?i)^\W*(?:sav|writ|export|stor)(?:ing|ed|en)\b.{0,80}\w\.[a-z]\w{1,5}\W*$|^\s*(?:\[,\d\]\s*){1,12}$"
     r"|^\W*[\w./-]{1,80}\.[a-z]\w{1,5} (?:was )?(?:written|saved|created|exported)\b"
 )
-_OF_THE_BEST = lazy(r"(?i)^\W*(?:best|final|overall)\b")
+_OF_THE_BEST = lazy(r"(?i)^\W*(?:(?:done|finished|completed?)[.!:;,] {1,2})?(?:best|final|overall)\b")
 _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")
 _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
@@ -83,6 +86,16 @@ _RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
 _ALL_DONE = lazy(
     r"(?i)^\W*(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b|total:? (\d[\d,]*)(?= \(|$))"
     r"|(?:^\W*|: )(?:\w{2,14} )?(?:completed?|done|finished): (\d[\d,]*) [a-z]{3,20}\b"
+)
+
+
+_BEFORE_ITS_TIME = lazy(
+    r"(?i)\b(?:early[ _-]?(?:stop|terminat)\w*|\w{3,12}(?:ed|ing) early|converg\w*|stopp(?:ed|ing)|patience|toleran\w*"
+    r"|limit|budget|no improv\w*|plateau|target|killed|interrupt\w*|abort\w*|reached|solved|optimal)\b"
+)
+_IN_ALL = lazy(
+    r"(?i)(?:^\W*|\b(?:for|all|finished|completed|trained|ran|did|done|over|in)\s(?:all )?)(?<![\w.,/-])"
+    r"(\d{1,3}(?:,\d{3}){1,3}|\d{1,9}) ([a-z]{3,14}s)(?! of\b|/|-)\b"
 )
 
 
@@ -188,6 +201,12 @@ class ClosingLines:
         return sum(not is_farewell(line) for line in lines[at:]) > LINES_AFTER
 
     @property
+    def tells_of_a_start(self) -> bool:
+        """Whether one of a few last lines says that a run begins, and no evaluation of one."""
+        last = self._lines[self._counted :][-LINES_SINCE:]
+        return any(turn_of(line) == "started" and not EVALUATION.search(line) for line in last)
+
+    @property
     def is_at_prompt(self) -> bool:
         """Whether a shell waits for its next command, and the lines before tell of no crash."""
         lines = self._lines[-LOOPED:]
@@ -252,6 +271,13 @@ class ClosingLines:
         return ends_in_table(after) and not any(map(is_rule, before))
 
     @property
+    def ends_in_frame(self) -> bool:
+        """Whether a data frame stands behind the last counter and ends the log, and none like it stood before."""
+        before, after = self._lines[: self._counted], self._lines[self._counted :]
+        head = frame_at_end(after)
+        return head is not None and head not in before
+
+    @property
     def shows_all_moved(self) -> bool:
         """Whether the last line shows all bytes moved: `11.4 MiB / 11.4 MiB, 100%`."""
         return bool(self._lines and _ALL_MOVED.search(self._lines[-1]))
@@ -260,6 +286,17 @@ class ClosingLines:
         """Whether `encoded 300 frames` stands behind the last counter, with its maximum."""
         told = [_ALL_DONE.search(said(line)) for line in self._lines[self._counted :]]
         return any(found and str(maximum) == _number_in(found) for found in told)
+
+    def told_in_all(self, words: Collection[str]) -> int | None:
+        """How many there were in all, as a line behind the last counter tells it: `14 epochs took 141.2 s`. words: for
+        what was counted. None where the lines tell of an end before its time.
+        """
+        after = self._lines[self._counted - 1 :]
+        if any(map(_BEFORE_ITS_TIME.search, self._lines[-LINES_AFTER:])):
+            return None
+        told = [found for line in after for found in _IN_ALL.finditer(said(line)) if found[2].lower() in words]
+        numbers = {int(found[1].replace(",", "")) for found in told}
+        return numbers.pop() if len(numbers) == 1 else None
 
     def tells_made(self, maximum: int) -> bool:
         """Whether `wrote 1200 samples to x.jsonl` stands behind the last counter, with its maximum."""
@@ -285,9 +322,14 @@ class ClosingLines:
         told = [said(line) for line in self._lines[self._counted :]]
         return [int(number) for line in told if _OF_THE_BEST.match(line) for number in _WHOLE.findall(line)]
 
+    @property
+    def _last_half(self) -> int:
+        """How many lines stand before the last ones, which are no more than the second half: a head sums nothing up."""
+        return max(1, len(self._lines) // 2, len(self._lines) - LAST_LINES)
+
     def sums_up(self, *, counted: bool) -> bool:
         """Whether it ends with a summary. counted: the run has a counter, which what comes before it may show."""
-        at = (self._counted or self._looped if counted else 0) or max(1, len(self._lines) - LAST_LINES)
+        at = (self._counted or self._looped if counted else 0) or self._last_half
         before, after = self._lines[:at], self._lines[at:]
         last = after if counted else self._lines[-LAST_LINES:]
         if not before or (not self._tallies and any(map(is_bad, last))):

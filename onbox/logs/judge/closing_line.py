@@ -101,7 +101,7 @@ _MIDWAY = lazy(
 _PREPARED = lazy(
     r"(?i)\b(?:load|initiali[sz]|init|captur|warm|set ?up|start ?up)\w*\b.{0,60}\b(?:finished|done|took|ready)\b"
 )
-_NO_LETTERS = lazy(r"[\W\d_]+")
+_NO_LETTERS = lazy(r"(?<=\d)\s?(?:ms|s|min|h)\b|[\W\d_]+")  # nor units: `elapsed: 59.2s`, `elapsed: 1.1min`
 # A logger's name before its level, where `message` leaves it.
 _NAMED_LEVEL = lazy(r"^[\w.$-]{1,60}\s{1,80}\[?(?:DEBUG|INFO|NOTICE|WARN(?:ING)?)\s{0,8}\]?[\s:|-]{1,20}")
 _DONE = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed)\s?[.!](?:[\s\d]|$)")  # `Done! Best: 85/100 wins`
@@ -111,7 +111,7 @@ def closes(line: str) -> bool:
     """Whether a line is one that programs end with; of `3/5` things done it is not."""
     text = said(line)
     part = _PART.search(text)
-    if OF_A_LAYER.match(text):
+    if OF_A_LAYER.match(text) or "Warning: " in text:
         return False
     return (
         bool(_CLOSING.search(text) or _CLOSING.search(line) or _TOOK.search(text) or _DONE.match(text))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.line.shapes import DRAWN, MEASURED, named_with
-from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
+from onbox.logs.line.words import LONE_UNITS, SELDOM_UNITS, STEP_UNITS
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 NEEDED = 2
 NEVER = -9  # outweighs a display and a measure; not the log's own word of the end, nor the user's own expression
 LOOKS = 3  # at a number that has not moved: it names one of several
+ADVANCES = 2  # of things done by a verb that is seldom said of the work itself
 PIECES = 4  # times that `shard 5/16` went on: it may be named as what one of several works on
 LOADS = ("bar:load", "bar:fetch")  # what keys of preparations begin with
 OFTEN = 2  # times that a number went back
+HEADINGS = SELDOM_UNITS - {"draw", "game"}
 STAGES = 3  # more than a server shows while it starts
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = named_with(DRAWN)
@@ -61,9 +63,15 @@ def is_full(counter: Counter) -> bool:
 def _moved(counter: Counter, _: Scene) -> bool:
     if counter.rule in ("weak", "solver-time"):
         return counter.advances >= LOOKS
+    if counter.rule == "done-any":
+        return counter.advances >= ADVANCES
     if counter.rule == "piece":
         return counter.advances >= PIECES and not counter.resets
     return counter.current > counter.minimum
+
+
+def _heads_work(counter: Counter, _: Scene) -> bool:
+    return counter.unit in HEADINGS and counter.rule == "labelled-max" and (counter.maximum or 0) > 1
 
 
 def _is_status(counter: Counter, _: Scene) -> bool:
@@ -84,7 +92,8 @@ def _is_last_word(counter: Counter, scene: Scene) -> bool:
 
 
 def _is_settled(counter: Counter, scene: Scene) -> bool:
-    return counter.kind == "setting" and (counter.seen > 1 or scene.behind(counter) > 0)
+    once = counter.rule == "settings" or scene.behind(counter) > 0
+    return counter.kind == "setting" and (counter.seen > 1 or once)
 
 
 def _stands_still(counter: Counter, scene: Scene) -> bool:
@@ -183,7 +192,7 @@ def _was_named_once(counter: Counter, scene: Scene) -> bool:
 
 def _was_drawn_once(counter: Counter, scene: Scene) -> bool:
     """`-- 20 of 23` in a text: what looks like a bar was not drawn again, and the log went on."""
-    once = counter.seen == 1 and counter.rule == "bar" and not is_full(counter)
+    once = counter.seen == 1 and counter.rule in ("bar", "transfers") and not is_full(counter)
     return once and scene.behind(counter) > LINES_SINCE and scene.track.crashed < counter.last
 
 
@@ -212,6 +221,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(3, "a display made for progress: a bar, a percentage, a rate", lambda c, _: c.rule in _DRAWN),
     Ground(2, "other numbers are measured beside it", lambda c, _: c.measured or c.rule in _MEASURED),
     Ground(2, "its word is one of work: epoch, step, round", lambda c, _: c.unit in LONE_UNITS),
+    Ground(2, "its word is one of work, and it tells of how many: pass 1 of 3", _heads_work),
     Ground(2, "it has gone on", _moved),
     Ground(2, "it is the log's newest line", _is_newest),
     Ground(6, "it stands in the log's word of the end", _is_last_word),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from onbox.logs.counter import Counter
 
 HEADING_LINES = 2  # from the heading of an epoch to its bar
+EPOCHS_FOR_EACH = 2  # time that a bar was begun: it is of more than one
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
 
@@ -30,7 +31,7 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
         return True
     if epoch is None:
         return False
-    began_again = counter.resets and not _began_again_with(epoch, counter)
+    began_again = counter.resets and not _began_again_with(epoch, counter) and not _is_seldom_begun(epoch, counter)
     if counter.inner or (began_again and (epoch.advances or not isinstance(epoch.current, float))):
         return True
     whole = float(epoch.minimum).is_integer()  # 2.9 is another view of the same run
@@ -59,6 +60,14 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
 def _began_again_with(epoch: Counter, counter: Counter) -> bool:
     """Whether the epochs began again as well, and went on while this did not: the whole run was started once more."""
     return epoch.resets >= counter.resets and counter.crossed > counter.resets
+
+
+def _is_seldom_begun(epoch: Counter, counter: Counter) -> bool:
+    """Whether a bar began again less often than the epochs beside it, told as fractions, came to their ends: the run
+    was resumed.
+    """
+    passed = epoch.current - epoch.minimum
+    return counter.made and isinstance(epoch.current, float) and passed >= EPOCHS_FOR_EACH * (counter.resets + 1)
 
 
 def _comes_with_each(counter: Counter, epoch: Counter, *, whole: bool) -> bool:

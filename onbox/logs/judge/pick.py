@@ -6,9 +6,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS, Scene, counts
+from onbox.logs.judge.headings import heads_bars, numbers_each_bar
 from onbox.logs.judge.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
-from onbox.logs.loops import NEARLY, is_bar_around, is_heading_around, is_told_around, outermost, taking_turns
+from onbox.logs.loops import (
+    NEARLY,
+    is_bar_around,
+    is_heading_around,
+    is_told_around,
+    outermost,
+    taking_turns,
+)
 from onbox.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -16,6 +24,8 @@ if TYPE_CHECKING:
     from onbox.logs.track import Track
 
 PARTS_MAX = 2  # times that a bar with a name began again, until it is one of an unknown number
+LONG = 1000  # steps of a run that looks at itself seldom
+A_LITTLE = 50  # times in its end: the last look that came behind it
 AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
@@ -24,6 +34,7 @@ NEARLY_ALL = 0.9  # of a counter that is told each tenth time: its end may not h
 ROUNDS = ("iter", "round")  # of boosting: `n_estimators=700`, and `[iter 25]`
 LONGER_SECONDS = 10  # of two that are over, the one that was at work for so much longer is the work
 ESTIMATES = 3  # ends of one bar that goes on
+NO_END = 1 << 30  # a bar that is drawn with another end each time: none that is told elsewhere is its own
 RAISED_MAX = 4  # times that a run may state a larger maximum
 
 
@@ -85,13 +96,21 @@ def _estimated(counters: list[Counter]) -> list[Counter]:
         or any(one.resets or one.current >= (one.maximum or 0) for one in bars)
     ):
         return counters
-    return [*(one for one in counters if one not in bars), bars[-1]._replace(maximum=None)]
+    bars += [one for one in counters if one.rule == "tqdm-open" and one.current == 0 and one.first < bars[0].first]
+    bars.sort(key=lambda one: one.first)
+    return [*(one for one in counters if one not in bars), bars[-1]._replace(maximum=None, stretched=NO_END)]
 
 
 def _around(counters: list[Counter]) -> list[Counter]:
     """The counters, where what is around others is the work itself: `shards`, and the rows of each."""
     inside = taking_turns(counters)
     counters = [counter._replace(kind="aux") if counter in inside else counter for counter in counters]
+    counters = [
+        counter._replace(kind="outer")
+        if numbers_each_bar(counter, counters) or heads_bars(counter, counters)
+        else counter
+        for counter in counters
+    ]
     return [
         counter._replace(kind="train")
         if (counter.kind == "aux" and is_bar_around(counter, counters))
@@ -109,6 +128,7 @@ def _kind(counter: Counter) -> str:
 
 def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
+    counters = [counter for counter in counters if not _is_the_only_epoch(track, counter, counters)]
     counters = [counter for counter in counters if not _names_the_piece(counter, counters)]
     counters = [counter for counter in counters if not _is_told_late(counter, counters)]
     if any(counter.advances for counter in counters):
@@ -120,6 +140,7 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         return Pick(loops[0], loops[0].maximum if loops[0].maximum is not None else told, loops[1])
     counters = [counter for counter in counters if counter.kind != "outer"]
     epochs = [counter for counter in counters if counter.unit == "epoch"]
+    epochs = [counter for counter in epochs if not counter.inner] or epochs  # `6/12 * Epoch (train):  44%`
     others = [counter for counter in counters if counter.unit != "epoch"]
     epoch = max(epochs, key=lambda counter: (counter.maximum is not None, counter.last)) if epochs else None
     whole = [counter for counter in others if not is_inner(counter, epoch, others)]
@@ -134,10 +155,12 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         around = [counter for counter in whole if _goes_on_around(counter, best)]
         if around:
             return Pick(max(around, key=lambda counter: counter.last), None, best)
+        if epoch is not None and _is_coarser(best, epoch):
+            return Pick(epoch, epoch.maximum, inner)
         return Pick(best, None if is_of_many(best) else maximum_of(track, best), None)
     if epoch is not None and maximum_of(track, epoch):
         return Pick(epoch, None if epoch.begun >= AGAIN else maximum_of(track, epoch), inner)
-    if whole and not (epoch is not None and epoch.advances >= MOVES and all(map(_never_moved, whole))):
+    if whole and not (epoch is not None and all(_was_passed(one, epoch, inner) for one in whole)):
         best = max(
             whole,
             key=lambda counter: (
@@ -145,6 +168,7 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
                 counter.unit in STEP_UNITS,
                 counter.last >= track.line - 200,
                 counter.advances > 0,
+                not any(other.first > counter.last and other.advances >= MOVES for other in whole),  # the next phase
                 counter.current,
             ),
         )
@@ -155,6 +179,26 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if is_of_many(last) else last.maximum, None)
     return None
+
+
+def _is_the_only_epoch(track: Track, counter: Counter, counters: list[Counter]) -> bool:
+    """`epochs: 1` among the settings, and a bar in it: that is the whole run."""
+    alone = counter.unit == "epoch" and counter.maximum is None and track.maxima.get("epoch") == 1 == counter.current
+    return alone and any(other.made and other.maximum is not None and not other.resets for other in counters)
+
+
+def _is_coarser(counter: Counter, epoch: Counter) -> bool:
+    """`epoch 31/40  cycle 4/4`: beside each other on each line, and the epochs go on through it. Or the same, `5/12`
+    where the epoch is `6/12`.
+    """
+    beside = (counter.first, counter.seen, counter.last) == (epoch.first, epoch.seen, epoch.last)
+    if epoch.resets or counter.maximum is None or epoch.maximum is None:
+        return False
+    if epoch.maximum == counter.maximum and epoch.current > counter.current and epoch.last > counter.last:
+        return True  # the same, and told later
+    if not beside:
+        return False
+    return epoch.maximum > counter.maximum and epoch.advances > counter.advances
 
 
 def _is_told_late(counter: Counter, counters: list[Counter]) -> bool:
@@ -178,6 +222,14 @@ def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
         and other.kind == "train"
         for other in others
     )
+
+
+def _was_passed(counter: Counter, epoch: Counter, inner: Counter | None) -> bool:
+    """Whether the epochs went on without it: `Epoch 3, global step 3764: 'val_loss' reached 0.3`, then the batches of
+    epoch 4.
+    """
+    goes_on = inner is not None and counter.last < epoch.changed <= inner.last
+    return _never_moved(counter) and (epoch.advances >= MOVES or goes_on)
 
 
 def _never_moved(counter: Counter) -> bool:
@@ -221,7 +273,7 @@ def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool |
     trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
     moved = counter.current > counter.minimum
     own = counter.maximum is not None or moved or (same and complete)  # not a number that was named once
-    stands = counter.seen >= LOOKS and not moved
+    stands = counter.seen >= LOOKS and not moved and not complete
     return (
         "progress" in counter.key,
         trained,
@@ -244,25 +296,40 @@ def _is_told_anew(counter: Counter, other: Counter) -> bool:
 
 def maximum_of(track: Track, counter: Counter) -> int | None:
     """Of the counter itself, else one that the log told elsewhere for what it counts."""
-    if counter.stretched > counter.advances:
+    if counter.stretched > counter.advances or (counter.maximum is None and _begins_always(counter)):
         return None  # `3/100`, `3/200`
     if counter.maximum is not None:
         return counter.maximum
     units = sorted(WHOLE_STEPS) if counter.unit in WHOLE_STEPS else [counter.unit]
     units = [*units, *ROUNDS] if counter.unit in ROUNDS else units
     units = [*units, "episode"] if counter.unit == "epoch" else units  # `Ep 10`
+    units = [*units, "fit"] if counter.unit == "task" else units  # of scikit-learn, which joblib calls tasks
     units = [*units, "timestep"] if counter.unit == "step" else units
     units = [*units, "step"] if counter.unit == "timestep" and not _knows_another_end(track) else units
     others = [other for other in track.counters.values() if other.kind != "setting" or other.advances]
     taken = {other.unit for other in others if other.unit != counter.unit}
     for unit in (counter.unit, *(other for other in units if other not in taken)):
         most = track.maxima.get(unit)
-        if most is not None and most >= counter.current and track.raised.get(unit, 0) < RAISED_MAX:
+        reached = most is not None and (
+            most >= counter.current or (unit == counter.unit and _is_just_past(counter, most))
+        )
+        if reached and track.raised.get(unit, 0) < RAISED_MAX:
             return most
         once = _named_once(track, counter) if unit == counter.unit else None
         if once is not None:
             return once
     return None
+
+
+def _is_just_past(counter: Counter, most: int) -> bool:
+    """Whether the last look at it came a little behind its end: `Step: 40800` below `max_steps: 40000`."""
+    over = counter.current - most
+    return counter.advances >= MOVES and most >= LONG and counter.minimum < most and over * A_LITTLE <= most
+
+
+def _begins_always(counter: Counter) -> bool:
+    """`8 iterations` of each solve, and `Total iterations: 930` at the end: that is not the end of any of them."""
+    return counter.resets >= AGAIN and 2 * counter.resets > counter.advances and counter.unit != "epoch"
 
 
 def _knows_another_end(track: Track) -> bool:
@@ -304,4 +371,5 @@ def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> 
 def _trains_behind(epoch: Counter, bar: Counter) -> bool:
     """Whether epochs began when a bar was over, and went on: it prepared them."""
     whole = float(epoch.minimum).is_integer()  # 0.07 is another view of the same run
-    return whole and epoch.unit == "epoch" and epoch.first > bar.last and epoch.advances >= MOVES
+    moves = epoch.advances >= MOVES or (epoch.advances > 0 and epoch.maximum is not None)
+    return whole and epoch.unit == "epoch" and epoch.first > bar.last and moves

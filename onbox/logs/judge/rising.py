@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from onbox.logs.line.words import AUXILIARY, UNIT_WORD
+from onbox.logs.line.words import A_PIECE, AUXILIARY, NOT_PROGRESS, UNIT_WORD
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 ROWS = 5  # so many lines, one after another
+LED_ROWS = 4  # if they begin with one word and the number
+FEW_ROWS = 3  # if the log's head tells how many there are to be
 ROWS_LOOKED_AT = 8
 LINES = 40  # of the log's end, among which the rows may have others between
 LINES_BEHIND = 16  # behind the last row
@@ -32,15 +34,25 @@ _NUMBER = lazy(
     r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf))(?:(?<=\.\d)m?s|(?<=\.\d\d)m?s)?(?![\w./]|-\d)",
     re.IGNORECASE,
 )
+_OTHER_DIGITS = lazy(r"(?<![\d.:-])\d+(?:\.\d+)?(?=[A-Za-z/])")  # `1.54B/2.1B`
 _FREE = lazy(r"(?:^|[\s=(\[<|,;#]|(?<!0):)$")  # before a count
 _NAMES = lazy(
     r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$"
+    r"|(?<![a-z])(?:pct|percent\w*)(?:[_ ]\w{1,12})?[\"']?\W{0,3}$"
     r"|(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"
 )  # before a number: it names something, or one of several results
 
 
+_FOLD = lazy(r"(?i)(?<![a-z])fold\W{0,3}$")  # which are told of in all that is validated across them
+_OF_A_LIST = lazy(  # of what came out for each
+    r"(?i)\W{0,8}(?:class|cluster|topic|component|bin|label|layer|block|expert|channel|figure|chapter|level|record)"
+)
+_LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
 _ROW = lazy(r"\s*\d+:\s")
 _LAST_WORD = lazy(r"([A-Za-z]+)\W*$")
+_DONE_OF_THEM = lazy(
+    r"(?i)(?<![a-z])(?!status|progress|stats)([a-z]{3,20})s (?:done|complete[d]?|finished|processed)\W*$"
+)  # `files done: 9`
 _THINGS = lazy(r"0 ([A-Za-z]{3,20})s\b")
 OF_A_MODULE = lazy(r"\): [A-Z]\w{1,40}\(")  # `(layer0): Conv2d(1, 2, kernel_size=(3, 3))`
 _SO_MANY_THINGS = lazy(r"(?<![\w.,])(\d[\d,]{0,14}) ([A-Za-z]{3,20})s\b")
@@ -48,7 +60,7 @@ _REQUEST = lazy(r"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /")
 
 
 class _Cell(NamedTuple):
-    """A number in a line. whole: written without a point or a sign."""
+    """A number in a line. whole: written without a point or a sign, and no hour of `12:10`."""
 
     value: float
     whole: bool
@@ -56,31 +68,45 @@ class _Cell(NamedTuple):
 
 class Rising(NamedTuple):
     """value: where it stands. lines: how many of the lines there are up to the one that tells it. noun: of what it
-    counts; "" if none stands beside it.
+    counts; "" if none stands beside it. stride: how far it went between the last two lines.
     """
 
     value: int
     lines: int
     noun: str = ""
+    stride: int = 0
 
 
 def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
-    """The count that goes on in the last lines of one form; None if none does. alone: one by one, with nothing measured
-    beside it; such lines may be a list of anything.
+    """The count that goes on in the last lines of one form; None if none does. alone: with nothing measured beside it;
+    such lines may be a list of anything.
     """
-    is_count = _goes_one_by_one if alone else _is_count
+    is_count = _goes_evenly if alone else _is_count
     rows = [_cells(line) for line in lines[-LINES:]]
     asked: set[str] = set()
-    for end in range(len(rows), max(ROWS, len(rows) - LINES_BEHIND) - 1, -1):
+    for end in range(len(rows), max(FEW_ROWS, len(rows) - LINES_BEHIND) - 1, -1):
         for name in rows[end - 1]:
             if name in asked:
                 continue
             asked.add(name)
             alike = _moves([row for row in rows[:end] if name in row], name)
-            if len(alike) >= ROWS and not _falls(name, alike) and is_count(name, alike[-ROWS_LOOKED_AT:]):
+            if (
+                len(alike) >= _rows_needed(name, alone=alone)
+                and not _falls(name, alike)
+                and is_count(name, alike[-ROWS_LOOKED_AT:])
+            ):
                 value, at = int(alike[-1][name].value), len(lines) - len(rows) + end
-                return Rising(value, at, _noun(name, value, lines[at - 1]))
+                stride = value - int(alike[-2][name].value)
+                return Rising(value, at, _noun(name, value, lines[at - 1]), stride)
     return None
+
+
+def _rows_needed(name: str, *, alone: bool) -> int:
+    if NOT_PROGRESS.search(name) and not A_PIECE.search(name) and not (alone and _FOLD.search(name)):
+        return ROWS
+    if alone:
+        return FEW_ROWS
+    return LED_ROWS if _LEADS.match(name) and not _OF_A_LIST.match(name) else ROWS
 
 
 def _moves(rows: Sequence[dict[str, _Cell]], name: str) -> list[dict[str, _Cell]]:
@@ -102,7 +128,7 @@ def _noun(name: str, value: int, line: str) -> str:
     things = next(behind, None)
     if things:
         return things[2].lower()
-    word = _LAST_WORD.search(name)
+    word = _DONE_OF_THEM.search(name) or _LAST_WORD.search(name)
     return word[1].lower() if word else ""
 
 
@@ -111,9 +137,8 @@ def _falls(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     return any(row[name].value >= rows[-1][name].value for row in rows[:-1])
 
 
-def _goes_one_by_one(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
-    values = [row[name].value for row in rows]
-    return not _names_something(name) and all(after == before + 1 for before, after in pairwise(values))
+def _goes_evenly(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    return not _names_something(name) and _is_even([row[name] for row in rows], leads=True)
 
 
 def _names_something(name: str) -> bool:
@@ -181,9 +206,11 @@ def _cells(line: str) -> dict[str, _Cell]:
     found: dict[str, _Cell] = {}
     before, at = "", 0
     for number in _NUMBER.finditer(text):
-        before += text[at : number.start()]
+        between = text[at : number.start()]
+        before += _OTHER_DIGITS.sub("0", between) if at else between
         if _FREE.search(before) and len(found) < COLUMNS:
             plain = number[1].replace(",", "")
-            found[" ".join(before.split())] = _Cell(float(plain), plain.isdigit())
+            of_a_clock = text.startswith(":", number.end()) and text[number.end() + 1 : number.end() + 3].isdigit()
+            found[" ".join(before.split())] = _Cell(float(plain), plain.isdigit() and not of_a_clock)
         before, at = before + "0", number.end()
     return found

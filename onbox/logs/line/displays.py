@@ -20,6 +20,7 @@ from onbox.logs.line.words import (
     UNITS,
 )
 from onbox.logs.loops import repetition_of_a_bar
+from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
@@ -27,6 +28,7 @@ STAGES = 12  # at most so many parts does a script have
 _FRACTION = lazy(FRACTION, re.IGNORECASE)
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
 _DESC_EPOCH = lazy(r"^\s*(\d{1,18})\|\d+\|")  # torchtune: epoch|step|loss
+_DESC_TRAINING = lazy(r"(?i)\s*train(?:ing)?\s{1,12}#?(\d{1,6})\s?:\s*$")  # `Train     1:  47%|`
 _BYTES_RATE = lazy(r"[\d?]\s?[kKMGT]?i?B/s")
 _OF_SOMETHING = lazy(
     r"\s(?!done|complet|finish|of|eta|elapsed|left|remain|in|at|for|it)[a-z-]{3,20}[)\]]", re.IGNORECASE
@@ -48,7 +50,10 @@ _OF_A_SELECTION = lazy(  # `146 of 220 lines kept`
     r"\s(?:were |are )?(?:kept|dropped|removed|discarded|retained|rejected|filtered|matched|unique|duplicated?"
     r"|missing|lost)\b"
 )
-_IS_DONE = lazy(r"\s(?:OK|ok|done|passed|\u2713|\u2714)\W{0,3}$")  # `[5/8] invoices OK`: of the work itself
+# `[5/8] invoices OK`, `(5/9) train.ipynb  ok  2210 s`: of the work itself
+_IS_DONE = lazy(
+    r"\s(?:OK|ok|done|passed|\u2713|\u2714)\W{0,3}(?:\s(?:in )?\(?\d{1,9}(?:\.\d{1,6})? ?(?:m?s|sec|min|h)\)?)?$"
+)
 _MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 
 
@@ -126,7 +131,7 @@ def _bar_sight(display: Display) -> CounterSight | None:
     return CounterSight(
         key,
         unit,
-        "aux" if _is_stage(display, exact) or _SIZED.search(match[0]) else bar_kind(label, _group(match, "rate") or ""),
+        _kind_of(display, label, exact),
         current.value,
         exact,
         rounded,
@@ -137,6 +142,14 @@ def _bar_sight(display: Display) -> CounterSight | None:
         made=True,
         inner=INNER in shape.traits or bool(desc_fraction) or _is_of_step(label, exact),
     )
+
+
+def _kind_of(display: Display, label: str, most: int | None) -> str:
+    shape, match, _ = display
+    if _is_stage(display, most) or _SIZED.search(match[0]):
+        return "aux"
+    said = message(match.string[: match.start()]).text if shape.id == "done-of" else ""  # `Inference done 5/625`
+    return "val" if said and EVALUATION.search(said) else bar_kind(label, _group(match, "rate") or "")
 
 
 def _is_of_step(label: str, most: int | None) -> bool:
@@ -164,7 +177,7 @@ def _outer_of(display: Display) -> list[CounterSight]:
         most = _group(match, "epochs")
         key = "epoch" if kind == "train" else f"{kind}:epoch"
         return [CounterSight(key, "epoch", kind, int(epoch), int(most) if most else None, False, shape.id)]
-    found = _DESC_EPOCH.match(label)
+    found = _DESC_EPOCH.match(label) or _DESC_TRAINING.match(label)
     if found:
         return [CounterSight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
     named = repetition_of_a_bar(label)

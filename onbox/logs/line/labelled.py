@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.logs.line.maxima import OF_EAST
 from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
-from onbox.logs.line.shapes import BATCHES, BEFORE_EPOCH, COUNTED, EPOCH_AND_STEP, EPOCH_OF, WORD
+from onbox.logs.line.settings import (
+    BESIDE_SETTINGS,
+    CALLED_SETTINGS,
+    CONSTANTS,
+    HOW_MANY,
+    OF_SETTINGS,
+    is_among_settings,
+    is_in_list,
+    is_of_a_model,
+    is_quoted,
+    is_setting,
+    tells_a_setting,
+)
+from onbox.logs.line.shapes import BATCHES, BEFORE_EPOCH, COUNTED, EPOCH_AND_STEP, EPOCH_OF, SHORT_EPOCH, WORD
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
@@ -45,9 +59,9 @@ _TAG = lazy(  # `[FT] Ep 016 | Loss 0.61`, `[Fold 3 Ep 012] loss=0.1`
 )
 _BEGINNINGS = frozenset(
     "start starting started begin beginning began train training running run now current currently global finished"
-    " finish completed complete done end ended ending info debug at in on after this the computing doing".split()
+    " finish completed complete done end ended ending info debug at in on after this the computing doing"
+    " into entering entered".split()
 )
-_OF_SETTINGS = lazy(r"(?i)(?<![a-z])(?:cfg|config|args|opts?|hparams|params)\.$")  # `cfg.steps=100000`
 _OF_WHAT_ENDED = lazy(r"(?i)\bfinished\W{1,4}#$")  # `optimization finished, #iter = 1378`, of LIBSVM
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
@@ -59,16 +73,9 @@ _ORDINAL = lazy(
     r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
     r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?![\s\[(]{0,8}\d{1,18}(?![.\d]))(?=.{0,80}\d\.\d)"
 )
-_ONE_SETTING = lazy(r"^[\s,{│├└─-]*[\"']?[\w.-]{1,60}[\"']?\s{0,12}[:=]\s{0,12}[\"']?[\d.]+[\"']?[\s,}]*$")
-_CONSTANTS = lazy(  # names in capitals, one after another: `LR=0.1, GAMMA=0.9, N_STEP=3, `
-    r"(?:(?<![\w'\"])[A-Z][A-Z_]+=[^\s,=]{1,40},?\s+){3}|(?:['\"][A-Z][A-Z_]+['\"]: [^\s,]{1,40},\s+){3}"
-)
-_SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
-_CALLED_SETTINGS = lazy(  # `config: {"steps": 60000, "loss": "mse"}`
-    r"(?i)(?<![a-z])(?:config(?:uration)?|cfg|arg(?:ument)?s|flags|h?params|(?:hyper[-_ ]?)?parameters|settings"
-    r"|options)[\"']?\s{0,4}[:=]\s{0,4}(?:dict\(|[{(])"
-)
-_BESIDE_SETTINGS = lazy(r"(?i)(?<![a-z])(?:optimi[sz]er|scheduler|dataset|device)\s?[:=]\s?[a-z]")
+_MANY = frozenset(word for word, unit in UNITS.items() if word.endswith("s") and unit in LONE_UNITS | SELDOM_UNITS)
+_JOINED = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+_){1,4}$")
+_ASIDE = NOT_A_COUNTER | MAXIMUM
 _PLURALS = frozenset({"generations", "epochs", "epoches", "iters", "rounds", "trials", "episodes"})
 _MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
@@ -84,12 +91,17 @@ _NUMBERED = lazy(r"(?i)[ _](?:no|nr|number|num)\b")  # `Img No. 9900`
 _DURATION = lazy(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])")
 _ID = lazy(r"(?i)[ _]id")
 _NUMBERED_BY_ID = frozenset({"epoch", "iter", "batch"})  # `job id: 812` is a name
+_TAKES_UP = lazy(r"(?i)(?:.{0,60}?[\]:|] )?\W{0,8}(?:resum(?:ed|ing)|restor(?:ed|ing)|load(?:ed|ing)) ")  # of a line
 _OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
 _CHINESE_UNITS = {"步": "step", "次": "iter", "代": "generation"}  # of all others: epoch
 _NTH_IN_CHINESE = lazy(
     "第 ?(?P<current>\\d{1,9})"
     "(?: ?/ ?(?P<most>\\d{1,9})|轮 ?/ ?共 ?(?P<all>\\d{1,9}))? ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)"
+)
+_IN_THE_EAST = lazy(  # of Japan and Korea: `ステップ 3600`, `에포크 3/10`
+    r"(?P<word>ステップ|エポック|에포크|에폭|스텝)\s?[:\uff1a]?\s?[\[(]?(?P<current>\d{1,12})"
+    r"(?:\s?/\s?(?P<most>\d{1,12}))?(?![\d.])"
 )
 _OTHER_FIGURE = lazy(r"[:=] {0,4}\d[\d.,]*\s")  # `inference: 10000 fps total: 8000 epoch: 1/500`
 _PLACE = lazy(r"\d{0,6}:\d{1,6}\]")  # in the code: `k_epoch0:9]`
@@ -102,6 +114,7 @@ _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 _COUNTED_BEFORE = lazy(
     r"(?:^|[^=:\w,.])\d[\d,]{0,15}\s$"
 )  # `2 epochs | 1250 steps`: each number stands before its word
+_COUNTED_IN_BRACKETS = lazy(r"[(\[]\s?\d[\d,]{0,15}\s$")  # `(2 rounds: 2 fast, 1 slow)`
 _UNIT_BEHIND = lazy(rf"(?i)\s(?:[a-z]{{3,14}} ){{0,2}}(?:{UNIT_WORD})(?![a-z])")
 
 
@@ -124,11 +137,11 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         before = text[max(0, word.start() - LOOK_BACK) : word.start()]
         if unit in STEP_UNITS and _OF_BATCHES.search(before):
             unit = "batch"  # `epoch 3, batch step: 719`
-        in_a_name = before.endswith(".") and before[-2:-1].isalnum() and not _OF_SETTINGS.search(before)
+        in_a_name = before.endswith(".") and before[-2:-1].isalnum() and not OF_SETTINGS.search(before)
         if in_a_name or _PLACE.match(text, word.end()):
             continue  # of a file's, or of a place in the code
-        if before.endswith(("?", "&", "time/")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
-            continue  # of an address, of a file, of a group of clocks
+        if before.endswith(("?", "&", "time/", " -")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
+            continue  # of an address, of a file, of a group of clocks, of a command (`-epoch 25`)
         if before.lower().endswith("_in_") or (match["max"] is None and _OF_WHAT_ENDED.search(before)):
             continue  # `step_in_epoch: 300`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
@@ -136,14 +149,19 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         leads = word[0].lower() in _MUST_LEAD and _leads(text, word.start())
         role = _role_in_line(text, word[0].lower(), match, before, leads=leads)
         count = parse_count(match["current"])
-        told = is_exact(text, *match.span("current")) and not (
-            _COUNTED_BEFORE.search(before) and _UNIT_BEHIND.match(text, match.end("current"))
-        )
+        told = is_exact(text, *match.span("current")) and not _stands_before_its_word(text, match, before)
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
         if role == "counter" and (in_cell is None or unit != in_cell.unit):
             sights.extend(_word_sights(text, match, unit, before, count))
     return ([*sights, in_cell] if in_cell else sights), maxima
+
+
+def _stands_before_its_word(text: str, match: re.Match[str], before: str) -> bool:
+    """Whether the number of a word is the one in front of it, and what is behind belongs to the next."""
+    if _COUNTED_IN_BRACKETS.search(before):
+        return True
+    return bool(_COUNTED_BEFORE.search(before) and _UNIT_BEHIND.match(text, match.end("current")))
 
 
 def _led_by_epoch(text: str) -> tuple[list[CounterSight], str]:
@@ -155,10 +173,12 @@ def _led_by_epoch(text: str) -> tuple[list[CounterSight], str]:
 
 
 def _epoch_and_step(text: str) -> list[CounterSight]:
-    """`e3 s1000 | G 1.7`: an epoch, and the step inside it."""
+    """`e3 s1000 | G 1.7`: an epoch, and the step inside it; or the epoch alone."""
     found = EPOCH_AND_STEP.match(text)
     if found is None:
-        return []
+        short = SHORT_EPOCH.match(text)
+        told = [] if short is None else [int(short["epoch"])]
+        return [CounterSight("epoch", "epoch", "train", epoch, None, False, "labelled") for epoch in told]
     epoch = CounterSight("epoch", "epoch", "train", int(found["epoch"]), None, False, "labelled")
     return [epoch, CounterSight("step", "step", "train", int(found["current"]), None, False, "labelled", inner=True)]
 
@@ -167,7 +187,11 @@ def _nth_in_chinese(text: str) -> list[CounterSight]:
     """`第 9 轮训练开始`: the ninth round of the training begins."""
     found = _NTH_IN_CHINESE.search(text)
     if found is None:
-        return []
+        found = None if text.isascii() else _IN_THE_EAST.search(text)
+        if found is None:
+            return []
+        unit, most = OF_EAST[found["word"]], int(found["most"]) if found["most"] else None
+        return [CounterSight(unit, unit, "train", int(found["current"]), most, False, "labelled-alone", measured=True)]
     unit = _CHINESE_UNITS.get(found["word"][0], "epoch")
     told = found["most"] or found["all"]
     most = int(told) if told else None
@@ -197,7 +221,17 @@ def _role_in_line(text: str, word: str, match: re.Match[str], before: str, *, le
     """As `_role`, with what else the line shows."""
     if match["max"] is None and not before.endswith("_") and _stands_beside_its_count(text, word):
         return "maximum"
-    role = _role(_label_words(before), word, match, leads=leads)
+    if word == "gs":
+        return "counter" if match["sep"].strip() else ""
+    words = _label_words(before)
+    if match["max"] is None and before.lower().endswith(("num_", "n_")) and is_among_settings(text):
+        return "maximum"
+    joined = _JOINED.search(before)
+    role = _role(words, word, match, leads=leads, joined=joined[0].count("_") if joined else 0)
+    if role == "maximum" or match["max"] is not None:
+        return role
+    if not {*words[-3:]} & _ASIDE and word in _MANY and is_in_list(text, match):
+        return "counter"  # a setting, unless it goes on
     return role or ("counter" if leads and _is_plural_counter(text, word, match) else "")
 
 
@@ -239,12 +273,16 @@ def _label_words(before: str) -> list[str]:
     return [word.lower() for word in ANY_WORD.findall(found[0])] if found else []
 
 
-def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool) -> str:
-    """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line."""
+def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool, joined: int = 0) -> str:
+    """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line. joined: so many of
+    the words belong to it (`max_iter`).
+    """
     if unit in MAXIMUM_WORDS:
-        return "maximum" if match["sep"].strip() and match["max"] is None else ""
+        return "maximum" if match["max"] is None else ""
     label = "_".join([*words[-1:], unit])
     near = words[-3:]
+    if joined and near[-1:] in (["max"], ["total"], ["num"]):
+        near = near[-joined:]  # `SOLVER: MAX_ITER: 9000`
     if near[-1:] == ["global"] and near[-2:-1] in (["train"], ["training"]):
         near = near[-1:]  # `training/global_step`: the counter in a group of metrics
     if match["max"] is not None:
@@ -304,7 +342,7 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
         rule = "weak"
     plural = text[match.start() - 1 : match.start()].lower() == "s"
     plural = plural or text[: match.start()].lower().endswith("nstep")
-    if plural and (kind == "declared" or (kind == "setting" and (_is_quoted(text, before) or _is_setting(text)))):
+    if plural and (kind == "declared" or (kind == "setting" and tells_a_setting(text, match, before))):
         rule = "settings"  # `steps: 5000`
     sights = [CounterSight(key, unit, kind, count.value, exact, count.rounded, rule, measured=measured)]
     if unit == "epoch" and float(count.value).is_integer():
@@ -322,13 +360,18 @@ def _total_beside(text: str, match: re.Match[str]) -> ShownCount | None:
 
 def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bounded: bool) -> str:
     """`train`; of less sure ones, `bare`, `moving` and `setting`: a counter only if it goes on. `declared`: none."""
-    if _CALLED_SETTINGS.search(text, 0, match.start()):
+    if CALLED_SETTINGS.search(text, 0, match.start()):
         return "declared"
-    if match["max"] is None and _BESIDE_SETTINGS.search(text) and "oss" not in text:
+    if match["max"] is None and BESIDE_SETTINGS.search(text) and "oss" not in text:
         return "declared"
+    sized = unit == "batch" and HOW_MANY.search(text) is not None and is_in_list(text, match)
+    if match["max"] is None and before.strip() and (sized or is_of_a_model(text)):
+        return "declared"
+    if match["max"] is None and text[match.start() - 1] in "sS" and is_in_list(text, match):
+        return "setting"
     if match["max"] is None and _is_remark(text, match, before):
         return "bare"
-    if match["max"] is None and OF_EARLIER.search(before):
+    if match["max"] is None and (OF_EARLIER.search(before) or _TAKES_UP.match(text)):
         return "bare"
     if _OF_THE.match(text, match.end()) or _is_aside(text, match, before) or _LISTED.match(before):
         return "bare"
@@ -338,16 +381,11 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
         return "moving"
     if match["max"] is not None:
         return "train"
-    if match["max"] is None and _CONSTANTS.search(text):
+    if match["max"] is None and CONSTANTS.search(text):
         return "setting"
     result = ":" in match["sep"] and text[match.start() - 1] in "sS"
-    result = result and (_is_quoted(text, before) or not _is_measured(text, match, before))
-    return "setting" if result or _is_setting(text) else "train"
-
-
-def _is_quoted(text: str, before: str) -> bool:
-    """`{'iterations': 1500, 'depth': 5}`, and no record of a step."""
-    return before[-1:] in ("'", '"') and "loss" not in text.lower()
+    result = result and (is_quoted(text, before) or not _is_measured(text, match, before))
+    return "setting" if result or is_setting(text) else "train"
 
 
 def _is_weak(text: str, match: re.Match[str]) -> bool:
@@ -383,11 +421,6 @@ def _is_aside(text: str, match: re.Match[str], before: str) -> bool:
 def _is_left_open(text: str, match: re.Match[str]) -> bool:
     """`iterations (400 + 600 draws in total)`: a sum in brackets."""
     return text[: match.start("current")].rstrip().endswith("(") and ")" not in match["close"]
-
-
-def _is_setting(text: str) -> bool:
-    """`  step: 30`, `{"train": {"step": 0, ...}}`: of a configuration, unless it goes on."""
-    return bool(_ONE_SETTING.match(message(text).text) or (_SETTINGS.search(text) and "loss" not in text.lower()))
 
 
 def _is_measure(text: str, match: re.Match[str], unit: str, count: ShownCount) -> bool:

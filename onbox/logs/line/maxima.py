@@ -8,13 +8,17 @@ from onbox.regex import lazy
 
 _FOR_MAX = lazy(
     rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
-    rf"|up to|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
+    rf"|up to|at most|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
     rf"(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
-    r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
+    r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])(?! took)"
 )
 _EVERY = lazy(
     r"(?i)(?<![a-z])(?:time|taken|took|every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
 )  # `an evaluation is run every 500 iterations`
+_OF_A_PART = lazy(
+    r"(?i)(?<![a-z])(?:accum\w*|horizon|rollouts?|unroll\w*|diffusion|denois\w*|warm[- ]?up|burn[- ]?in|val|valid\w*"
+    r"|eval\w*|inner|micro|resum\w*|restor\w*|load\w*)(?![a-z])"
+)
 _SO_MANY = lazy(
     rf"^\s*({COUNT})\s{{1,8}}(epochs|steps|iterations|iters|updates|rounds|trials|timesteps|episodes|generations),"
 )
@@ -25,9 +29,10 @@ _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
 )
 # `integrating to t=50.0 (5000 steps)`, `10 epochs -> 2500 optimizer updates`, `population 80, 900 ticks`
 _IN_A_LIST = lazy(
-    rf"(?i)(?:^|[,;:(>=|])\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}} )?"
+    rf"(?i)(?:^|[,;:(>=|]|\]\s|(?<=\swith)\s)\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}}[ -])?"
     r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
-    r"(?=\s?[,;).|]|\s*$|\s{2}| from | x \d)"
+    r"(?=\s?[,;).|]|\s*$|\s{2}| (?:from|at|with|on|over) | x \d| \((?!\d)| in \d{1,6} (?!sec|min|hour|day|ms)[a-z]{3})"
+    r"(?!\)?,? (?:in )?\d[\d.]{0,9} ?(?:m?s|secs?|seconds|min|minutes|h|hours)(?![a-z]))"  # which they have taken
 )
 _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
@@ -38,8 +43,18 @@ _ALL_TOLD = lazy(
 _AT_MOST = lazy(  # `Lloyd iterations (max 300, tol 1e-4)`
     rf"(?i)(?<![a-z])({UNIT_WORD}) \((?:max(?:imum)?|at most|up to|limit) ({COUNT})(?=[,;)])"
 )
+_LIMIT = lazy(  # `step limit: 5000`, `Epochs to run: 20`
+    r"(?i)(?<![a-z])((?:epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)s?)[ _-]"
+    rf"(?:limit|budget|to (?:run|train|do|go))\s?[:=]?\s?({COUNT})(?![\w.]*\d)"
+)
+_SCHEDULE = lazy(  # `20-epoch schedule`
+    rf"(?i)(?<![\w.,/-])({COUNT})[ -](epoch|step|iteration|round|trial) (?:schedule|budget|plan|run|training)(?![a-z])"
+)
 _LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
 _NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(?=[)\],])")  # `('n_gen', 40)`
+_MAX_BEHIND = lazy(
+    rf"(?i)(?<![a-z])({UNIT_WORD})[ _]max(?:imum)?[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)"
+)  # `iter max: 8000`
 _PLAN = lazy(r"^1\.\.(\d{1,9})(?: #.*)?$")  # of the Test Anything Protocol
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 _SET_TO = lazy(
@@ -50,17 +65,30 @@ _SET_TO = lazy(
     r"|to (?:do|go|run|process))(?![a-z])"
     rf"|(?<![\w.,/-])({COUNT}) (?:max(?:imum)?|total) ({UNIT_WORD})(?![a-z])(?!\s?[:=/])"
 )  # `max_steps was set to 5000`, `Config param steps: 5000`, `1000000 generations requested`
+_CALL = lazy(  # `learn.fit_one_cycle(12, 1e-3)`, `model.fit(x, y, epochs=12)` has a word
+    r"\.(?:fit_one_cycle|fit_flat_cos|fine_tune|fit)\((?:n_epoch(?:s|=)?=?\s?)?(\d{1,6})(?=[,)])"
+)
+_SO_MANY_ELSEWHERE = lazy(  # `Anzahl Epochen: 40`, `Nombre de pas de temps : 800`
+    rf"(?i)(?<![a-zà-ÿ])(?:(?:gesamt)?(?:an)?zahl|nombre|n[uú]mero)\s(?:(?:de|di|der|do|total de)\s|d['\u2019])?"
+    rf"({UNIT_WORD})(?![a-zà-ÿ])[^\d\n:=]{{0,24}}[:=]\s?({COUNT})(?![\w.]*\d)"
+)
+_IN_JAPANESE = lazy(
+    r"(?:総|全)?(ステップ|エポック)数\s?[:\uff1a]?\s?(\d{1,12})"
+    r"|총\s?(에포크|에폭|스텝)(?: 수)?\s?[:\uff1a]?\s?(\d{1,12})"
+)
+OF_EAST = {"ステップ": "step", "エポック": "epoch", "에포크": "epoch", "에폭": "epoch", "스텝": "step"}
 _HYDRA_JOBS = lazy(r"\[HYDRA\] Launching (\d{1,6}) jobs")
 _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
 _AND_WORD = lazy(r"\d (?:max|total)| (?:requested|scheduled|planned|in total|max(?:imum)?|at most)(?![a-z])")
 _OPTION = lazy(  # of a command that is shown: `+ python train.py --epochs 80 --bs 16`
-    r"(?i)\s--(?:(?:num|n|max|total)[-_])?(?:train(?:ing)?[-_])?(epochs|iterations|iters|episodes)"
+    r"(?i)\s--(?:(?:num|n|max|total)[-_])?(?:train(?:ing)?[-_])?(epochs|steps|iterations|iters|episodes|updates|rounds)"
     rf" ({COUNT})(?![\w.:/-])"
 )
 _SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
+_WHOLE_LINES = (("byte", _LENGTH), ("step", _DECLARED), ("step", _RUN), ("test", _PLAN))
 _UNTIL = lazy(
-    rf"(?i)(?<![a-z])(?:up to|until|till|through|stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
+    rf"(?i)(?<![a-z])(?:up to|until|till|through|(?<!early[ -])stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
     rf"(epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)\s{{1,4}}({COUNT})(?![\w.]*\d)"
 )
 
@@ -70,8 +98,9 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
     maxima = _set_to(text)
     for found in _FOR_MAX.finditer(text):
         count = parse_count(found[1])
-        every = _EVERY.search(text, max(0, found.start() - LOOK_BACK), found.end())
-        if not every and not count.rounded and count.value > 0 and is_exact(text, *found.span(1)):
+        if _EVERY.search(text, max(0, found.start() - LOOK_BACK), found.end()) or _is_of_a_part(text, *found.span()):
+            continue
+        if not count.rounded and count.value > 0 and is_exact(text, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
     maxima += _of_pairs(text)
     maxima += [told for one in _LISTED_SETTING.finditer(text) for told in _exact_of(one[1], one[2])]
@@ -81,22 +110,30 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
     jobs = _HYDRA_JOBS.search(text) if "[HYDRA]" in text else None
     if jobs:
         maxima.append(("task", int(jobs[1])))
-    length = _LENGTH.match(text)
-    if length:
-        maxima.append(("byte", int(length[1])))
-    declared = _DECLARED.match(text)
-    if declared:
-        maxima.append(("step", int(declared[1])))
-    command = _RUN.match(text)
-    if command:
-        maxima.append(("step", int(command[1])))
-    plan = _PLAN.match(text)
-    if plan:
-        maxima.append(("test", int(plan[1])))
-    passes = _PASSES.search(text) if " passes over" in text else None
-    if passes:
-        maxima.append(("epoch", int(passes[1])))
-    return maxima
+    return maxima + _elsewhere(text) + _of_tools(text)
+
+
+def _is_of_a_part(text: str, start: int, end: int) -> bool:
+    """Whether its clause says that the number is that of a part: `gradient accumulation: 8 steps`."""
+    clause = max(text.rfind(sign, 0, start + 1) for sign in ",;|(")
+    return _OF_A_PART.search(text, max(0, clause + 1, start - LOOK_BACK), end) is not None
+
+
+def _elsewhere(text: str) -> list[tuple[str, int]]:
+    """Those that are told in another language."""
+    maxima = []
+    if "zahl" in text or "ombre" in text or "mero" in text:
+        maxima = [told for one in _SO_MANY_ELSEWHERE.finditer(text) for told in _exact_of(one[1], one[2])]
+    told = None if text.isascii() else _IN_JAPANESE.search(text)
+    return [*maxima, (OF_EAST[told[1] or told[3]], int(told[2] or told[4]))] if told else maxima
+
+
+def _of_tools(text: str) -> list[tuple[str, int]]:
+    """Those of lines that one program or one protocol writes so, and of calls that a session shows."""
+    found = [(unit, pattern.match(text)) for unit, pattern in _WHOLE_LINES]
+    found.append(("epoch", _PASSES.search(text) if " passes over" in text else None))
+    found.append(("epoch", _CALL.search(text) if ".fi" in text else None))
+    return [(unit, int(one[1])) for unit, one in found if one]
 
 
 def _of_pairs(text: str) -> list[tuple[str, int]]:
@@ -106,6 +143,12 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
     ]
     found += [(one[1], one[2]) for one in _AT_MOST.finditer(text)] if " (" in text else []
     found += [(one[2], one[1]) for one in _ALL_TOLD.finditer(text)]
+    if "imit" in text or "udget" in text or " to " in text:
+        found += [(one[1], one[2]) for one in _LIMIT.finditer(text)]
+    if " max" in text or "_max" in text:
+        found += [(one[1], one[2]) for one in _MAX_BEHIND.finditer(text)]
+    if "-epoch " in text or "-step " in text or "schedule" in text:
+        found += [(one[2], one[1]) for one in _SCHEDULE.finditer(text)]
     return [told for word, number in found for told in _exact_of(word, number)]
 
 
@@ -121,6 +164,8 @@ def read_announced(text: str) -> list[tuple[str, int]]:
             near[near.rfind(",", 0, -len(found[0])) + 1 :] if found and "=" in found[0] else near
         )  # `4 epochs = 1560 steps`
         found = None if _EVERY.search(near) or OF_EARLIER.search(near) else found
+    if found is not None and _is_of_a_part(text, found.start(), found.end()):
+        return []
     return [] if found is None else _exact_of(found[2], found[1])
 
 

@@ -34,8 +34,12 @@ _ANY_FRACTION = lazy(
     r"(?![\w/%-]|\.(?!\.)|:\S|,\d|\s?[kKMGT]i?B)"  # but `Quantizing layer 3/32...`
 )
 _FIELD = lazy(r"(?<!\w)[A-Za-z]\w{0,30}=[\d.]{1,24}(?=[\s,;|])")  # `hits=26`
+_SIZE = lazy(r"(?<![\w.])\d[\d.]{0,12} ?[kKMGT]i?B(?!\w)")  # `901 KiB -> 301 KiB (1/96)`
+_VALUE_BEHIND = lazy(r"\s{1,8}(?:[a-z]{1,12}[ _-])?[a-zA-Z]{2,12}(?:\s?[:=]\s?|\s)(\d{1,3}\.\d{1,9})(\s?%)?(?![\w.])")
+NOT_ITS_SHARE = 0.02
+_CLOSING_INDEX = lazy(r"(?<=\S)\s{2,12}(?P<open>[\[(])(?P<current>\d{1,9}) ?/ ?(?P<max>\d{1,9})[\])]$")
 _CLOCK = lazy(r"\s\d\d:\d\d:\d\d(?![\d:])")
-_INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{1,20}) #?(\d{1,6})/(\d{1,6}): ")
+_INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{1,20})(?: #?|\[)(\d{1,6})/(\d{1,6})(?:: |\]\s?[:=|,-]?\s{0,4}(?=[\w(]))")
 _SHARD_OF = lazy(r"(?<![\w.-])(?P<current>\d{4,6})-of-(?P<max>\d{4,6})(?![\w.-])")  # `shard 00127-of-00256`
 _FIELDS_OF = lazy(r"(?<![\w.])[a-z_]{1,12}=(?P<current>\d{1,12}),?\s{1,4}(?:of|total|max)=(?P<max>\d{1,12})(?![\w.])")
 # `20/1319  accuracy: 55%`, `29/50 acc 0.29`
@@ -48,7 +52,7 @@ _WORKS_ON = lazy(r"(?i)(?:^|[-:|\]]\s{1,4})\s{0,4}[a-z]{3,14}ing [a-z]{3,12} ?#?
 _OWN_NAME = lazy(r"(?<!\S)(?:\S{0,200}/\S{1,200}|[0-9a-f]{7,64}|[\w-]{1,80}\.[a-z]\w{1,4})(?!\S)")
 _BEGUN_ANEW = lazy(r"(?i)(?<![a-z])restarts?\W{0,3}$")  # of a service: `restart 1/3`
 _IS_DONE = lazy(
-    r"(?i)[\s:,)\]-]{1,4}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
+    r"(?i)[\s:,.)\]-]{1,8}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
     r"|tokeni[sz]ed|uploaded"
     r"|downloaded|indexed|merged|saved)\b"
 )
@@ -63,7 +67,7 @@ def read_moving(text: str) -> list[CounterSight]:
         return []
     if counts_two_things(text):
         return []
-    label = _FIELD.sub(" ", METRICS.sub(" ", text[: found.start()].rpartition("; ")[2]))
+    label = _SIZE.sub(" ", _FIELD.sub(" ", METRICS.sub(" ", text[: found.start()].rpartition("; ")[2])))
     if _NOT_OF_THE_WORK.match(label):
         return []
     current, most = (int(found[name].replace(",", "")) for name in ("current", "max"))
@@ -78,7 +82,9 @@ def read_moving(text: str) -> list[CounterSight]:
         rule = "piece"
     if TRIED_AGAIN.match(text, found.end()) or _BEGUN_ANEW.search(label):
         return []
-    if NO_SHARE_AFTER.match(text, found.end()) and not (found.start() == 0 and _MEASURED.match(text, found.end())):
+    if NO_SHARE_AFTER.match(text, found.end()) and not (
+        (found.start() == 0 and _MEASURED.match(text, found.end())) or _is_measured_apart(text, found)
+    ):
         return []
     kind = "aux" if AUXILIARY.search(label) else "moving"
     if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
@@ -87,6 +93,24 @@ def read_moving(text: str) -> list[CounterSight]:
     closes = label.endswith("(") and text[found.end() :].strip() == ")"  # `Processing category bottle (1/8)`
     words = " ".join(word.lower() for word in (named[:1] if closes else named[-2:]))
     return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, rule)]
+
+
+def _is_measured_apart(text: str, fraction: re.Match[str]) -> bool:
+    """Whether the accuracy behind a fraction is another one than its own: `production: 620/2000   acc 0.27`."""
+    value = _VALUE_BEHIND.match(text, fraction.end())
+    if value is None:
+        return False
+    share = float(value[1]) / (100 if value[2] or float(value[1]) > 1 else 1)
+    current, most = (int(fraction[name].replace(",", "")) for name in ("current", "max"))
+    return abs(share - current / most) > NOT_ITS_SHARE
+
+
+def read_closing_index(text: str) -> list[CounterSight]:
+    """`anatomy: 135/135  acc 0.578   [2/57]`: which piece a line was about, in brackets of its own behind all else."""
+    found = _CLOSING_INDEX.search(text) if text.endswith((")", "]")) else None
+    if found is None or int(found["current"]) > int(found["max"]) or NOT_PROGRESS.search(text, 0, found.start("open")):
+        return []
+    return [CounterSight("moving closing", "step", "moving", int(found["current"]), int(found["max"]), False, "moving")]
 
 
 def read_leading_index(text: str, sights: list[CounterSight]) -> list[CounterSight]:

@@ -4,17 +4,24 @@ Pure."""
 from __future__ import annotations
 
 from onbox.logs.line.displays import read_bars
+from onbox.logs.line.done import done_count, fields_left, is_of_a_piece
 from onbox.logs.line.fetched import read_bytes
 from onbox.logs.line.labelled import read_labelled
 from onbox.logs.line.maxima import read_announced, read_maxima
-from onbox.logs.line.moving import read_beside, read_leading, read_leading_index, read_moving, read_timestep
-from onbox.logs.line.numbers import COUNT, parse_count
+from onbox.logs.line.moving import (
+    read_beside,
+    read_closing_index,
+    read_leading,
+    read_leading_index,
+    read_moving,
+    read_timestep,
+)
 from onbox.logs.line.remarks import read_eta, read_loss
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.states import read_states
-from onbox.logs.line.words import LONE_UNITS, NOT_PROGRESS, SHARE_IN_PERCENT, UNIT_WORD, UNITS
-from onbox.logs.loops import repeated_indices
+from onbox.logs.line.words import LONE_UNITS, NO_SHARE_AFTER, SHARE_IN_PERCENT
+from onbox.logs.loops import named_repetition, repeated_indices
 from onbox.regex import lazy
 
 LISTED = 3  # values of one counter on a line
@@ -30,40 +37,18 @@ _ANSWERED = lazy(  # a server's request
     r"\"(?:GET|POST|PUT|PATCH|DELETE|HEAD) \S{1,300} HTTP/[\d.]{1,3}\""
     r"|(?<!\d\] )\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S{0,300}(?: ->)? [1-5]\d\d\b"
 )
-_MANY = r"[a-z]{2,14}s"
-_DONE_COUNT = lazy(
-    r"(?i)(?<![a-z])(?:done|read|processed|completed|finished|solved|handled|generated|fit|fitted|trained|built|simulated"
-    r"|indexed|parsed|scanned|crawled|fetched|ingested|imported|exported|inserted|translated|embedded|rendered|aligned"
-    r"|annotated|extracted|visited|analy[sz]ed|labelled|labeled|classified"
-    rf"|evaluated|scored|converted|written|wrote|seen|consumed)[:=]?\s{{1,8}}({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})(?![a-z])(?!\s{{0,8}}(?:/|of\s))"
-)
-_TO_GO = lazy(  # `60 frames finished, 36 to go`
-    rf"(?i)(?<![\w.,/-])({COUNT}) (?:[a-z]{{2,14}} )?(?:done|processed|completed?|finished|handled|written)"
-    rf"[,;|]? (?:and )?({COUNT}) (?:[a-z]{{2,14}} )?(?:to go|left|remaining|pending|to do)(?![a-z])"
-)
-_FIELDS_LEFT = lazy(  # `done=97 failed=3 queued=4100`
-    r"(?i)(?<![\w.])(?:done|ok|finished|completed|processed)=(\d{1,12})(?:[,;|]?\s{1,4}(?:fail(?:ed|ures?)|errors?|skipped)=(\d{1,12}))?"
-    r"[,;|]?\s{1,4}(?:queued?|left|remaining|pending|todo|waiting)=(\d{1,12})(?![\w.])"
-)
 _HYDRA_JOB = lazy(r"\[HYDRA\]\s{1,8}#(\d{1,6}) : ")
 _CANDIDATE = lazy(r"\[CV \d{1,4}/\d{1,4}; (\d{1,9})/(\d{1,9})\] (?:START|END)\b")
-_TOLD_AS_TOTAL = lazy(
-    r"(?i)(?<![a-z])(epochs|steps|iterations|updates) (?:trained|done|completed|run): (\d{1,12})(?![\w./%])"
-)
-_THINGS_DONE = (
-    rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})\s{{1,8}}(?:done|processed|completed|finished|handled"
-    r"|generated|simulated|written|converted|seen|consumed|read|parsed|scanned|indexed|inserted|copied|exported)(?![a-z])"
-)
-_COUNT_DONE = lazy(_THINGS_DONE)
-_SO_FAR = lazy(_THINGS_DONE + r"\W{1,3}(?:so far|in total|total|altogether)(?![a-z])")
-_NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms errors warnings failures".split())
 _PARALLEL_ETA = lazy(r"ETA: \d{1,9}s Left: (\d{1,9}) AVG: [\d.]{1,12}s\s{1,4}\S{1,60}:\d{1,6}/(\d{1,9})/")  # --eta
 _PARALLEL = lazy(r"\s{0,4}\d{1,3}% (\d{1,9}):(\d{1,9})=\d{1,9}s \S")  # GNU parallel --bar: done, left, seconds
 _CLOSING_COUNT = lazy(r"[\s.,;]\((\d{1,9})/(\d{1,9})\)$")
 _TOTAL_BESIDE = lazy(
     r"(?i)(?:[,;|]\s{0,4}|\s)(?:total|target|goal)(?:\s?[:=]\s?|\s)(\d{1,15})(?=\s{0,4}(?:[,;|]|$)|\s[a-z_]{1,20}=)"
 )
-_PIECE_DONE = lazy(r"(?i)^\W{0,4}[a-z]{3,14} #?\d{1,9} ?(?:/|of) ?\d{1,9} (?:is )?(?:done|finished|complete[d]?)\b")
+_OVERALL = lazy(  # `stage 2 step 40/90 | overall 130/240`
+    r"(?i)(?<![a-z])(?:overall|global)(?:[ _](?:step|iter|iteration|batch|progress))?\s?[:=]?\s?[\[(]?"
+    r"(\d{1,12}) ?/ ?(\d{1,12})(?![\w./%])"
+)
 _OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
 _SECONDS_OF = lazy(r"^(\W{0,8}\[ {0,4})(\d{1,9})s ?/ ?(\d{1,9})s\]")  # `[2466s/3600s] errors=0`
 _UNIT_TWICE = lazy(r"(?<=\d)(\s?)([a-z]{1,4}) of \s{0,8}(\d{1,12}) ?\2(?![a-z])")  # `t= 3594 h of 8760 h`
@@ -93,13 +78,7 @@ def read_line(text: str) -> SeenOnLine:
     labelled = _without_lists(labelled)
     maxima += read_maxima(rest)
     sights = _together(bars, _with_total_beside(_with_closing_count(labelled, rest), rest))
-    left = _fields_left(rest)
-    if left:
-        sights = left
-    elif not sights:
-        counted = _done_count(rest)
-        # `shard 12 of 12 done: 48444 docs`: how many there were in it
-        sights = (read_moving(rest) if counted and _PIECE_DONE.search(rest) else []) or counted
+    sights = fields_left(rest) or sights or _done(rest)
     if sights and all(sight.rule == "done-of" for sight in sights):
         sights = sights + read_moving(rest)
     if all(unit not in LONE_UNITS for unit, _ in maxima) and all(sight.rule == "weak" for sight in sights):
@@ -107,13 +86,21 @@ def read_line(text: str) -> SeenOnLine:
     sights = [*sights, *read_timestep(text), *_candidate(text), *_job_of_sweep(text)]
     if sights and not maxima and not any(sight.made or sight.maximum for sight in sights):
         sights += _beside(sights, rest)
-    sights = read_leading_index(text, sights) + sights
+    sights = read_leading_index(text, sights) + _overall(text, sights) + sights
+    if not any(sight.made or (sight.unit in LONE_UNITS and sight.kind != "moving") for sight in sights):
+        sights = read_closing_index(text) or sights
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
         eta = None
     return SeenOnLine(tuple(sights), tuple(maxima), loss, eta, announced=tuple(read_announced(text)))
+
+
+def _done(text: str) -> list[CounterSight]:
+    """How many things are done; `shard 12 of 12 done: 48444 docs` tells how many there were in one."""
+    counted = done_count(text)
+    return (read_moving(text) if counted and is_of_a_piece(text) else []) or counted
 
 
 def _beside(sights: list[CounterSight], text: str) -> list[CounterSight]:
@@ -207,6 +194,17 @@ def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[Co
     ]
 
 
+def _overall(text: str, sights: list[CounterSight]) -> list[CounterSight]:
+    """How far the whole is, beside another counter."""
+    found = _OVERALL.search(text) if sights and ("verall" in text or "lobal" in text) else None
+    if found is None or NO_SHARE_AFTER.match(text, found.end()) or int(found[1]) > int(found[2]):
+        return []
+    current, most = int(found[1]), int(found[2])
+    if any((sight.current, sight.maximum) == (current, most) for sight in sights):
+        return []
+    return [CounterSight("global overall", "step", "train", current, most, False, "moving")]
+
+
 def _candidate(text: str) -> list[CounterSight]:
     """`[CV 3/4; 5/8] END ...`: which candidate of scikit-learn's search."""
     found = _CANDIDATE.match(text) if text[:4] == "[CV " else None
@@ -223,37 +221,10 @@ def _job_of_sweep(text: str) -> list[CounterSight]:
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:
     """Which repetition of the whole work this is."""
+    named = named_repetition(text)
+    if named:
+        return [CounterSight(f"outer {named[0]}", named[0], "outer", named[1], None, False, "repeated")]
     return [
         CounterSight(f"outer {unit}", unit, "outer", current, most, False, "repeated")
         for unit, current, most in repeated_indices(text, in_a_bar=in_a_bar)
     ]
-
-
-def _fields_left(text: str) -> list[CounterSight]:
-    """`completed=23 remaining=17`: what is done and what is left, whatever else the line counts."""
-    fields = _FIELDS_LEFT.search(text) if "=" in text else None
-    if fields is None:
-        return []
-    all_told = sum(int(number) for number in fields.groups() if number)
-    return [CounterSight("done, left", "item", "train", int(fields[1]), all_told, False, "done-count")]
-
-
-def _done_count(text: str) -> list[CounterSight]:
-    """`Done 196 tasks`: how many, without a maximum; unless it is told how many are left."""
-    left = _TO_GO.search(text)
-    if left:
-        done, more = (parse_count(left[at]) for at in (1, 2))
-        most = None if done.rounded or more.rounded else int(done.value + more.value)
-        return [CounterSight("done, left", "item", "train", done.value, most, done.rounded, "done-count")]
-    total = _TOLD_AS_TOTAL.search(text)
-    if total:
-        unit = UNITS[total[1].lower()]
-        return [CounterSight(f"done {unit}", unit, "done", int(total[2]), None, False, "done-count")]
-    found = _SO_FAR.search(text) or _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
-    if not found:
-        return []
-    count, word = parse_count(found[1]), found[2].lower()
-    if NOT_PROGRESS.search(word) or word in _NO_WORK:
-        return []
-    unit = UNITS.get(word, "item")
-    return [CounterSight(f"done {UNITS.get(word, word)}", unit, "done", count.value, None, count.rounded, "done-count")]

@@ -88,7 +88,7 @@ STARTED = lazy(
     r"|^\W*(?:train(?:ing)?|run|job|experiment) (?:was |has )?started (?:at|on)\b"
     r"|^\W*(?:training|run|experiment) (?:session|run|job) (?:was |has )?started\b"
     r"|^\W*(?:\d[\d:.,T -]{4,40}\W{1,3})?new training (?:session|run)\b"
-    r"|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
+    r"|\bagent starting run\b|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
 )
 # `==> Start training, epoch 61`: a part of the loop begins, not the run
 _PART_STARTS = lazy(
@@ -103,7 +103,7 @@ ENDED = lazy(
     r"|with [1-9]))"
     r"|\ball (?:\w{1,20} )?(?:epochs|steps|iterations|rounds|folds|trials|stages|tasks|runs|seeds|jobs|samples|batches|shards)"
     r" (?:are |were |have been )?(?:done|completed?|finished|processed)\b"
-    r"|^\W*(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
+    r"|^\W*(?:all )?done\W*$|\d:\d{1,2}[\])]?\W{1,4}(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
     r"|\bdone training\b|(?:^|[\s\]])(?:train(?:ing)?|run|fit|job|experiment)_(?:finished|completed?|done|ended)\b"
     r"|\bexit(?:ing|ed) (?:successfully|cleanly|normally(?!, received))\b"
     r"|\b(?:finish|finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"

@@ -25,9 +25,12 @@ _LEADING_LOSS = lazy(
     r"|(-?\d+\.\d+), -?\d+\.\d+ avg(?![a-z])|-?\d+\.\d+,? .{0,40}?loss)",
     re.IGNORECASE,
 )
+_PLAIN_LOSS = lazy(
+    r"\s{0,12}(?:\[[A-Za-z][A-Za-z _-]{0,20}\]\s{1,4})?(\d{1,12})\s{1,8}(?:train )?loss[\s:=]{1,4}(-?\d{1,9}\.\d{1,12})"
+)
 _LEADING_NAMED = lazy(
     r"^(?:\[\s{0,12}(\d{1,3}(?:,\d{3}){1,4}|\d{1,18})\]|<\s{0,12}(\d{1,18})>)\s{0,4}[|:,]?\s{1,4}"
-    r"[A-Za-z][\w/.-]{1,60}(?:\s{1,4}|:\s?|\s?=\s?)-?\d{1,18}\.\d"
+    r"(?:[a-z_]{2,20}=[a-z_]{2,20},?\s{1,3})?[A-Za-z][\w/.-]{1,60}(?:\s{1,4}|:\s?|\s?=\s?)-?\d{1,18}\.\d"
 )
 _LEADING_SHARE = lazy(r"^\s*(\d{1,18}) \(\d+(?:\.\d+)?%\)\s{2,}\S")
 _CHAINS = lazy(r"^\s*(\d{1,18}) -- (?:\* )?[\[(]-?\d.* -- (\d{1,9}:\d\d:\d\d)$")  # MrBayes
@@ -75,6 +78,9 @@ def read_row(text: str) -> BareRow | None:
     if leading:
         loss = _float(leading[2] or leading[3])
         return BareRow("step", "step", int(leading[1]), "leading", loss, None, bare=leading[3] is None)
+    plain = _PLAIN_LOSS.match(text) if "loss" in text else None
+    if plain:
+        return BareRow("step", "step", int(plain[1]), "leading", _float(plain[2]), None, bare=True)
     share = _LEADING_SHARE.match(text) if "%)  " in text else None
     if share:
         return BareRow("step", "step", int(share[1]), "leading-share", None, None, bare=True)

@@ -189,6 +189,15 @@ SHAPES: tuple[Shape, ...] = (
         DRAWN,
     ),
     _shape(
+        "named-bracket",
+        ("[", ", ", "/"),
+        rf"^\s*\[(?P<label>train|val|test|eval)\w{{0,8}}: (?P<epoch>\d{{1,9}}),{_GAP}(?P<current>\d{{1,12}}){_GAP}/{_GAP}(?P<max>\d{{1,12}})\]",
+        "what is done, the epoch, and the batches inside it, in one pair of brackets",
+        "LTR, PyTracking",
+        "[train: 3, 200 / 1000] FPS: 215.2 (249.5)  ,  Loss/total: 0.40084",
+        MEASURED | INNER,
+    ),
+    _shape(
         "two-brackets",
         ("][", "/"),
         rf"^\s*\[{_GAP}(?P<epoch>\d{{1,18}}){_GAP}/{_GAP}(?P<epochs>\d{{1,18}}){_GAP}\]\[{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}\]",
@@ -275,6 +284,16 @@ SHAPES: tuple[Shape, ...] = (
         "how many there are and how many are done, as two neighbouring fields",
         "restic, JSON lines of services",
         '{"total_files":553,"files_done":552}',
+        DRAWN,
+    ),
+    _shape(
+        "total-first",
+        ('total"',),
+        r"\"total\":\s?(?P<max>\d{1,18}),\s?\"(?:current|completed|done|finished|processed|created|updated|indexed|copied"
+        r"|migrated|handled|imported|exported)\":\s?(?P<current>\d{1,18})(?![\w.])",
+        "how many there are, and in the field behind it how many are done",
+        "JSON lines of services",
+        '{"total": 5200, "created": 900}',
         DRAWN,
     ),
     _shape(
@@ -372,12 +391,16 @@ BEFORE_EPOCH = lazy(
 )
 # E001/60 it 22/44; `e3 s1000 | G 1.7`
 EPOCH_AND_STEP = lazy(r"\s{0,8}[eE](?P<epoch>\d{1,6})[ :,/]{1,3}[sbi](?P<current>\d{1,12})(?=\s?[\s:|,;])")
+# `e38  correct 4504/5120  loss 0.3191`
+SHORT_EPOCH = lazy(
+    r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})[:|]?\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc|top-?1|(?<![a-z])(?:trn|val|ppl|lr)(?![a-z])))"
+)
 EPOCH_OF = lazy(r"(?<!\S)[eE](?:[pP]\.?)?(?P<epoch>\d{1,6})/(?P<epochs>\d{1,6})(?=[\s:,|\]])(?P<short>)")
 COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|nr|number|numero|número|num|idx|index|id(?=\s?[=:])|count|seen|done"
     r"|processed|completed))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
-    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}|->|[:=#|│]){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
+    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}:?|->|:{{1,3}}|[=#|│]|-(?=\s\d{{1,6}} ?:)){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
     rf"(?!\d{{4}}-\d\d-\d\d)(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
     rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:\((?=of ))?(?:{_OF}|\|(?=\d{{1,9}}(?:[\])]|\s{{1,4}}[a-z]{{2,12}} -?\d))){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
 )

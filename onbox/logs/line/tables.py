@@ -18,7 +18,11 @@ COLUMNS = {
 }  # fmt: skip
 NUMBERS_SHARE = 0.6  # of the cells of a row
 _BETWEEN = lazy(r"[|│┃\s]+")
-_COUNTING = lazy(r"(?:n[_ ]?|no\.? |num[_ ]|#\s?)?([a-z]{3,10})s?(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$")
+_COUNTING = lazy(
+    r"(?:n[_ ]?|no\.? |num[_ ]|#\s?|(?:global|inner|outer|train)[_ ])?([a-z]{3,10})s?"
+    r"(?:[ _]?(?:#|no\.?|num|idx|id)| #\w+)?$"
+)
+_FRAMED = lazy(r"\s{0,8}\|[^|]{1,40}\|[^|]{1,40}\|.{0,400}\|\s*$")  # `|  Epoch|  Batch|    Loss|`
 _UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
 _CLOCK_UNIT = lazy(r"\[[a-z]:[a-z]\]")  # `t[m:s]`
 _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
@@ -59,7 +63,7 @@ def read_header(text: str) -> TableHead | None:
     first = _first_counter(names)
     if len(names) < 2 or first not in COLUMNS or (names[0] != "%" and len(names[0]) == 1 and names[1:2] != ["#"]):
         return None
-    if any(char.isdigit() for name in names[:2] for char in name):
+    if any(char.isdigit() for name in names[:2] for char in name) or names[-1].isdigit():
         return None
     counters: list[list[object]] = [[at, COLUMNS[name]] for at, name in enumerate(names[:3]) if name in COLUMNS]
     return TableHead(names, counters)
@@ -87,7 +91,7 @@ def _cells(text: str, *, header: bool = False) -> list[str]:
     bare = text.strip().strip("|│┃")
     parts = (
         re.split(r"[|│┃]", bare)
-        if re.search(r"\s[|│┃]\s", bare)
+        if re.search(r"\s[|│┃]\s", bare) or _FRAMED.match(text)
         else re.split(r"\s{2,}|\t" if header else r"\s+", bare.strip())
     )
     cells = [part.strip().lower() for part in parts]

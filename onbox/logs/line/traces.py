@@ -24,9 +24,10 @@ _OF_A_COUNT = (
     "trial", "episode", "gen\t", "gen ", "gen=", "gera", "genera", "cycle", "sweep", "draw", "batch", "tree",
     "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0", "record 0", "chunk 0",
     "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "\u2501  ", "state\t", " f= ",
-    "requested", "total", "energy:  ", "left: ",
-    "length: ", " copied", "schritt", "durchlauf", "paso ", "passo ", "tape", "poca",
-    "poque", "ération", "поха", "шаг", "терация", "околение", "第",
+    "requested", "total", "_cycle(0", "_tune(0", "energy:  ", "left: ",
+    "length: ", " copied", "schritt", "durchlauf", "pas ", "anzahl", "nombre ", "mero de ", "paso ", "passo ", "tape",
+    "poca", "ep0",
+    "poque", "ération", "поха", "шаг", "терация", "околение", "第", "ステップ", "エポック", "에포크", "에폭", "스텝",
 )  # fmt: skip
 _OF_WORK_DONE = (
     "ing 0", "ed 0", "done", "built 0", "seen", "solved", "handled", "visited", "scored", "consumed", "fitted",

@@ -9,11 +9,11 @@ from onbox.regex import lazy
 # A word before a number -> the unit it counts. Sub-units (of an epoch) are named in INNER_UNITS.
 UNITS = {
     "epoch": "epoch", "epochs": "epoch", "epoches": "epoch", "ep": "epoch", "epoche": "epoch", "epochen": "epoch",
-    "step": "step", "steps": "step", "globalstep": "step",
+    "step": "step", "steps": "step", "globalstep": "step", "gs": "step",
     "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
     "schritt": "step", "schritte": "step", "runde": "round", "runden": "round", "durchlauf": "round", "tick": "iter", "ticks": "iter",
     "épocas": "epoch", "epoca": "epoch", "epocas": "epoch", "époque": "epoch", "эпоха": "epoch",
-    "paso": "step", "pasos": "step", "passo": "step", "étape": "step", "étapes": "step", "шаг": "step",
+    "pas": "step", "paso": "step", "pasos": "step", "passo": "step", "étape": "step", "étapes": "step", "шаг": "step",
     "iteración": "iter", "iteração": "iter", "itération": "iter", "iterazione": "iter", "итерация": "iter",
     "nstep": "step", "fra": "frame", "época": "epoch", "поколение": "generation", "génération": "generation",
     "geração": "generation", "geracao": "generation", "generación": "generation", "generacion": "generation", "generazione": "generation",
@@ -40,7 +40,7 @@ LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "ti
 LONE_WORDS = frozenset({
     "kimg", "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
     "timestep", "timesteps", "generation", "gen", "episode", "globalstep", "tick",
-    "upd", "epoche", "schritt", "it", "nstep", "fra", "época", "epoca", "époque", "эпоха", "paso", "passo", "étape", "шаг",
+    "upd", "epoche", "schritt", "it", "gs", "nstep", "fra", "pas", "época", "epoca", "époque", "эпоха", "paso", "passo", "étape", "шаг",
     "iteración", "iteração", "itération", "iterazione", "итерация", "runde", "durchlauf", "поколение", "génération",
     "geração", "geracao", "generación", "generacion", "generazione",
 })  # fmt: skip
@@ -81,7 +81,7 @@ NOT_A_COUNTER = frozenset(
     " fps sps tps"  # `fps step: 12345`
     " micro inner sub eigenvalue solver newton lbfgs sinkhorn kmeans"
     " no"  # `No Iterations 6`: of a solver inside each step
-    " prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
+    " threads thread prolog prologue epilog epilogue setup preflight bootstrap array install installing build docker deploy boot provisioning recipe wizard".split()
 )
 TRAINING_WORDS = frozenset({"train", "training"})  # `train epochs: 50`, but `Start training model_a, epoch 3`
 MAXIMUM = TRAINING_WORDS | frozenset("max maximum total num n nb number target final tot planned expected".split())
@@ -98,7 +98,7 @@ EVALUATION = lazy(
 AUXILIARY = lazy(
     r"(?i)(?<![a-z])(?:load\w*|download\w*|fetch\w*|tokeniz\w*|tokenis\w*|map|mapping|filter\w*|preprocess\w*|cach\w*"
     r"|sav\w+|checkpoint\w*|shards?|extract\w*|scan\w*|upload\w*|encod\w*|compress\w*|decompress\w*|unpack\w*|grouping"
-    r"|pack\w*|generating(?= (?:\w{1,16} )?(?:split|config\w*|cache|schema|map|manifest|docs?|code|index\w*)(?![a-z]))|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*|compil\w*|warm\w*|install\w*|resolv\w*"
+    r"|pack\w*|generating(?= (?:\w{1,16} )?(?:split|config\w*|cache|schema|map|manifest|docs?|code|index\w*)(?![a-z]))|index\w*|read\w*|convert\w*|writ\w+|copy\w*|build\w*(?! trees?(?![a-z]))|compil\w*|warm\w*|install\w*|resolv\w*"
     r"|collect\w*|prepar\w*|captur\w*|hash\w*|verif\w*|receiv\w*|enumerat\w*|counting|count(?= [a-z])|updating files|running tokenizer|import\w*"
     r"|pip|creating|quantiz\w*|parse|parsing|merg(?:e|ed|er|ing)|calibrat\w*|profil\w*|pull\w*|push\w*|transfer\w*|num_proc|fast_tokenizer"
     r"|dropp\w*|remov\w*|dedup\w*|shuffl\w*|clean\w*)"
@@ -111,7 +111,7 @@ NOT_PROGRESS = lazy(
     r"(?i)(?:(?<![a-z])(?:rank|gpu|gpus|device|node|nodes|threads?|worker|workers|shard|shards|fold|folds|cv|attempt|attempts"
     r"|retry|retries|retrying|try|patience|early[ _-]?stop\w*|counter|stopping|acc|accuracy|correct|passed|failed|score"
     r"|ratio|port|pod|pods|replica|replicas|version|volume|host|process|core|cores|cpu|cpus|(?<!ing )(?<!^)layers?|head|heads"
-    r"|partition|split|slot|slots|queue|channels?|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top"
+    r"|partition|split|slot|slots|queue|channels?|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top|top[-@]?\d{1,2}"
     r"|wins?|win|solved|resolved|success|successes|healthy|ready|available|free|alive|no improvement|wait|strike\w*"
     r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|use|depth|connected|members?|seats?|ep_len\w*|world|stage|phase))"
     r"\W{0,6}$"
@@ -133,7 +133,7 @@ SHARE_IN_PERCENT = lazy(
 )
 NO_SHARE = lazy(rf"(?i)(?<![a-z])(?:{_SHARES}|trainable|params)(?![a-z])")
 NO_SHARE_AFTER = lazy(
-    rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:[a-z]+\s)?(?:{_SHARES}|{_PARTS})"
+    rf"(?i)[\s(\[,]*(?:\d+%\)?\s*)?(?:(?!mean|avg|average)[a-z]+\s)?(?:{_SHARES}|{_PARTS})"
     r"(?![a-z]|[_-]?\d| (?:done|completed?|finished|written|processed|converted)(?![a-z]))(?<!acc(?= so far))(?<!accuracy(?= so far))"
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _RULE = lazy(r"\|(?:[ :]{0,2}-{2,40}[ :]{0,2}\|){2,40}$")
+FRAME_COLUMNS = 2
+_FRAME_ROW = lazy(r"\d{1,9}(?: {1,30}(?:-?\d{1,15}(?:\.\d{1,15})?(?:e[-+]\d{1,3})?|NaN)){2,40}$")
 _ROW = lazy(r"\|(?:[^|]{0,80}\|){2,40}$")
 
 
@@ -21,6 +24,18 @@ def is_rule(text: str) -> bool:
 def is_row(text: str) -> bool:
     """Whether it is a row of a table of at least two columns: `| lr1 | FAILED | 1 |`."""
     return _ROW.match(text.strip()) is not None
+
+
+def frame_at_end(texts: Sequence[str]) -> str | None:
+    """The head of the data frame that ends these lines, as pandas and R show one: names, then rows of numbers behind an
+    index; None where none does.
+    """
+    rows = list(takewhile(_FRAME_ROW.match, reversed(texts)))
+    head = texts[-len(rows) - 1] if rows and len(rows) < len(texts) else ""
+    names = head.split()
+    if not head[:1].isspace() or len(names) < FRAME_COLUMNS or any(name[0].isdigit() for name in names):
+        return None
+    return head if all(len(row.split()) == len(names) + 1 for row in rows) else None
 
 
 def ends_in_table(texts: Sequence[str]) -> bool:

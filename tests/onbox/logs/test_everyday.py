@@ -48,6 +48,173 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         1500,
         8123,
     ),
+    "images that are listed before the epochs begin": (
+        "\r  0%|    | 0/24 [00:00<?, ?it/s]\r100%|####| 24/24 [00:00<00:00, 310.00it/s]\n"
+        + "".join(
+            f"\rEpoch {at}/4: {share:3}%|##  | {share // 4}/25 [00:01<00:02,  9.10img/s]"
+            for at in (1, 2)
+            for share in (0, 48, 100)[: 4 - at]
+        ),
+        2,
+        4,
+    ),
+    "a bar that was resumed once, beside the epochs as fractions": (
+        "".join(
+            f"\r{at:3}%|##  | {at}/100 [00:{at:02}<00:09,  9.00it/s]\n{{'loss': '2.{at}', 'epoch': '{at / 20}'}}\n"
+            for at in (5, 10, 15, 20, 25)
+        )
+        + "Traceback (most recent call last):\nRuntimeError: no room\n"
+        + "".join(
+            f"\r{at:3}%|##  | {at}/100 [00:{at - 20:02}<00:09,  9.00it/s]\n{{'loss': '2.{at}', 'epoch': '{at / 20}'}}\n"
+            for at in (20, 25, 40, 55, 70, 85)
+        ),
+        85,
+        100,
+    ),
+    "the only epoch, and the bar in it": (
+        "seed: 3\nepochs: 1\nlr: 0.001\n"
+        + "".join(
+            f"\r1|{at}|Loss: 1.{at}: {at // 2:3}%|##  | {at}/200 [00:{at}<09:00,  9.00it/s]" for at in (10, 20, 30)
+        ),
+        30,
+        200,
+    ),
+    "threads for each batch, and no batches": (
+        lines("system: n_threads = # (n_threads_batch = #) / 12 | AVX = 1", 4)
+        + "perplexity: calculating perplexity over 90 chunks, n_ctx=512\n[1]4.1021,[2]4.7710,[3]4.6231,[4]4.5508,",
+        4,
+        90,
+    ),
+    "a pass over the data, and its bar": (
+        "Pass 2 of 5\n" + "".join(f"\r {at}% {2 * at} of 200 |##   | ETA: 0:00:09 loss: 0.4" for at in (5, 10, 20)),
+        2,
+        5,
+    ),
+    "an epoch right behind its short word": (
+        "Namespace(epochs=24, lr=0.1)\n"
+        + "".join(f"ep{at:02}  trn 1.{90 - at}  val 1.{95 - at}  (31s)\n" for at in range(6)),
+        5,
+        24,
+    ),
+    "the global step, in short": (
+        "[setup] total_steps=900\n"
+        + "".join(f"[train] gs={at} ep={at / 300:.2f} loss=1.{990 - at} lr=1e-05\n" for at in range(20, 300, 20)),
+        280,
+        900,
+    ),
+    "so many of all, and the mean of what they scored": (
+        lines("INFO:rater:rated # of 300 (mean score 6.81)", 30, 60, 90, 120),
+        120,
+        300,
+    ),
+    "the index of a value, and the sweeps at it": (
+        "".join(f"beta[{at}/8]=0.{at}5  sweep {by}/90  E=-1.2{by}\n" for at in (1, 2, 3, 4) for by in (30, 60, 90)),
+        4,
+        8,
+    ),
+    "sizes, and how many were done in brackets": (
+        "".join(f"packed shard-{at * 7 % 40:04}: {700 + at} KiB -> {90 + at} KiB ({at}/40)\n" for at in range(1, 20)),
+        19,
+        40,
+    ),
+    "steps of a command that is shown": (
+        "$ python pretrain.py --steps 4000 --lr 1e-3\n" + lines("Step # loss 0.5", *range(0, 1600, 100)),
+        1500,
+        4000,
+    ),
+    "a maximum behind its word, and which sample of many": (
+        "opt: iter max: 900\n"
+        + "".join(f"iter= {at:3} sample={at * 331 % 512 + 1}/512 loss=1.{999 - at}\n" for at in range(0, 400, 25)),
+        375,
+        900,
+    ),
+    "updates among the settings, and a letter for each": (
+        "num_updates: 400 | seed: 7 | lr: 0.02\n"
+        + "".join(f"U {at} | R 0.{at * 7 % 83} | L -0.{at * 3 % 41}\n" for at in range(20, 180, 20)),
+        160,
+        400,
+    ),
+    "frames, of which another line told the last": (
+        "Actor 0 is there\nActor 1 is there\nlearner runs, target frames: 500000\n"
+        + "".join(f"[learner] frames {at:8} | fps 911 | return -{at % 77}.5\n" for at in range(6000, 90000, 6000)),
+        84000,
+        500000,
+    ),
+    "a solver that has stopped by itself, and how many it took": (
+        "".join(
+            f"\r {at}%|{'█' * at:<9}| {at * 20}/{most} [00:0{at}<00:09, 57it/s, logz: -7.{at}]"
+            for at, most in ((1, 1321), (2, 1440), (3, 1194), (4, 81))
+        )
+        + "\nSummary\n=======\nniter: 80\nlogz: -7.4 +/- 0.2\n",
+        80,
+        None,
+    ),
+    "solves that took so many iterations each": (
+        "".join(f"relaxation {at}: objective 1.2{at}e+03, {7 + at} iterations, 0.02 seconds\n" for at in range(3)),
+        None,
+        None,
+    ),
+    "where it was resumed, which is no step of it": (
+        "Resuming from /data/last.ckpt (epoch 12, global_step 9120)\n"
+        + "".join(f"[{at:03}/040] 61.{at}s  train: loss=0.{90 - at} val: loss=0.{95 - at}\n" for at in range(13, 22)),
+        21,
+        40,
+    ),
+    "bars of one tool, each full at once but the last": (
+        "".join(
+            f"\r[00:00:00] {name:<26}{'█' * share:<10}{'░' * (10 - share)} {most * share // 10:<8} / {most:>8}"
+            for name, most in (("Pre-processing texts", 900), ("Count pairs", 7100), ("Compute merges", 640))
+            for share in (0, 10, 10)
+        ),
+        640,
+        640,
+    ),
+    "batches of which only the first line tells how many": (
+        "Drawing 24 pictures in 6 batches\n" + "".join(f"batch {at}\n{bar('', 80)}" for at in (1, 2, 3)),
+        3,
+        6,
+    ),
+    "tasks that each have a bar of their own": (
+        "".join(
+            f"[{at}/6] task: {name}\n{bar(name, 30 * at)}    acc = 0.5{at}\n"
+            for at, name in enumerate(("siqa", "copa", "race"), 1)
+        ),
+        3,
+        6,
+    ),
+    "stages with a name before their number, and a bar below each": (
+        "".join(
+            f"[clean] {at}/4 {name}ing\n{bar(f'{name}es', 40 * at)}"
+            for at, name in enumerate(("normaliz", "filter", "bucket"), 1)
+        ),
+        3,
+        4,
+    ),
+    "how far the whole is, beside a stage of it": (
+        "".join(
+            f"  stage {stage} step {at}/{most} | overall {before + at}/900 | loss 0.{at}\n"
+            for stage, most, before in ((1, 200, 0), (2, 300, 200), (3, 400, 500))
+            for at in range(50, min(most, 300) + 1, 50)
+        ),
+        800,
+        900,
+    ),
+    "how many there are, before how many are done": (
+        "".join(f'{{"level":"INFO","task":"x:81","total":52000,"created":{at},"noops":0}}\n' for at in (0, 900, 1800)),
+        1800,
+        52000,
+    ),
+    "a last look that came behind the end": (
+        "trainer:\n  max_steps: 40000\n  batch_size: 64\n"
+        + lines("Walker. Step: #. Mean Reward: 3.5. Training.", *range(3400, 40801, 3400)),
+        40800,
+        40000,
+    ),
+    "a share that is written as a number": (
+        "".join(f'{{"msg":"training","pct_done":{at},"train_loss":1.{99 - at}}}\n' for at in range(0, 40, 5)),
+        None,
+        None,
+    ),
     "an epoch and how many, with a bar between": (lines("ep  #|120  tr 5.4e+00  va 5.7e+00  0.1s", 1, 2, 3), 3, 120),
     "records that are applied": (
         "".join(f'{{"level":"info","applied":{at},"total":1200,"pct":1.7}}\n' for at in (20, 40, 60)),
@@ -690,9 +857,277 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         None,
         None,
     ),
+    "a setting in a list of names and values": (
+        "bpr-mf  users 6,040  items 3,706\ndim 32  reg 0.02  iterations 25  threads 8\n"
+        + lines("iteration #: loss 0.4107  2.1 s", *range(7, 13)),
+        12,
+        25,
+    ),
+    "a word for how many, without a sign behind it": (
+        "case cavity   cells 4096   nsteps 900   out every 50\n"
+        + lines("  step  #   t 0.05 s   res 1.1e-04", 50, 100, 150),
+        150,
+        900,
+    ),
+    "warm-up in a list of settings": (
+        "warmup epochs 5, batch size 64, seed 3\n" + lines("epoch # loss 0.41", *range(1, 9)),
+        8,
+        None,
+    ),
+    "a setting below others": (
+        "root - cfg.data.seed : 3\nroot - cfg.training.epochs : 12\n"
+        + "".join(f"Epoch {at}, Step: {at * 300}, Loss: 1.61\n" for at in (4, 5, 6)),
+        6,
+        12,
+    ),
+    "an option of a command": (
+        "$ ./ft supervised -input t.txt -epoch 30 -dim 100\n" + lines("Progress:  #.7% lr: 0.4 avg.loss: 0.4", 18, 31),
+        None,
+        None,
+    ),
+    "so many folds": ("5-fold cross-validation of ridge\n" + lines("fold #: r2 0.781", 0, 1, 2), 2, 5),
+    "fits that are called tasks": (
+        (
+            "Fitting 4 folds for each of 25 candidates, totalling 100 fits\n"
+            "[Parallel(n_jobs=8)]: Done  18 tasks      | elapsed:   21.2s\n"
+            "[Parallel(n_jobs=8)]: Done  64 tasks      | elapsed:  1.6min\n"
+        ),
+        64,
+        100,
+    ),
+    "more is to be done than there was": (
+        "solver: 300 sweeps, 64 spins\n"
+        + lines("sweep #  E -52.2", 100, 200, 300)
+        + "solver: 500 sweeps, 64 spins\nsweep 350  E -66.8\n",
+        350,
+        500,
+    ),
+    "how many were planned with what": (
+        "running study 'mlp' with 60 trials, sampler TPE\n"
+        + lines("Trial # finished with value: 0.84 and parameters: {}.", 7, 8, 9),
+        9,
+        60,
+    ),
+    "how many at most": ("at most 80 epochs, target 0.9\n" + lines("epoch # acc=0.71 time=3.1", 4, 5, 6), 6, 80),
+    "how many in a call": (
+        ">>> learn.fit_one_cycle(9, 1e-3)\nepoch     train_loss  valid_loss  time    \n"
+        + lines("#         1.278615    1.186786    01:12   ", 0, 1, 2, 3),
+        3,
+        9,
+    ),
+    "an end that was told before a smaller number": (
+        "SOLVER: MAX_ITER: 900 STEPS: (400, 700)\n"
+        + lines("iter: #  total_loss: 0.51  lr: 0.002", 880, 900)
+        + "Overall training speed: 898 iterations in 0:26:40\nInference done 25/25. 0.07 s/iter.\n",
+        900,
+        900,
+    ),
+    "epochs behind a dash": (
+        "training with epochs=7\nEPOCH 0 - PROGRESS: at 1.02% examples, 3110 words/s\n"
+        + lines("EPOCH - # : training on 4120 raw words took 96.7s", 1, 2, 3),
+        3,
+        7,
+    ),
+    "an epoch by its letter": (lines("e#  correct 4504/5120  loss 0.3191", 38, 39, 40), 40, None),
+    "an epoch in the name of a bar": (
+        (
+            "epoch 0 training [time: 21.48s, train loss: 34.2]\n"
+            "Train     1:  47%|####    | 225/479 [00:10<00:11, 22.4it/s]\n"
+        ),
+        1,
+        None,
+    ),
+    "an epoch that goes on without the step of a remark": (
+        (
+            "Epoch 3: 100%|####| 941/941 [05:10<00:00,  3.03it/s]\n"
+            "Epoch 3, global step 3764: 'val_loss' reached 0.30112\n"
+            "Epoch 4:  74%|###  | 700/941 [03:51<01:19,  3.03it/s]\n"
+        ),
+        4,
+        None,
+    ),
+    "cycles of epochs": (
+        "".join(f"epoch {at}/20  cycle {1 + at // 6}/4  lr 0.02  err 17.0\n" for at in range(3, 16)),
+        15,
+        20,
+    ),
+    "the same, told as a bar's name": (
+        (
+            "4/9 * Epoch (train): accuracy: 0.37 | loss: 1.67\n* Epoch (4/9)\n"
+            "5/9 * Epoch (train): accuracy: 0.44 | loss: 1.40\n"
+            "* Epoch (5/9)\n6/9 * Epoch (train):  44%|####    | 172/391 [00:11<00:14, 15.10it/s]\n"
+        ),
+        6,
+        9,
+    ),
+    "an epoch and its batches in one pair of brackets": (
+        "number of epochs: 12\n" + lines("[train: 7, # / 1000] FPS: 215.2 (249.5)  ,  Loss/total: 0.40", 200, 400),
+        7,
+        12,
+    ),
+    "runs by their number, and their epochs": (
+        "Namespace(device=0, epochs=300, runs=8)\n"
+        + lines("Run: 01, Epoch: #, Loss: 0.90, Valid: 72.71%", 100, 200, 300)
+        + lines("Run: 02, Epoch: #, Loss: 1.55, Valid: 57.40%", 100, 200),
+        2,
+        8,
+    ),
+    "a heading around one whole pass": (
+        "task 1/5, classes [4, 11]\n   epoch 8/8 loss 0.41\ntask 2/5, classes [1, 9]\n"
+        + lines("   epoch #/8 loss 0.91", 3, 4),
+        2,
+        5,
+    ),
+    "rounds of boosting in each candidate": (
+        lines("candidate #/12: n_estimators=300 -> oob 0.81 (109 s)", 5, 6, 7)
+        + lines("building tree # of 300", 1, 2, 3),
+        7,
+        12,
+    ),
+    "a trial in a log that begins there": (
+        "Search: Running Trial #4\n\nEpoch 1/15\n90/90 - 9s - loss: 0.82\nEpoch 2/15\n 40/90 - 3s - loss: 0.43\n",
+        4,
+        None,
+    ),
+    "pieces that are done, and a bar of one of them": (
+        lines("(#/7) load.ipynb      ok   41 s", 1, 2, 3, 4)
+        + "Executing: 100%|####| 31/31 [36:50<00:00, 71.29s/cell]\n"
+        + lines("(#/7) plots.ipynb      ok   45 s", 5, 6),
+        6,
+        7,
+    ),
+    "which piece, in brackets behind all else": (
+        "".join(f"subject_{at * 7}: 1{at}0/1{at}0  acc 0.57   [{at}/40]\n" for at in range(1, 6)),
+        5,
+        40,
+    ),
+    "an accuracy that is not the fraction's": (
+        lines("burn-in:  #/500   acc 0.31", 100, 300, 500) + lines("production:  #/2000   acc 0.27", 200, 400, 620),
+        620,
+        2000,
+    ),
+    "things done by any verb": (lines("transcribed # files so far (last: call.wav, 52.1 s)", *range(1, 6)), 5, None),
+    "things that were skipped": (lines("skipped # files (too short)", *range(1, 6)), None, None),
+    "a piece before the things in it": (lines("day #/60 appended 900 ticks", *range(1, 9)), 8, 60),
+    "what the head announces in a longer word": (
+        "packing 640 volumes into tars\n" + lines("vol # -> shard-0001.tar (2 vols, 1.9 GB)", 208, 209, 210),
+        210,
+        640,
+    ),
+    "a short loop that one word leads": (
+        lines("traj #  dH =  0.1120  acc 1  plaq 0.58", 407, 408, 409, 410),
+        410,
+        None,
+    ),
+    "a short list of what came out for each": (
+        "".join(f"class {at}  precision 0.8{at * 7 % 5}1\n" for at in range(1, 5)),
+        None,
+        None,
+    ),
+    "slots of a machine": ("loader: 8 slots\n" + lines("slot # ready", 0, 1, 2, 3), None, None),
+    "a count beside rounded ones": (
+        "".join(
+            f"gs {at} | tok 1.{at % 977}B/2.1B | loss 2.{at * at % 983} | 124k tok/s\n" for at in range(100, 701, 100)
+        ),
+        700,
+        None,
+    ),
+    "a table in a close frame": (
+        "|    Epoch|    Batch|       Lr|     Loss|\n" + lines("|       #|    17000|   0.0412|   1.2201|", 20, 21, 22),
+        22,
+        None,
+    ),
+    "a plain number before a loss": (
+        "[train] 300 updates, batch 32\n" + lines("[train] # loss 0.21", 100, 200),
+        200,
+        300,
+    ),
+    "things done, and no forecasts": (
+        "INFO: Making 11 forecasts with cutoffs\n"
+        + "".join(f"combos done: {at}   best rmse 20{at * at % 7}.1\n" for at in range(4, 10)),
+        9,
+        None,
+    ),
+    "how many in French": (
+        "Nombre de pas de temps : 800\n" + lines("Pas   #  t = 0,750 s   ecart 4,11 mm", 300, 325, 350),
+        350,
+        800,
+    ),
+    "how many in German": ("Anzahl Epochen: 40\n" + lines("Epoche # Verlust: 0,45", 7, 8, 9), 9, 40),
+    "how many in Japanese": (
+        "\u7dcf\u30b9\u30c6\u30c3\u30d7\u6570 10000\n"
+        + lines("\u30b9\u30c6\u30c3\u30d7 #  loss 0.41", 3400, 3500, 3600),
+        3600,
+        10000,
+    ),
+    "a restart by what watches over it": (
+        lines("month  3/24  step #/4464", 1000, 2000)
+        + "Killed\n=== start pid 99 (auto restart 1 of 5) ===\n"
+        + lines("month  3/24  step #/4464", 1000, 2000)
+        + "month  4/24  step 1000/4320\n",
+        4,
+        24,
+    ),
+    "how many there were in all": (
+        "".join(f"Train Epoch: {at} [{n}00/60000 (40%)]\tLoss: 0.01\n" for at in (12, 13, 14) for n in (120, 240, 360))
+        + "14 epochs took 141.2 s\nsaved mnist.pt\n",
+        14,
+        14,
+    ),
+    "how many requests there were in all": (
+        lines("Completed # requests", 100, 200, 500, 900, 1000) + "Finished 1000 requests\n\nFailed requests:      4\n",
+        1000,
+        1000,
+    ),
+    "how many there were when it was stopped": (
+        lines("epoch # loss 0.4", *range(3, 15)) + "no improvement, stopped early\n14 epochs took 141.2 s\n",
+        14,
+        None,
+    ),
+    "top-5 of a report": ("top-1: 9381/10000 (93.81%)\ntop-5: 9978/10000 (99.78%)\nbrier 0.0941\n", None, None),
 }
 # (log, whether it has finished)
 ENDS: dict[str, tuple[str, object]] = {
+    "a data frame of what came out": (
+        lines("[#]\ttrain-rmse:0.8#1\ttest-rmse:0.9#1", 0, 5, 9)
+        + "   train-rmse-mean  test-rmse-mean\n8         0.812340        0.911230\n9         0.801230        0.9034\n",
+        True,
+    ),
+    "a data frame in the middle of it": (
+        lines("[#]\ttrain-rmse:0.8#1\ttest-rmse:0.9#1", 0, 5)
+        + "   feature  gain\n0  0.812340  0.911230\n"
+        + lines("[#]\ttrain-rmse:0.8#1\ttest-rmse:0.9#1", 9, 15),
+        False,
+    ),
+    "done, and what was the best of it": (
+        "epoch,step,loss\n" + lines("#,#00,0.41", *range(1, 9)) + "done. best wer 16.9 at epoch 8\n",
+        True,
+    ),
+    "done, behind a date of some logger": (
+        lines("INFO  @ Mon, 02 Nov 2026 10:00:0#: read part #", 1, 2) + "INFO  @ Mon, 02 Nov 2026 10:00:11: Done!\n",
+        True,
+    ),
+    "it has reached what it was to reach, and stops": (
+        lines("step #/3000  loss 0.51  acc 0.71", *range(0, 800, 50))
+        + "target acc 0.7 reached at step 750, stopping training\n",
+        True,
+    ),
+    "a stop before the last epoch, and why": (
+        "10:00:01 | max_epochs=60 patience=3\n"
+        + lines("10:00:02 | epoch=# train_loss=0.51 val_loss=0.61", *range(9))
+        + "10:00:03 | Early stop at epoch 8: val_loss did not improve for 3 epochs\n10:00:03 | best weights restored\n",
+        True,
+    ),
+    "an agent that has begun the next run": (
+        lines("epoch #/3 loss 0.7", 1, 2, 3) + "wandb: Agent Starting Run: q7w8e9r0 with config:\nwandb: \tlr: 0.01\n",
+        False,
+    ),
+    "the last one is stored, less than one look before the end": (
+        "training_tokens=50000 | batch=4096\n"
+        + "".join(f"n_tokens={at} mse=0.1{at % 97} dead={at % 31}\n" for at in range(4096, 50000, 4096))
+        + "final checkpoint: out/sae/final\n",
+        True,
+    ),
     "an end before the maximum": (
         lines("[03:21:08] tick #/1000 S=0 I=1", *range(25, 500, 25))
         + "epidemic over at tick 516, attack rate 100.0%\nresults written to out/sir.json\n",
@@ -792,6 +1227,31 @@ ENDS: dict[str, tuple[str, object]] = {
         lines("Metric val_loss improved. New best score: 0.#", 5, 4, 3)
         + "Monitored metric val_loss did not improve in the last 2 records. Signaling Trainer to stop.\n"
         + "Epoch 4/7  ━━━━━ 100/100 0:00:01 • 68.91it/s train_loss: 0.081\n",
+        True,
+    ),
+    "a head that tells how many there are": (
+        (
+            "INFO job: number of splits:88\nINFO job: map 0% reduce 0%\n"
+            "INFO job: map 31% reduce 0%\nINFO job: map 52% reduce 1%\n"
+        ),
+        False,
+    ),
+    "a warning of the head": (
+        "UserWarning: 24 processes in total. Suggested max is 8, took 3 s\nwaiting for the first batch ...\n",
+        False,
+    ),
+    "how long joblib has been at it": (
+        lines("[Parallel(n_jobs=8)]: Done  #8 tasks      | elapsed:   21.2s", 1, 3)
+        + "[Parallel(n_jobs=8)]: Done  78 tasks      | elapsed:  1.6min\n",
+        False,
+    ),
+    "the last stage has more inside": (
+        "[1/2] decode   90/90 done\n" + lines("[2/2] interpolate   #/90   1.9 fps", 16, 32, 48),
+        None,
+    ),
+    "how many there were, and what was saved": (
+        lines("Completed # requests", 100, 200, 500, 900, 1000)
+        + "Finished 1000 requests\n\nTime taken for tests: 3 s\n",
         True,
     ),
 }
@@ -1345,6 +1805,49 @@ def test_a_beginning_is_the_same_wherever_its_pieces_were_cut() -> None:
     whole.feed(data)
     assert pieces.result() == whole.result()
     assert whole.result().exact_max == 96
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Epochs to run: 20",
+        "epoch limit 20",
+        "epochs           20",
+        "epochs......: 20",
+        "20-epoch schedule",
+        "config: epochs 20, lr 1e-3",
+        "lr 3e-4  epochs 20  batch 32",
+        "epochs: 20 | batch: 32 | lr: 3e-4",
+        "20 epochs (warmup 2)",
+        "at most 20 epochs",
+        "pruning, 20 epochs at 5 %, floor 0.9",
+    ],
+)
+def test_a_head_tells_how_many_there_are(head: str) -> None:
+    seen = read(head + "\n" + lines("epoch #: loss 0.41 acc 0.71", 3, 4, 5, 6))
+    assert (seen.current, seen.exact_max) == (6, 20)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "gradient accumulation: 700 steps",
+        "horizon: 700 steps",
+        "700 diffusion steps",
+        "resuming from 700 steps",
+        "val for 700 steps",
+        "warm-up: 700 steps",
+        "a run of 700 steps took 3 s",
+    ],
+)
+def test_a_head_tells_of_something_else(head: str) -> None:
+    seen = read(head + "\n" + lines("step # | loss 0.41 | lr 3e-4", 600, 610, 620, 630))
+    assert (seen.current, seen.exact_max) == (630, None)
+
+
+def test_settings_in_the_last_line_are_no_step() -> None:
+    seen = read("Total params: 7,050\nlr 0.01, epochs 40, batch 32, workers 8\n")
+    assert (seen.current, seen.finished) == (None, False)
 
 
 @pytest.mark.parametrize("word", ["epoch", "Epoch", "EPOCH"])

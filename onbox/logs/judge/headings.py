@@ -1,0 +1,34 @@
+"""Lines that stand above bars, and tell which of several pieces of work each of these is. Pure."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from onbox.logs.line.words import TRAINING
+from onbox.logs.loops import BARS_AROUND
+
+if TYPE_CHECKING:
+    from onbox.logs.counter import Counter
+
+
+def numbers_each_bar(counter: Counter, others: list[Counter]) -> bool:
+    """`batch 3` above a bar that begins again below each: which of them it is, of how many nobody says there."""
+    if counter.kind != "moving" or counter.maximum is not None or counter.resets or counter.measured:
+        return False
+    return counter.advances >= BARS_AROUND and any(
+        bar.made and bar.repeats == counter.advances and counter.first < bar.first for bar in others
+    )
+
+
+def heads_bars(heading: Counter, others: list[Counter]) -> bool:
+    """`[2/5] task: b`, and below each such heading one bar with a name of its own, none of which is a training's."""
+    headed = heading.rule in ("leading-bracket", "moving") and heading.maximum is not None and not heading.resets
+    if not headed or heading.advances < BARS_AROUND or heading.stretched:
+        return False
+    bars = sorted((one for one in others if one.made and one.rule in ("tqdm", "bar")), key=lambda one: one.first)
+    if not bars or any(bar.resets or bar.kind == "val" or TRAINING.search(bar.key) for bar in bars):
+        return False
+    in_turn = all(bar.maximum == bar.current and bar.last < next_.first for bar, next_ in pairwise(bars))
+    awaited = heading.changed > bars[-1].first  # the newest one has not been drawn yet
+    return in_turn and heading.first < bars[0].first and len(bars) + awaited == heading.current - heading.minimum + 1
