@@ -3,11 +3,11 @@
     python scripts/learn_wording.py FOLDER... [--left-out FOLDER]
 
 A FOLDER holds logs with `labels.jsonl` (as the benches of triage and of progress read them), or is
-`tests/cases/triage`; a file `*.jsonl` of `{"text": ..., "label": "well" | "ill"}` holds ends of logs. Beside the labels,
-`answers.jsonl` may hold what the rules said when they saw the logs for the first time (`{"id", "class", "confidence",
-"rule"}`): from these it is learned how far an answer is to be trusted. --left-out: a folder that nothing is learned
-from; how many of its answers are right is printed. Logistic regression, by gradient steps of an own length for each
-word (AdaGrad); the same folders give the same file. Takes some minutes.
+`tests/cases/triage`; a file `*.jsonl` of `{"text": ..., "label": "well" | "ill"}` holds ends of logs. Beside the
+labels, `answers.jsonl` may hold what the rules said when they saw the logs for the first time (`{"id", "class",
+"confidence", "rule"}`): from these it is learned how far an answer is to be trusted. --left-out: a folder that nothing
+is learned from; how many of its answers are right is printed. Logistic regression, by gradient steps of an own length
+for each word (AdaGrad); the same folders give the same file. Takes some minutes.
 """
 
 from __future__ import annotations
