@@ -305,6 +305,8 @@ def hosted(text: str, before: str) -> LogMessage:
 _JSON_LEVEL = lazy(rf"\"(?:level|levelname|severity|lvl)\"\s*:\s*\"({_LEVELS})\"", re.IGNORECASE)
 
 
+# Servers log what they have caught in the same way.
+_TELLS_END = lazy(r"unhandled|uncaught|crash|fatal|abort|shutting down|exiting|gave up|giving up", re.IGNORECASE)
 # `"err":{"type":"TypeError","message":"..."`, `"exc_type": "RuntimeError", "exc_value": "..."`
 _JSON_EXCEPTION = lazy(
     r"\"(?:exc_|error_|err_)?(?:type|name|class)\"\s?:\s?\"((?:[a-z_]\w{0,30}\.){0,5}[A-Z]\w{1,60}(?:Error|Exception))\",\s?"
@@ -318,6 +320,7 @@ def _of_json(text: str, source: str) -> LogMessage:
     """
     level = _JSON_LEVEL.search(text)
     word = level[1].upper() if level else None
-    told = _JSON_EXCEPTION.search(text) if 'Error"' in text or 'Exception"' in text else None
+    names = 'Error"' in text or 'Exception"' in text
+    told = _JSON_EXCEPTION.search(text) if names and _TELLS_END.search(text) else None
     said = f"{told[1]}: {told[2]}".replace('\\"', '"') if told else text
     return LogMessage(said.replace("\\n", " "), _LETTER_LEVELS.get(word, word) if word else None, source)

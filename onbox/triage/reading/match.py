@@ -214,7 +214,7 @@ def progress_of(text: str, said: LogMessage) -> bool:
 # `evicted=22 killed=0`: a field that counts is no event.
 _COUNTED = lazy(
     r"(?<![\w.])(?:\w{1,24}_)?(?:evict\w{0,6}|preempt\w{0,6}|kill(?:s|ed)|ooms?|cancel\w{0,6}|abort\w{0,4}|timeouts?"
-    r"|timed_out|crash\w{0,3}|interrupt\w{0,2}|lost)=\d{1,12}(?![\w.:%])"
+    r"|timed_out|crash\w{0,3}|interrupt\w{0,2}|lost|http_?[45]\d\d)=\d{1,12}(?![\w.:%])"
     r"|\b(?:aborted|killed|lost|crashed|evicted|cancelled) [a-z]{3,16}\b[\w ./-]{0,40}[:=]\s?\d{1,12}$",
     re.IGNORECASE,
 )

@@ -19,6 +19,14 @@ def rejected(at: int, exception: str) -> str:
 
 
 HEALTHY = {
+    "statuses that a crawler counts": "".join(
+        f"2026-11-28 10:41:{at} crawl={at} fetched={at}0 http_404=16 http_503=5 timeouts=2 status=RUNNING\n"
+        for at in range(10, 40)
+    ),
+    "an exception that a service logs with what it does instead": (
+        '{"level":30,"msg":"batch 3 stored"}\n{"level":50,"msg":"could not parse it, moved to dead letter queue",'
+        '"err":{"type":"SyntaxError","message":"Unexpected token"}}\n{"level":30,"msg":"done","batches":2,"failed":0}\n'
+    ),
     "tests that provoke errors and all pass, and the exit code of the suite": (
         "collected 8 items\ntest_f.py::test_disk PASSED\n----- Captured log call -----\n"
         "ERROR    trainer:test_f.py:20 could not save: [Errno 28] No space left on device\n"
@@ -268,6 +276,14 @@ HEALTHY = {
 
 # (class, log)
 FAILED: dict[str, tuple[str, str]] = {
+    "a code that a script's trap tells, and what it does in any case": (
+        "permission_error",
+        (
+            "[run_ft] chunk 4: 2500 pairs ok, 0 rejected\n[run_ft] writing manifest\n"
+            "bash: line 1: out/manifest.json: Permission denied\n[run_ft] trap: exit code 1, syncing logs\n"
+            "[run_ft] sync ok\n[run_ft] done\n"
+        ),
+    ),
     "a name that a registry does not know, in a key's place": (
         "config_error",
         (
