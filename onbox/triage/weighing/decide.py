@@ -12,7 +12,6 @@ from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import are_no_words, last_words, reason_before, told_after
-from onbox.triage.layers import explained_by, looked_in_vain
 from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
 from onbox.triage.reading.outcome import closing_outcome
@@ -24,6 +23,7 @@ from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several
 from onbox.triage.weighing.grounds import counts, is_over
 from onbox.triage.weighing.last_lines import gave_up, nothing_came
+from onbox.triage.weighing.layers import explained_by, looked_in_vain
 from onbox.triage.weighing.scene import SURVIVED_PROVEN, Scene
 from onbox.triage.weighing.shown import to_show
 from onbox.triage.weighing.unproven import was_written_before
