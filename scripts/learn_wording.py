@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from onbox.triage.reading.record import WEAK
 from onbox.triage.reading.scan import scan
 from onbox.triage.weighing.decide import decide, judged_tail
-from onbox.triage.wording.second_reading import BIAS, CLEAR, WEIGHTS, WORDS, grounds, leaning
+from onbox.triage.wording.second_reading import BIAS, WEIGHTS, WORDS, contradicts, grounds, leaning
 from onbox.triage.wording.words import words_of
 
 HEALTHY = "success_healthy"
@@ -194,11 +194,9 @@ def report(folder: str, table: dict[str, float]) -> None:
     for one in held:
         assert one.answer is not None
         rows, ill = one.answer
-        lean = leaning(one.words, table)
-        odds = table[BIAS] + table[WORDS] * lean + sum(table.get(name, 0.0) for name in rows)
-        overruled = odds < -CLEAR if ill else odds > CLEAR
+        overruled = contradicts(one.words, rows, table, ill=ill)
         before, after = before + (ill == one.ill), after + ((ill != overruled) == one.ill)
-        alone += (lean > 0) == one.ill
+        alone += (leaning(one.words, table) > 0) == one.ill
     print(f"{folder}: {len(held)} logs, rules right {before}, with the second reading {after}, words alone {alone}")
 
 

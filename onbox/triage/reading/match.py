@@ -211,21 +211,12 @@ def progress_of(text: str, said: LogMessage) -> bool:
     )
 
 
-# `evicted=22 killed=0`: a field that counts is no event.
-_COUNTED = lazy(
-    r"(?<![\w.])(?:\w{1,24}_)?(?:evict\w{0,6}|preempt\w{0,6}|kill(?:s|ed)|ooms?|cancel\w{0,6}|abort\w{0,4}|timeouts?"
-    r"|timed_out|crash\w{0,3}|interrupt\w{0,2}|lost|http_?[45]\d\d)=\d{1,12}(?![\w.:%])"
-    r"|\b(?:aborted|killed|lost|crashed|evicted|cancelled) [a-z]{3,16}\b[\w ./-]{0,40}[:=]\s?\d{1,12}$",
-    re.IGNORECASE,
-)
-
-
 def match_row(said: str, text: str) -> RuleRow | None:
     """The first row that matches a line. said, text: the line without and with its prefixes."""
     if signs.names_columns(text):
         return None
     if "=" in text or ": " in text:
-        said, text = _COUNTED.sub("", said), _COUNTED.sub("", text)
+        said, text = signs.COUNTS.sub("", said), signs.COUNTS.sub("", text)
     lower = text.lower()
     words = {word for short in _WORDS if short in lower for word in _LONGER[short] if word in lower}
     places = {at for word in words for at in _NEEDED_BY[word]}

@@ -24,7 +24,7 @@ TAIL = 80  # last lines that are kept
 INFORMED = 3  # lines in which a logger of a new run tells what it does: it has come beyond its first lines
 OF_A_PART = 3  # times that the same success is told
 SUCCESS_LETTERS = 40
-FAR_BEHIND = 4  # lines
+RIGHT_BEHIND = 4  # lines: nearer than that
 
 
 class Fault(NamedTuple):
@@ -125,8 +125,8 @@ class LogAttempt:
         if self.said_success[words] >= OF_A_PART:
             self.success = None
             return
-        behind = line.number - self.success.number if self.success is not None else FAR_BEHIND
-        if behind < FAR_BEHIND and is_of_who_started(line.text):
+        behind = line.number - self.success.number if self.success is not None else RIGHT_BEHIND
+        if behind < RIGHT_BEHIND and is_of_who_started(line.text):
             return
         self.success, self.progress_at_success = line, self.progress
 

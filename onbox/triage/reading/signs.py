@@ -211,6 +211,15 @@ def names_columns(text: str) -> bool:
     return "ED" in text and len(_STATE.findall(text)) >= COLUMNS and not any(map(str.isdigit, text))
 
 
+# `evicted=22 killed=0`: a field that counts is no event.
+COUNTS = lazy(
+    r"(?<![\w.])(?:\w{1,24}_)?(?:evict\w{0,6}|preempt\w{0,6}|kill(?:s|ed)|ooms?|cancel\w{0,6}|abort\w{0,4}|timeouts?"
+    r"|timed_out|crash\w{0,3}|interrupt\w{0,2}|lost|http_?[45]\d\d)=\d{1,12}(?![\w.:%])"
+    r"|\b(?:aborted|killed|lost|crashed|evicted|cancelled) [a-z]{3,16}\b[\w ./-]{0,40}[:=]\s?\d{1,12}$",
+    re.IGNORECASE,
+)
+
+
 # A warning of Python's, or a bar of whatever is fetched: a program is at work.
 _AT_WORK = lazy(r"\.py:\d{1,7}: [A-Z]\w{0,60}Warning: |\d%\|.{0,400}\d/\d{1,20} \[")
 

@@ -37,9 +37,13 @@ def is_overruled(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: 
     """
     if len({line.text.translate(_NO_DIGITS) for line in tail}) < ENOUGH_FORMS:
         return False
-    table = weights()
-    odds = table[BIAS] + table[WORDS] * leaning(words_of(tail), table)
-    odds += sum(table.get(name, 0.0) for name in grounds(ill=ill, confidence=confidence, rule=rule))
+    rows = grounds(ill=ill, confidence=confidence, rule=rule)
+    return contradicts(words_of(tail), rows, weights(), ill=ill)
+
+
+def contradicts(words: Iterable[str], rows: Iterable[str], table: Mapping[str, float], *, ill: bool) -> bool:
+    """Whether words speak clearly against an answer. rows: the grounds of it. ill: it is a failure."""
+    odds = table[BIAS] + table[WORDS] * leaning(words, table) + sum(table.get(name, 0.0) for name in rows)
     return odds < -CLEAR if ill else odds > CLEAR
 
 
