@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import SeenLine
 
 # What a script does in any case, behind its work or its failure: it says nothing of either.
 HOUSEWORK = lazy(
@@ -40,6 +44,17 @@ _OF_WHO_STARTED = lazy(
     r"|\bapplication shutdown complete\b|\bfinished (?:server|reloader|parent|child) process\b",
     re.IGNORECASE,
 )
+# A program or a script takes its leave.
+_PARTING = lazy(
+    r"\W{0,4}(?:\[[\w.-]{1,20}\] )?(?:(?:good ?)?bye(?: bye)?|see you\b.{0,30}|so long|ciao|farewell|tschüss|au revoir"
+    r"|shutting down(?: (?:gracefully|cleanly|now))?|(?:clean(?:ing)?|tidy(?:ing)?)[ -]?up|(?:clean(?:ing)?[ -]?up|teardown|tidy[ -]?up)"
+    r" (?:is )?(?:done|finished|complete[d]?)|aufräumen (?:fertig|beendet)|(?:temporary|temp|tmp|scratch|lock) (?:files?|dir\w*|data|space) (?:were |was )?"
+    r"(?:removed|deleted|cleaned(?: up)?|released)|(?:the )?end(?: of (?:the )?(?:[\w.-]{1,20} )?(?:script|log|output|job|batch))?"
+    r"|exit(?:ing)?|leaving|logging out|(?:thank you|thanks) for using .{1,40}|closing (?:the )?(?:logs?|log ?file|connections?|session)"
+    r"|flushed (?:metrics|logs?|buffers?)|flushing (?:metrics|logs?|buffers?))\W{0,4}",
+    re.IGNORECASE,
+)
+PARTINGS = 4  # lines, at most
 _OF_MAKE = r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))"
 MAKE_GAVE_UP = lazy(_OF_MAKE)
 # The last word of a tool that gives up what it was called for.
@@ -52,6 +67,14 @@ GAVE_UP = lazy(
     r"|Execution halted$|[\w./-]{1,60}: exit(?:ed)?(?: with)? (?:code|status) [1-9]\d{0,2}$"
 )
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
+
+
+def without_partings(tail: tuple[SeenLine, ...]) -> tuple[SeenLine, ...]:
+    """The last lines without those at their end that only take leave."""
+    end = len(tail)
+    while end > max(1, len(tail) - PARTINGS) and _PARTING.fullmatch(message(tail[end - 1].text).text.strip()):
+        end -= 1
+    return tail[:end]
 
 
 def is_of_who_started(text: str) -> bool:

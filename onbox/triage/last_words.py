@@ -117,6 +117,11 @@ _WARNINGS = lazy(r"(?:^|: )warning messages?:\s{0,4}$|^\W{0,4}warnings?\W{0,4}$"
 _POINTS_ELSEWHERE = lazy(
     r"\bsee (?:the )?(?:previous|above|root cause|stack trace|log)|root cause above", re.IGNORECASE
 )
+# It was tried again, and nothing says what.
+GIVES_UP = lazy(
+    r"(?:^|[:\]\W-] ?)(?:giving|gave|given) up(?: after (?:\w+ )?\d{1,6} (?:\w+ )?(?:tries|attempts|retries|restarts|times))?\W*$",
+    re.IGNORECASE,
+)
 _INCOMPLETE = lazy(
     r"\b(\d{1,12}) of (\d{1,12})\b.{0,60}\b[1-9]\d{0,11} (?:\w{1,20} )?"
     r"(?:lost|missing|not (?:stored|written|copied|read|saved|uploaded))\b",
@@ -195,7 +200,8 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
     """The reason in the lines right before a bare death, which says only that the process is gone, or around an
     exception that points to another one.
     """
-    points = bool(_POINTS_ELSEWHERE.search(death.text))
+    tried = bool(GIVES_UP.search(message(death.text).text))
+    points = tried or bool(_POINTS_ELSEWHERE.search(death.text))
     if not points and (death.row.explains > DEATH or death.trace is not None):
         return None
     if points and death.trace is None:
@@ -218,8 +224,9 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
             return _fault(MEANT, line, attempt)
         if progress_of(line.text, said):
             return None
-        found = None if is_harmless(said.text, line.text) or said.level in ("INFO", "DEBUG") else meaning_of(said.text)
-        sure = SURE if points or STOPS.search(said.text) else CLEAR
+        sure = ENOUGH if tried else SURE if points or STOPS.search(said.text) else CLEAR
+        quiet = is_harmless(said.text, line.text) or said.level in ("INFO", "DEBUG")
+        found = None if quiet else meaning_of(said.text, enough=min(sure, SURE))
         if found is not None and found.score >= sure and not found.rivals:
             return _fault(ROWS[found.failure_class], line, attempt)
     return None

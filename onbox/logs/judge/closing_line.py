@@ -98,6 +98,7 @@ _PART = lazy(r"(?<![\w./])(\d{1,9})/(\d{1,9})(?![\w./])")
 _MIDWAY = lazy(
     r"(?i)\b(?:best|mean|average|current)\b.{0,20}\b(?:so far|yet|is trial)\b|^\W*(?:resum|start|load|restor)"
 )
+_NONE = lazy(r"(?i)\b(?:best|final)\b[^:=]{0,30}[:=]\s{0,4}(?:none|null|nil|n/?a|-)\W{0,3}$")  # `best model: none`
 _PREPARED = lazy(
     r"(?i)\b(?:load|initiali[sz]|init|captur|warm|set ?up|start ?up)\w*\b.{0,60}\b(?:finished|done|took|ready)\b"
 )
@@ -111,7 +112,7 @@ def closes(line: str) -> bool:
     """Whether a line is one that programs end with; of `3/5` things done it is not."""
     text = said(line)
     part = _PART.search(text)
-    if OF_A_LAYER.match(text) or "Warning: " in text:
+    if OF_A_LAYER.match(text) or "Warning: " in text or _NONE.search(text):
         return False
     return (
         bool(_CLOSING.search(text) or _CLOSING.search(line) or _TOOK.search(text) or _DONE.match(text))

@@ -169,6 +169,7 @@ CRASHED = lazy(
     r"|\bsending signal (?:term|kill|int)\b|\bassertion\b.{0,80}\bfailed\b|^\W*(?:killed|terminated)\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
     r"|\baborted\b|\b(?:learning|training) (?:was |has been )?interrupted\b)"
 )
+_IN_VAIN = lazy(r"(?i)\bstopp(?:ing|ed)\b.{0,40}\b(?:without|before) (?:any |a |an )?(?:sav\w+|results?|finish\w+|complet\w+)")
 _NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (
@@ -196,5 +197,5 @@ def _turn_of_form(text: str) -> str | None:
         return None
     for name, pattern in _TURNS:
         if pattern.search(text) and not (name == "started" and _PART_STARTS.match(text)):
-            return name
+            return None if name == "ended" and _IN_VAIN.search(text) else name
     return None

@@ -11,7 +11,8 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
 from onbox.triage.complaints import complaint
-from onbox.triage.last_words import are_no_words, last_words, reason_before, told_after
+from onbox.triage.epilogue import without_partings
+from onbox.triage.last_words import GIVES_UP, are_no_words, last_words, reason_before, told_after
 from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
 from onbox.triage.reading.outcome import closing_outcome
@@ -22,7 +23,8 @@ from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE,
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several
 from onbox.triage.weighing.grounds import counts, is_over
-from onbox.triage.weighing.last_lines import gave_up, nothing_came
+from onbox.triage.weighing.in_vain import nothing_came, told_in_vain
+from onbox.triage.weighing.last_lines import gave_up
 from onbox.triage.weighing.layers import explained_by, looked_in_vain
 from onbox.triage.weighing.scene import SURVIVED_PROVEN, Scene
 from onbox.triage.weighing.shown import to_show
@@ -68,7 +70,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     """The fault that explains how the run ended. dead, well, exited_zero: as in `Scene`."""
     attempt = judged_attempt(record)
     is_last = attempt is record.attempts[-1]
-    record = record._replace(tail=judged_tail(record))
+    record = _without_partings(record._replace(tail=judged_tail(record)))
     if attempt.success is not None and is_one_of_several(attempt.success, record.tail):
         attempt = copy(attempt)
         attempt.success = None
@@ -84,6 +86,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         candidates = [_concrete(last, said), last] if last or said else [last_stack(attempt, record.tail)]
         words = next((one for one in candidates if one and not _is_outlived(one, scene)), None)
         words = words or (_before_a_buffer(attempt, record.tail) if dead and not exited_zero else None)
+        words = words or told_in_vain(record, attempt)
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
@@ -113,6 +116,12 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     cause = _over(below, ranked[0]) if below else to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
+
+
+def _without_partings(record: Record) -> Record:
+    """As if it ended before the lines that only take leave."""
+    tail = without_partings(record.tail)
+    return record if len(tail) == len(record.tail) else record._replace(tail=tail, last_line=tail[-1])
 
 
 def _is_named_later(fault: Fault, live: list[Fault]) -> bool:
@@ -156,7 +165,7 @@ def _gave_up_on(fault: Fault, scene: Scene) -> bool:
     last = scene.record.last_line
     if last is None or scene.end - fault.number > GAVE_UP_WITHIN:
         return False
-    if nothing_came(scene):
+    if nothing_came(scene.record.tail):
         return True
     if tells_a_way_on(last.text):
         return False
@@ -227,13 +236,23 @@ def _over(remark: Fault, error: Fault) -> Fault:
 def judged_attempt(record: Record) -> LogAttempt:
     """The last attempt; the one before, if the last has shown nothing of its own."""
     last = record.attempts[-1]
-    if len(record.attempts) > 1 and not last.has_own_fate:
+    called_off = _was_called_off(record)
+    if len(record.attempts) > 1 and (called_off or not last.has_own_fate):
         before = record.attempts[0]
-        if any(fault.severity > WEAK for fault in before.faults):
+        if called_off or any(fault.severity > WEAK for fault in before.faults):
             joined = copy(before)
             joined.faults = [*before.faults, *last.faults]
             return joined
     return last
+
+
+def _was_called_off(record: Record) -> bool:
+    """Whether one more attempt was announced, and then who was to make it gave up."""
+    last = record.attempts[-1]
+    if last.started is None or last.progress or last.success:
+        return False
+    since = (line for line in record.tail if line.number >= last.started.number)
+    return any(GIVES_UP.search(message(line.text).text) for line in since)
 
 
 def judged_tail(record: Record) -> tuple[SeenLine, ...]:

@@ -44,6 +44,7 @@ from onbox.triage.weighing.anothers import (
 from onbox.triage.weighing.buffered import was_overtaken
 from onbox.triage.weighing.claims import is_meant, outlives_success
 from onbox.triage.weighing.deaths import is_dead_for_sure
+from onbox.triage.weighing.in_vain import nothing_came
 from onbox.triage.weighing.last_lines import (
     closes_with_result,
     closes_with_work,
@@ -51,7 +52,6 @@ from onbox.triage.weighing.last_lines import (
     ends_with_the_work,
     gave_up,
     is_of_one_step,
-    nothing_came,
 )
 from onbox.triage.weighing.numbered_rows import is_numbered_row
 from onbox.triage.weighing.scene import INFORMED, SURVIVED_PROVEN
@@ -178,7 +178,7 @@ def _has_done_its_work(scene: Scene) -> bool:
 
 
 def _left_nothing(fault: Fault, scene: Scene) -> bool:
-    return fault.severity > WEAK and fault.row.explains > SUMMARY and nothing_came(scene)
+    return fault.severity > WEAK and fault.row.explains > SUMMARY and nothing_came(scene.record.tail)
 
 
 def _was_taken_up(fault: Fault, scene: Scene) -> bool:

@@ -26,18 +26,8 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault, SeenLine
     from onbox.triage.weighing.scene import Scene
 
-# That none of the pieces of a work brought anything. That none passed, is a result.
-_NOTHING_CAME = lazy(
-    r"(?i)(?:^|[,;:(|]\s?)0 (?:(?:of|out of|/) ?\d{1,9} )?(?:\w{1,20} )?(?:with (?:a|any) \w+|judged|answered|scored"
-    r"|succeeded|successful|completed|evaluated|finished|trained)\b"
-    r"|\bover 0 (?!h|min|sec|days?\b)\w{3,}"
-    r"|\ball \d{1,9} (?:trials|runs|jobs|tasks|models|seeds|folds|requests|prompts|replicas)"
-    r" (?:have )?failed\b|\bno (?:trials?|runs?|models?|jobs?|seeds?) (?:(?:is|are|was|were|has|have) )?(?:been )?"
-    r"(?:completed|finished|succeeded)\b"
-)
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
 _MESSAGE_LINES = 6  # that the message of an exception may go on for
-_TOLD_IN_LAST = 6  # lines
 _SAVED_IN_LAST = 12  # lines: a summary may follow
 _NUMBER = lazy(r"\d+")
 _DONE = lazy(
@@ -66,11 +56,6 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
     if saved is None or signs.MIDWAY.search(saved.text) or HOUSEWORK.match(message(saved.text).text):
         return False
     return saved.number > max(fault.number, scene.end - _SAVED_IN_LAST)
-
-
-def nothing_came(scene: Scene) -> bool:
-    """Whether the last lines say that none of the pieces of the work brought anything, whatever was written then."""
-    return any(_NOTHING_CAME.search(message(line.text).text) for line in scene.record.tail[-_TOLD_IN_LAST:])
 
 
 def gave_up(fault: Fault, scene: Scene) -> bool:

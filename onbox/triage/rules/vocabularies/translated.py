@@ -87,7 +87,7 @@ TRANSLATED: tuple[RuleRow, ...] = (
             "no se pudo asignar (?:la )?memoria", "impossibile allocare (?:la )?memoria",
             "não foi possível alocar memória", "memória insuficiente", "недостаточно памяти",
             "не удаётся выделить память", "メモリを確保できません", "メモリ不足", "无法分配内存", "内存不足",
-            "메모리를 할당할 수 없습니다", "메모리 부족",
+            "메모리를 할당할 수 없습니다", "메모리(?:가|는)? ?부족\\w*",
         ),
         "python: impossible d'allouer de la mémoire",
     ),
