@@ -30,6 +30,7 @@ from onbox.triage.wording.second_reading import BIAS, WEIGHTS, WORDS, contradict
 from onbox.triage.wording.words import words_of
 
 HEALTHY = "success_healthy"
+STALLED = "stalled"  # the state of a log that just stops: its words are those of a run that goes on
 EPOCHS, RATE, DECAY = 10, 0.3, 5e-5
 TRUST_EPOCHS = 60
 FOLDS = 4
@@ -83,7 +84,7 @@ def read(path: str) -> list[Example]:
         return read_unharmed(path, [label["file"] for label in labels])
     answers = {one["id"]: one for one in json_lines(os.path.join(path, "answers.jsonl"))}
     found = []
-    for label in labels:
+    for label in (one for one in labels if one["state"] != STALLED):
         said = answers.get(label["id"])
         ill = said is not None and said["class"] != HEALTHY
         told = (grounds(ill=ill, confidence=said["confidence"], rule=said["rule"]), ill) if said else None
@@ -106,7 +107,8 @@ def read_cases(path: str) -> list[Example]:
     """Those of the tests: a name, its classes, its state."""
     with open(os.path.join(path, "expected.tsv"), encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
-    return [Example(words_in(read_log(path, f"{name}.log")), HEALTHY not in classes) for name, classes, _ in rows]
+    told = [(name, classes) for name, classes, state in rows if state != STALLED]
+    return [Example(words_in(read_log(path, f"{name}.log")), HEALTHY not in classes) for name, classes in told]
 
 
 def json_lines(path: str) -> list[dict[str, str]]:

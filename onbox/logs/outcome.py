@@ -109,7 +109,8 @@ _SOME_FAILED = lazy(r"\b(?:errors?|fail\w*|crash\w*)\s?[:=]\s?[1-9]", re.IGNOREC
 _CLAUSES = lazy(r"[,;(\u2013\u2014]| --? |\. |\bbut\b|\band\b|[-=]>")
 # The code says more than the word: `Job script finished (status 1)`.
 _ENDED_WITH = lazy(
-    r"\b(?:finished|ended|exited|done|completed?|terminated|stopped)\W{1,3}(?:with )?(?:exit )?(?:status|code|rc)"
+    r"\b(?:finished|ended|exited|done|completed?|terminated|stopped)\W{1,3}(?:with )?"
+    r"(?:exit ?|return ?)?(?:status|code|rc)"
     r"\W{1,3}"
     r"[1-9]\d{0,2}\)?\W{0,2}$",
     re.IGNORECASE,

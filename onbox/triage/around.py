@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 BEFORE, AFTER = 12, 25  # lines
 ANNOUNCED = 2  # lines before
+HEADLINE = 4  # lines above a stack: so near stands what a logger says of it
 WARNED = 4  # lines before: so near, a warning that a rule knows is the reason
 EMPTY_ROWS = (*VAGUE_ROWS, "other-languages", "launcher", "says-it-failed", "aborted", "crash-signal")
 _FOLLOW = ("user_interrupt", "preempted", "time_limit", "nccl_or_distributed")  # what launchers sum up with
@@ -88,7 +89,8 @@ def headline_of(cause: Fault, tail: tuple[SeenLine, ...]) -> Fault | None:
     """The line of a logger's error that a stack of no Python stands below, where it names what the stack does not."""
     if cause.row.failure_class != "code_error" or cause.trace is not None or message(cause.text).level is not None:
         return None
-    above = [line for line in tail if line.number < cause.number and message(line.text).level is not None]
+    near = [line for line in tail if 0 < cause.number - line.number <= HEADLINE]
+    above = [line for line in near if message(line.text).level is not None]
     said = message(above[-1].text) if above else None
     if said is None or said.level not in BAD_LEVELS or is_harmless(said.text, above[-1].text, loud=True):
         return None

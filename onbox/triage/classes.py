@@ -126,6 +126,7 @@ CLASSES: tuple[FailureClass, ...] = (
 # What to do where the rule knows more than its class.
 IN_DOUBT = "exit-0-beside-a-fault"  # the rule of an end with 0 whose log tells of a failure
 READS_WELL = "reads-well"  # the rule of a log whose last lines read like those of runs that went well, beside a fault
+READS_BADLY = "reads-badly"  # and of one whose last lines read like a failure, of which no line names the kind
 
 RULE_REMEDIES = {
     "stalled": "It stood still until it was ended: the end of its log and its stacks (beside the log, where py-spy is "
@@ -148,6 +149,8 @@ RULE_REMEDIES = {
     "on the way (`|| true`, a pipe without `set -o pipefail`), and look at its results before they are used.",
     READS_WELL: "One line names a fault, but the last lines read like those of a run that went well: if it has "
     "ended, look at its results before they are used.",
+    READS_BADLY: "No line names a fault, but the last lines read like those of a run that went wrong: read them, and "
+    "look at its results before they are used.",
     "start-values": "Nothing was sampled: the model gives no number where it begins. Look for NaN in the data, for "
     "values outside the support of a likelihood or prior, and set other start values; then start anew.",
     "all-metrics-zero": "Stop and look at the data, the labels and the metric: a run whose loss and score stay at 0 "

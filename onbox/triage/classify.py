@@ -13,7 +13,7 @@ from onbox.logs.model.lines import message
 from onbox.model.units import format_duration
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
-from onbox.triage.classes import IN_DOUBT, READS_WELL
+from onbox.triage.classes import IN_DOUBT, READS_BADLY, READS_WELL
 from onbox.triage.evidence import Evidence, classify_end
 from onbox.triage.last_words import told_in
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
@@ -293,6 +293,8 @@ def _read_again(
     of_figures = call.fault is not None and call.fault.row.explains == DIVERGED and not call.rule.startswith(SAYS)
     if call.at is None or of_figures or call.failure_class == "hang_stall":
         return call, decision  # words say nothing of figures and of silence
+    if call.fault is not None and call.fault.number < decision.attempt.report_ends:
+        return call, decision  # a batch system told it, above the output
     tail, ill = judged_tail(record), call.failure_class != "success_healthy"
     proof = call.at if ill else decision.attempt.success
     if proof is not None and tells_code(proof.text):
@@ -303,9 +305,10 @@ def _read_again(
         healthy = _healthy(record, decision, evidence)
         return healthy._replace(rule=READS_WELL, confidence="low", remedy=None), decision
     by_death = decide(record, dead=True, well=False, exited_zero=False)
-    by_death = by_death._replace(cause=by_death.cause or told_in(most_telling(tail), decision.attempt))
-    failed = _from_text(record, by_death, evidence)
-    return (failed._replace(confidence="low"), by_death) if failed else (call, decision)
+    worst = most_telling(tail)
+    by_death = by_death._replace(cause=by_death.cause or told_in(worst, decision.attempt))
+    failed = _from_text(record, by_death, evidence) or SettledClass("unknown", READS_BADLY, "dead", "low", worst[0])
+    return failed._replace(confidence="low"), by_death
 
 
 # -- the user's own rows

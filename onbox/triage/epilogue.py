@@ -47,11 +47,14 @@ _OF_WHO_STARTED = lazy(
 # A program or a script takes its leave.
 _PARTING = lazy(
     r"\W{0,4}(?:\[[\w.-]{1,20}\] )?(?:(?:good ?)?bye(?: bye)?|see you\b.{0,30}|so long|ciao|farewell|tschüss|au revoir"
-    r"|shutting down(?: (?:gracefully|cleanly|now))?|(?:clean(?:ing)?|tidy(?:ing)?)[ -]?up|(?:clean(?:ing)?[ -]?up|teardown|tidy[ -]?up)"
-    r" (?:is )?(?:done|finished|complete[d]?)|aufräumen (?:fertig|beendet)|(?:temporary|temp|tmp|scratch|lock) (?:files?|dir\w*|data|space) (?:were |was )?"
-    r"(?:removed|deleted|cleaned(?: up)?|released)|(?:the )?end(?: of (?:the )?(?:[\w.-]{1,20} )?(?:script|log|output|job|batch))?"
-    r"|exit(?:ing)?|leaving|logging out|(?:thank you|thanks) for using .{1,40}|closing (?:the )?(?:logs?|log ?file|connections?|session)"
-    r"|flushed (?:metrics|logs?|buffers?)|flushing (?:metrics|logs?|buffers?))\W{0,4}",
+    r"|shutting down(?: (?:gracefully|cleanly|now))?|(?:clean|tidy)(?:ing)?[ -]?up"
+    r"|(?:clean(?:ing)?[ -]?up|teardown|tidy[ -]?up) (?:is )?(?:done|finished|complete[d]?)"
+    r"|aufräumen (?:fertig|beendet)"
+    r"|(?:temporary|temp|tmp|scratch|lock) (?:files?|dir\w*|data|space) (?:were |was )?"
+    r"(?:removed|deleted|cleaned(?: up)?|released)"
+    r"|(?:the )?end(?: of (?:the )?(?:[\w.-]{1,20} )?(?:script|log|output|job|batch))?"
+    r"|exit(?:ing)?|leaving|logging out|thank(?:s| you) for using .{1,40}"
+    r"|closing (?:the )?(?:logs?|log ?file|connections?|session)|flush(?:ed|ing) (?:metrics|logs?|buffers?))\W{0,4}",
     re.IGNORECASE,
 )
 PARTINGS = 4  # lines, at most

@@ -119,7 +119,8 @@ _POINTS_ELSEWHERE = lazy(
 )
 # It was tried again, and nothing says what.
 GIVES_UP = lazy(
-    r"(?:^|[:\]\W-] ?)(?:giving|gave|given) up(?: after (?:\w+ )?\d{1,6} (?:\w+ )?(?:tries|attempts|retries|restarts|times))?\W*$",
+    r"^\W*(?:[\w.-]{1,30}\W{1,3})?(?:giving|gave|given) up"
+    r"(?: after (?:\w+ )?\d{1,6} (?:\w+ )?(?:tries|attempts|retries|restarts|times))?\W*$",
     re.IGNORECASE,
 )
 _INCOMPLETE = lazy(
@@ -210,7 +211,7 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
         if told is not None:
             return told
     was_killed = death.row.failure_class == "host_oom"  # whatever it asked its reader to choose
-    near = [line for line in reversed(tail) if line.number < death.number or points]
+    near = [line for line in reversed(tail) if line.number < death.number or (points and not tried)]
     for line in [line for line in near if line.number != death.number][:LOOKED_AT]:
         said = message(line.text)
         if signs.HOUSEKEEPING.search(line.text):

@@ -169,7 +169,9 @@ CRASHED = lazy(
     r"|\bsending signal (?:term|kill|int)\b|\bassertion\b.{0,80}\bfailed\b|^\W*(?:killed|terminated)\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
     r"|\baborted\b|\b(?:learning|training) (?:was |has been )?interrupted\b)"
 )
-_IN_VAIN = lazy(r"(?i)\bstopp(?:ing|ed)\b.{0,40}\b(?:without|before) (?:any |a |an )?(?:sav\w+|results?|finish\w+|complet\w+)")
+_IN_VAIN = lazy(
+    r"(?i)\bstopp(?:ing|ed)\b.{0,40}\b(?:without|before) (?:any |a |an )?(?:sav\w+|results?|finish\w+|complet\w+)"
+)
 _NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (

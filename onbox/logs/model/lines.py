@@ -143,7 +143,7 @@ _PREFIX = lazy(
     re.VERBOSE,
 )
 _LEVEL = lazy(
-    rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,/-]|$)|^\[?([IWEF])(?:\d{{4}}){{1,2}}\s"
+    rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,/-]|$)|(?<=[,;])({_LEVELS})(?=[,;])|^\[?([IWEF])(?:\d{{4}}){{1,2}}\s"
     rf"|\[([IWE])[ :.\d]{{0,40}}[\w/.]{{1,80}}\.(?:cpp|cc|hpp):\d"
     r"|^\[([EWI])::\w|\d: ([IWEF]) \S+:\d+\]|\] \[([IWEF])\] |^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING"
     r"|ERROR|CRITICAL)\)"

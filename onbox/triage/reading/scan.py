@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.carriers import Carried
 from onbox.logs.model.lines import Block, LogMessage, blocks, hosted, is_date, message, pieces, readable, stamp_seconds
 from onbox.logs.model.segments import A_DATE, HEAD_LINES, Beginning, begins_run, is_banner, is_explicit, is_pause
+from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
 from onbox.triage.reading.loop_forms import LoopForms
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, WORK_LEVELS, holds_a_word, progress_of
 from onbox.triage.reading.mounts import MountTables
+from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
 from onbox.triage.reading.success import TESTS_OK, is_success, is_test_case
 from onbox.triage.rules.rows import compiled
@@ -287,6 +289,9 @@ class Scanner:
     def _take_trace_line(self, number: int, said: LogMessage, look: int) -> bool:
         if not self.faults.traces.take(number, said, readable(self.previous), self.attempt.progress):
             return False
+        bar, _, is_header = said.text.partition("Traceback (most recent")
+        if bar and is_header and self.previous_progress:
+            self.previous_progress = bar.encode()  # it is drawn once more behind the traceback
         if look & PROGRESS and self.last_progress is not None and self.last_progress[0] == number:
             self._take_progress_back()  # source code that would print progress is none
         return True
@@ -313,7 +318,12 @@ class Scanner:
             attempt.tpu = True
         if signs.REPORT_ENDS.match(text):
             attempt.report_ends = number
-        if signs.SAVED.search(said.text) and said.level not in BAD_LEVELS and not signs.FAILED.search(said.text):
+        if (
+            signs.SAVED.search(said.text)
+            and said.level not in BAD_LEVELS
+            and not signs.FAILED.search(said.text)
+            and outcome_of(text) is not Outcome.LOST
+        ):
             attempt.saved = SeenLine(number, text)
         if said.level not in (*BAD_LEVELS, "DEBUG") and is_success(said.text):
             attempt.say_success(SeenLine(number, text), said.text)

@@ -10,14 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
-from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
 from onbox.triage.epilogue import HOUSEWORK, is_of_who_started
 from onbox.triage.reading import signs
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN
 from onbox.triage.reading.success import is_success, is_test_report
-from onbox.triage.rules.rows import DEATH
+from onbox.triage.rules.rows import DEATH, REASON, SUMMARY
 from onbox.triage.weighing.after_success import has_given_up
 from onbox.triage.weighing.outputs import told_of
 from onbox.triage.weighing.scene import INFORMED
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault
     from onbox.triage.weighing.scene import Scene
 
-CLOSING_LINES = 2
+CLOSING_LINES = 4
 _MEASURED = lazy(r"\d\.\d|\d ?%|\b(?:passed|accuracy|score|start-?up|running on|listening)\b", re.IGNORECASE)
 
 
@@ -51,7 +50,7 @@ def _only_closes(text: str) -> bool:
     if _MEASURED.search(said) or is_test_report(said):
         return False
     closes = is_of_who_started(text) or HOUSEWORK.match(said) or is_success(said)
-    return bool(closes) or outcome_of(text) is Outcome.MADE
+    return bool(closes) or outcome_of(text) is not None
 
 
 def _is_death(fault: Fault, scene: Scene) -> bool:
@@ -59,4 +58,4 @@ def _is_death(fault: Fault, scene: Scene) -> bool:
         return fault.severity == PROVEN and fault.trace.ends_program and not fault.trace.is_shown
     if fault.row.id == "usage" or has_given_up(fault, scene) or signs.UNCAUGHT.match(fault.text):
         return True
-    return fault.severity == PROVEN and fault.row.explains == DEATH
+    return fault.severity == PROVEN and (SUMMARY < fault.row.explains <= DEATH or fault.row.explains == REASON)

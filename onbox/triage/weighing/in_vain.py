@@ -39,8 +39,10 @@ _NOTHING_CAME = lazy(
 # What was made is not to be used, or was not even kept.
 _NOT_TO_BE_USED = lazy(
     r"(?i)\b(?:rejected|blocked|refused|held back|stopped|failed) (?:by|at) (?:the )?(?:[\w-]{3,20} ){0,2}gate\b"
-    r"|\bgate\b(?: \w+)?\W{1,3}(?:not passed|failed|rejected|blocked|fail\b)|\bbest (?:model|checkpoint|weights)\W{1,3}none\W*$"
-    r"|\bno (?:model|checkpoint|weights) (?:will be|was|were|has been|have been|could be) (?:kept|saved|written|exported)\W*$"
+    r"|\bgate\b(?: \w+)?\W{1,3}(?:not passed|failed|rejected|blocked|fail\b)"
+    r"|\bbest (?:model|checkpoint|weights)\W{1,3}none\W*$"
+    r"|\bno (?:model|checkpoint|weights) (?:will be|was|were|has been|have been|could be) "
+    r"(?:kept|saved|written|exported)\W*$"
     r"|\bstopp(?:ing|ed)\b.{0,40}\bwithout (?:any |a )?(?:sav\w+|results?)\b"
 )
 

@@ -11,7 +11,7 @@ from onbox.regex import lazy
 from onbox.triage.epilogue import HOUSEWORK
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import NEARLY_ASKED
-from onbox.triage.reading.outcome import closing_outcome
+from onbox.triage.reading.outcome import closing_outcome, outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, SUMMARY
@@ -122,10 +122,18 @@ def ends_with_the_work(fault: Fault, scene: Scene) -> bool:
     made = closing_outcome(scene.record) is Outcome.MADE and names_result(last.text)
     if not made and not _shows_result_of_a_loop(fault, scene):
         return False
-    if _is_told_by_another(last, fault, scene):
+    if _is_told_by_another(last, fault, scene) or _is_lost_between(fault, last, scene):
         return False
     near = scene.end - fault.number < _MESSAGE_LINES and not scene.attempt.signs_after(fault)
     return not (near and fault.ended_program and not fault.handled)
+
+
+def _is_lost_between(fault: Fault, last: SeenLine, scene: Scene) -> bool:
+    """Whether a line between them says that the work will not be there, and no work was seen since the fault."""
+    if scene.attempt.signs_after(fault):
+        return False
+    between = (line.text for line in scene.record.tail if fault.number < line.number < last.number)
+    return any(outcome_of(text) is Outcome.LOST for text in between)
 
 
 def _shows_result_of_a_loop(fault: Fault, scene: Scene) -> bool:

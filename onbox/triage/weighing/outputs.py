@@ -70,7 +70,9 @@ _BAR = lazy(SHOWS_BAR)
 _MARK = lazy(r"^([^\w\s]{2,6}|\[[^\]\w]?\d{1,4}/\d{1,4}\])\s?\w")
 _SPACES = lazy(r"\S(?:\S| (?! ))*")
 _NAMES_RESULT = lazy(r"\d|\w\.[A-Za-z][A-Za-z0-9]{1,8}\b|\b(?i:ok|success\w*|passed)\b")
-_SPEAKS = lazy(r"^[\w./-]{1,60}: ")  # `run.sh: done`
+_SPEAKS = lazy(
+    r"^[\w./-]{1,60}: |\b[\w-]{1,60}\.(?:sh|py|pl|rb|js|sbatch|slurm|pbs) (?=done|end|finish|complete)"
+)  # `run.sh: done`
 _TIME = lazy(r"\d\d:\d\d:\d\d")
 _SPEAKER = lazy(r"\[[a-z][a-z_.-]{2,20}\](?= )")
 _ECHO = lazy(r"\+{1,4} echo ")
