@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from onbox.logs.model.lines import message
+from onbox.logs.model.lines import is_date, message
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -23,12 +23,16 @@ HOUSEWORK = lazy(
     r"|\W{0,4}(?:job )?script (?:is )?(?:finished|done|ended)\W{0,3}$"
     r"|sent [\d,]{1,20} bytes  received |total size is [\d,]{1,20}  speedup is "  # of rsync
 )
-_LATER = r"(?:eval\w{0,8}|testing|tests?|validation|export\w{0,4}|deploy\w{0,8}|report\w{0,4}|publish\w{0,4})"
+_LATER = (
+    r"(?:eval\w{0,8}|testing|tests?|validation|export\w{0,4}|deploy\w{0,8}|report\w{0,4}|publish\w{0,4}"
+    r"|reload\w{0,3}|restart\w{0,3}|train\w{0,3}|scor\w{1,3}|upload\w{0,3}|notif\w{1,8}|promot\w{1,4}|release|merge)"
+)
 # What was to come behind a failure, and is left out for it: no piece of the same work.
 SKIPPED = (
     rf"^\W{{0,4}}{_LATER}(?:\s?[:(]\s?| (?:is |was )?)skipped\)?\W{{0,3}}$"
     rf"|^\W{{0,4}}skipping (?:the )?{_LATER}\W{{0,3}}$"
-    r"|^\W{0,4}(?:next|step|stage|job|rule|task)\b[^.:(]{0,40}[:(]\s?\w{0,20} ?\(?skipped\)?\W{0,3}$"
+    r"|^\W{0,4}[a-zA-Z_./-]{2,30}\s?[:(] ?skipped\)?\W{0,3}$"
+    r"|^\W{0,4}(?:[\w./-]{1,40}: )?(?:next|step|stage|job|rule|task)\b[^.:(]{0,40}(?:[:(]\s?\w{0,20} ?\(?| )skipped\)?\W{0,3}$"
 )
 # Who started a program tells that it has ended, and when. With exit code 0, its own code may have been lost in a pipe.
 _OF_WHO_STARTED = lazy(
@@ -54,10 +58,23 @@ _PARTING = lazy(
     r"(?:removed|deleted|cleaned(?: up)?|released)"
     r"|(?:the )?end(?: of (?:the )?(?:[\w.-]{1,20} )?(?:script|log|output|job|batch))?"
     r"|exit(?:ing)?|leaving|logging out|thank(?:s| you) for using .{1,40}"
-    r"|closing (?:the )?(?:logs?|log ?file|connections?|session)|flush(?:ed|ing) (?:metrics|logs?|buffers?))\W{0,4}",
+    r"|closing (?:the )?(?:logs?|log ?file|connections?|session)|flush(?:ed|ing) (?:metrics|logs?|buffers?)"
+    r"|(?:the )?(?:workspace|scratch|sandbox) (?:was |is )?(?:released|removed|wiped|deleted|cleaned(?: up)?))\W{0,4}"
+    # What a script shows of the machine when it ends: a listing, sizes, disks, the load.
+    r"|-{2,} ?(?:epilog(?:ue)?|post|end) ?-{2,}|total \d{1,12}|[dlbcps-][rwxst-]{9}[.+@]?\s{1,8}\d{1,9} \S{1,60}\s.{1,300}"
+    r"|[\d.]{1,8}[KMGT]?\t\S{1,300}|(?:\d\d:\d\d:\d\d )?up .{1,80}load average: .{1,40}"
+    r"|Filesystem\s.{1,80}|\S{1,200}(?:\s{1,30}[\d.]{1,16}[KMGTPi]{0,2}){3}\s{1,8}\d{1,3}%\s{1,8}/\S{0,200}"
+    r"|::endgroup::|##\[endgroup\]"
+    r"|(?:post|epilog(?:ue)?|post-?job|collect\w*): (?:collecting|copying|removing|[\w./-]{1,80} (?:not present|missing|absent|copied"
+    r"|collected|released|removed)|workspace)\b.{0,60}",
     re.IGNORECASE,
 )
-PARTINGS = 4  # lines, at most
+_TIDIES_UP = lazy(
+    r"\W{0,4}(?:step|stage|phase)?\W{0,2}\d{1,3} ?/ ?\d{1,3}\W{1,4}(?:clean|tidy|tear|remov|notif|upload|archiv)\w*"
+    r"(?:[ -]?(?:up|down))?(?: \w{1,20})?(?: (?:ok|done))?\W{0,3}",
+    re.IGNORECASE,
+)
+PARTINGS = 24  # lines, at most
 _OF_MAKE = r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))"
 MAKE_GAVE_UP = lazy(_OF_MAKE)
 # The last word of a tool that gives up what it was called for.
@@ -75,9 +92,18 @@ _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
 def without_partings(tail: tuple[SeenLine, ...]) -> tuple[SeenLine, ...]:
     """The last lines without those at their end that only take leave."""
     end = len(tail)
-    while end > max(1, len(tail) - PARTINGS) and _PARTING.fullmatch(message(tail[end - 1].text).text.strip()):
+    while end > max(1, len(tail) - PARTINGS) and _takes_leave(tail[end - 1].text):
         end -= 1
     return tail[:end]
+
+
+def _takes_leave(text: str) -> bool:
+    return is_date(text) or _PARTING.fullmatch(message(text).text.strip()) is not None
+
+
+def tidies_up(said: str) -> bool:
+    """Whether a line, without its prefixes, is a step of a script in which nothing is worked on: `[5/5] cleanup`."""
+    return _TIDIES_UP.fullmatch(said) is not None
 
 
 def is_of_who_started(text: str) -> bool:

@@ -31,7 +31,7 @@ from onbox.triage.reading.success import is_success, is_test_case, is_test_repor
 from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.demands import MEANT, asks_for_setting
 from onbox.triage.rules.files import class_of_file
-from onbox.triage.rules.rows import BUG, DEATH
+from onbox.triage.rules.rows import BUG, CAUSE, DEATH
 from onbox.triage.told_code import row_of_code, was_sent
 from onbox.triage.words import HINT, TROUBLE
 
@@ -123,6 +123,7 @@ GIVES_UP = lazy(
     r"(?: after (?:\w+ )?\d{1,6} (?:\w+ )?(?:tries|attempts|retries|restarts|times))?\W*$",
     re.IGNORECASE,
 )
+_ATTEMPT = lazy(r"\b(?:attempt|try|retry)\W{0,3}\d{1,6} ?/ ?\d", re.IGNORECASE)
 _INCOMPLETE = lazy(
     r"\b(\d{1,12}) of (\d{1,12})\b.{0,60}\b[1-9]\d{0,11} (?:\w{1,20} )?"
     r"(?:lost|missing|not (?:stored|written|copied|read|saved|uploaded))\b",
@@ -216,6 +217,9 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
         said = message(line.text)
         if signs.HOUSEKEEPING.search(line.text):
             continue
+        known = next((one for one in attempt.faults if one.number == line.number and one.severity > WEAK), None)
+        if known is not None and known.row.explains >= CAUSE and not known.handled:
+            return known
         if (
             not was_killed
             and line.number == death.number - 1
@@ -223,7 +227,7 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
             and asks_for_setting(said.text)
         ):
             return _fault(MEANT, line, attempt)
-        if progress_of(line.text, said):
+        if progress_of(line.text, said) and not _ATTEMPT.search(said.text):
             return None
         sure = ENOUGH if tried else SURE if points or STOPS.search(said.text) else CLEAR
         quiet = is_harmless(said.text, line.text) or said.level in ("INFO", "DEBUG")
@@ -395,6 +399,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
         or going_on.SET_ASIDE.search(text)
         or signs.ARGUMENT_TAKEN.search(text)
         or signs.HOUSEKEEPING.search(text)
+        or signs.is_of_another_time(text)
         or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))
         or signs.is_of_another(text)
         or signs.is_record(text)

@@ -24,7 +24,8 @@ _HINT = (
 )
 # Written so that nobody overlooks it.
 CRIES = lazy(
-    r"\b(?:ERR|ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b(?! 0\b)|[Ff]atal error"
+    r"\b(?:ERR|ERROR|FATAL|ABORT(?:ED|ING)?|FAILED|STOP(?:PED|PING)?|NOT converged)\b(?! 0\b| \w{1,20}\s{1,4}\d)"
+    r"(?<!STOP(?=:? (?:normal|end|ok|done|finished|success)))|[Ff]atal error"
     rf"|\bError (?!{_FIGURES})[A-Za-z]"
     r"|(?<!\d )\b(?:[Ff]ailed|refuse to continue|REFUSE TO CONTINUE)\b(?!\s{0,8}[:=]?\s{0,4}\d)"
     r"|[Ee]rror\s?(?:\(|:(?!\s?[\d.]))"

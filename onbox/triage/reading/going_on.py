@@ -79,7 +79,9 @@ HANDLED = lazy(
     re.IGNORECASE,
 )
 # Of a death: somebody meant it, or could do without who died.
-MEANT = lazy(r"(?i)\bas expected\b|\(expected\b|\(optional\)|\bself-?test\b.{0,60}\bexpected\b")
+MEANT = lazy(
+    r"(?i)\bas expected\b|\b(?:is|are|was|were) expected(?=\W*$|[:;.])|\(expected\b|\(optional\)|\bself-?test\b.{0,60}\bexpected\b"
+)
 EXHAUSTED = lazy(
     r"giv(?:ing|en) up|(?:not|never|without) retrying"
     r"|no more|exhausted|\bdid NOT match\b|0 (?:retries|attempts|tries)|failed after|abort|exiting"

@@ -26,8 +26,8 @@ class LoopForms:
             forms.clear()
 
     def times(self, form: bytes) -> int:
-        """How often a form without such a word was seen, up to `LOOP_LINES`."""
-        return len(self._seen[False].get(form, ()))
+        """How often a form was seen, up to `LOOP_LINES`."""
+        return max(len(forms.get(form, ())) for forms in self._seen.values())
 
     def take(self, form: bytes, line: bytes, *, close: bool) -> bool:
         """Whether this line makes its form that of a loop."""

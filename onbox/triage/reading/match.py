@@ -213,7 +213,7 @@ def progress_of(text: str, said: LogMessage) -> bool:
 
 def match_row(said: str, text: str) -> RuleRow | None:
     """The first row that matches a line. said, text: the line without and with its prefixes."""
-    if signs.names_columns(text):
+    if signs.names_columns(text) or signs.is_of_another_time(text):
         return None
     if "=" in text or ": " in text:
         said, text = signs.COUNTS.sub("", said), signs.COUNTS.sub("", text)

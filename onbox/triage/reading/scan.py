@@ -15,6 +15,7 @@ from onbox.logs.model.lines import Block, LogMessage, blocks, hosted, is_date, m
 from onbox.logs.model.segments import A_DATE, HEAD_LINES, Beginning, begins_run, is_banner, is_explicit, is_pause
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
+from onbox.triage.epilogue import tidies_up
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
 from onbox.triage.reading.loop_forms import LoopForms
@@ -24,6 +25,7 @@ from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
 from onbox.triage.reading.success import TESTS_OK, is_success, is_test_case
 from onbox.triage.rules.rows import compiled
+from onbox.triage.told_code import tells_step_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -236,7 +238,7 @@ class Scanner:
             look |= SPEAKS
         if (said.level in WORK_LEVELS or signs.shows_life(text)) and not signs.FAREWELL.search(said.text):
             look |= INFORMS
-        if progress_of(text, said):
+        if progress_of(text, said) and not (tells_step_failed(said.text) or tidies_up(said.text)):
             look |= PROGRESS
             if signs.finite_loss(text):
                 look |= LOSS

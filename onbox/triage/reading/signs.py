@@ -89,6 +89,7 @@ _LOSS = (
     r"|cur[a-z]{0,8}|final|task|sum|objective)[_ /.\-]?|(?!val|test|eval|dev)[a-z]{1,14}_){0,5}loss"
     r"(?:es)?(?:[dg]\b|[_/.\-](?:train|total|step|epoch|mean|avg"
     r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
+    r"|verlust|perte|p[eé]rdida|perda|perdita|потер[яи]|損失|损失|손실"
     r"|bpc|cross_?entropy|logloss|rmse|energy|residuals?|resid|(?:l2|residual|max)[_ ]norm))"
 )
 _IS = r"['\"]?\s{0,20}(?:\([^)]{0,40}\)\s{0,20})?(?:[:=|]\s{0,20})?"  # no two blanks side by side
@@ -198,6 +199,19 @@ _TELLS_TROUBLE = lazy(
 def is_record(text: str) -> bool:
     """Whether a line is such a record: what it quotes is none of the run's own trouble."""
     return bool(_RECORD.match(text)) and not _TELLS_TROUBLE.search(text)
+
+
+# Text of another time or place: statements of SQL, titles of commits, what sudo's programs remark and work on.
+_OF_ANOTHER_TIME = lazy(
+    r"\s{0,8}(?:INSERT INTO \S|UPDATE \S{1,80} SET |VALUES ?\(|COPY \S{1,80} \()"
+    r"|(?=[0-9a-f]{0,11}\d)(?=[0-9a-f]{0,11}[a-f])[0-9a-f]{7,12} (?!\d)\S"
+    r"|could not change directory to \"[^\"]{1,300}\": Permission denied"
+)
+
+
+def is_of_another_time(text: str) -> bool:
+    """Whether a line names troubles of something that is only written down there, or remarks what does not matter."""
+    return _OF_ANOTHER_TIME.match(text) is not None
 
 
 _STATE = lazy(

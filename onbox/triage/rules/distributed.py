@@ -241,7 +241,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "|primary job|root cause|raytaskerror|failed|process|rc=|rc:|rc |return code|sending|terminating"
         "|processraised|returncode|return_code|progress looks"
         "|aborted|srun|crashed|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
-        "|pending unfinished|errored|destroyed|make|mpi_abort|error executing|in call to",
+        "|status|finished (|pending unfinished|errored|destroyed|make|mpi_abort|error executing|in call to",
         r"ChildFailedError|MPI_ABORT was invoked|called MPI_Abort\b"
         r"|^make(?:\[\d{1,20}\])?: \*\*\* (?:\[.{0,160}\] \w{3,12}|.{0,160}\berror) \d+$"
         r"|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
@@ -258,6 +258,8 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|container)\b.{0,40}\b(?:failed|errored|crashed|aborted)\s{0,8}(?:$|[:;,.(!])"
         r"|exit(?:ing)? (?:due to|because of|on|after) (?:an? )?(?:error|exception|failure)|uncaught exception"
         r"|\bprogram failed with code [1-9]|\bprogress looks :\("
+        r"|\b(?:model|step|job|stage|task|run|script|command|process|phase|build|solver|trainer?) (?:ended with |exit )?"
+        r"status [1-9]\d{0,2}\W{0,3}$|\b(?:finished|exited) \([1-9]\d{0,2}\)$"
         r"|^error (?:executing job with overrides: \[|in call to target ')"
         rf"|{_CODES}-?[1-9]\d{{0,2}}{_NO_KEY}",
         "torchrun, srun, mpirun, Ray, shells, Hydra",

@@ -180,8 +180,9 @@ SETTINGS: tuple[RuleRow, ...] = (
         "bad-setting",
         "config_error",
         CONFIG,
-        "valueerror|assertionerror|runtimeerror|keyerror|typeerror|exception|error",
+        "valueerror|assertionerror|runtimeerror|keyerror|typeerror|exception|error|heap size|vm option",
         r"^KeyError: '(?-i:[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6})'"
+        r"|\bheap size set to a larger value than\b|^(?:Unrecognized VM option|Invalid (?:maximum|initial) heap size)\b"
         r"|^(?:[\w.]+\.)?(?:Value|Assertion|Runtime|Key|NotImplemented|Type|Import|OS|Environment"
         r"|[A-Z][a-z]+(?:GBM|Boost))?(?:Error"
         r"|Exception)\b.{0,20}?(?:.{0,160})(?:(?<![\w-])--\w[\w-]+|\b(?:config(?:uration)?|argument `"

@@ -195,7 +195,8 @@ THEMES: tuple[Theme, ...] = (
         r"|n(?:um)? samples\s?=\s?0|contains only (?:one|a single) class|(?:dataset|data set|dataframe) is empty"
         r"|features (?:are|is) .{0,20}(?:constant|ignored)|(?:csv|quoted) field"
         r"|(?:pdb\w*|xml|sdf|mol2|fast[aq]|gff|gtf|vcf|sam|bed) (?:file )?pars(?:e|ing) error"
-        r"|(?:extra|missing) data (?:after|for) .{0,30}column",
+        r"|(?:extra|missing) data (?:after|for) .{0,30}column|out of specification"
+        r"|(?:file|archive|stream|header) must (?:start|begin|end) with",
     ),
     Theme(
         "config_error",
@@ -226,7 +227,9 @@ THEMES: tuple[Theme, ...] = (
         r"|no rule to make target|is not expected here|invalid choice|a bad value"
         r"|could not find or load main class"
         r"|(?:cannot|could not) find (?:the )?(?:requested|script|settings?|config\w*|include|module) file"
-        r"|no such (?:module|plugin|\w+ (?:named|called))",
+        r"|no such (?:module|plugin|\w+ (?:named|called))|(?:section|entry|remote) in (?:the )?config file"
+        r"|no alias or index file found|unknown (?:solver|optimi[sz]er|scheduler|objective|metric|backend|algorithm|policy"
+        r"|strategy|activation|loss)(?: type| name)?",
     ),
     Theme(
         "cuda_env",
@@ -307,7 +310,7 @@ THEMES: tuple[Theme, ...] = (
         r"|convergence (?:\w+ ){0,2}(?:fail\w*|problem\w*|not|lost|was not|has not)|(?:has|have|is|was) diverg\w+"
         r"|non finite|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)"
         r"|(?:detected|found|encountered|produced|hit) (?:an? )?nans?"
-        r"|became unstable|blowing up"
+        r"|became unstable|blowing up|nan/inf|inf/nan"
         r"|nan at (?:it\w*|step|t|time)|invalid number in"
         r"|too many attempts made for this increment|fail\w* to find a solution"
         r"|(?:newton|nonlinear|nonlinear solver) .{0,20}(?:failed|diverged)|dt.{0,24}dtmin|blew up|blown up"

@@ -16,6 +16,7 @@ from onbox.triage.reading.success import READY, counts_bad, is_of_build
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, DEATH, VAGUE
 from onbox.triage.stacks import FRAME
+from onbox.triage.told_code import tells_step_failed
 from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_of_new_speaker, names_result, same_form
 from onbox.triage.weighing.scene import INFORMED
 
@@ -81,8 +82,12 @@ def _ended_its_program(fault: Fault, scene: Scene) -> bool:
 
 def has_given_up(fault: Fault, scene: Scene) -> bool:
     """Whether a tool says, there or right behind it, that it gave up, and no work was told since."""
-    near = (one for one in scene.attempt.faults if 0 <= one.number - fault.number <= TOLD_WITHIN and not one.handled)
-    return scene.attempt.signs_after(fault) == 0 and any(GAVE_UP.match(message(one.text).text) for one in near)
+    if scene.attempt.signs_after(fault):
+        return False
+    handled = {one.number for one in scene.attempt.faults if one.handled}
+    tail = (line for line in scene.record.tail if 0 <= line.number - fault.number <= TOLD_WITHIN)
+    near = (message(line.text).text for line in tail if line.number not in handled)
+    return any(GAVE_UP.match(said) or tells_step_failed(said) for said in near)
 
 
 # `training finished, uploading the checkpoint`: that is work, too.
@@ -158,8 +163,10 @@ def _was_done(fault: Fault, scene: Scene) -> bool:
 
 def names_no_reason(fault: Fault, scene: Scene) -> bool:
     """Whether a fault after the work was done names neither a reason nor a defect, or is a part of Python's own end."""
-    if scene.well or fault.severity < PROVEN:
+    if scene.well:
         return True
+    if fault.severity < PROVEN:
+        return not has_given_up(fault, scene)
     if fault.trace is not None and (fault.trace.ignored or fault.trace.mentions(SHUTDOWN, last=4)):
         return True
     return fault.row.explains < BUG

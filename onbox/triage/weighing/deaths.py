@@ -14,9 +14,10 @@ from onbox.regex import lazy
 from onbox.triage.epilogue import HOUSEWORK, is_of_who_started
 from onbox.triage.reading import signs
 from onbox.triage.reading.outcome import outcome_of
-from onbox.triage.reading.record import PROVEN
+from onbox.triage.reading.record import LOGGED, PROVEN
 from onbox.triage.reading.success import is_success, is_test_report
 from onbox.triage.rules.rows import DEATH, REASON, SUMMARY
+from onbox.triage.told_code import tells_step_failed
 from onbox.triage.weighing.after_success import has_given_up
 from onbox.triage.weighing.outputs import told_of
 from onbox.triage.weighing.scene import INFORMED
@@ -57,5 +58,7 @@ def _is_death(fault: Fault, scene: Scene) -> bool:
     if fault.trace is not None:
         return fault.severity == PROVEN and fault.trace.ends_program and not fault.trace.is_shown
     if fault.row.id == "usage" or has_given_up(fault, scene) or signs.UNCAUGHT.match(fault.text):
+        return True
+    if fault.severity >= LOGGED and tells_step_failed(message(fault.text).text):
         return True
     return fault.severity == PROVEN and (SUMMARY < fault.row.explains <= DEATH or fault.row.explains == REASON)

@@ -22,6 +22,7 @@ from onbox.triage.reading.tracebacks import exception_of
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several
+from onbox.triage.weighing.claims import OF_A_STEP
 from onbox.triage.weighing.grounds import counts, is_over
 from onbox.triage.weighing.in_vain import nothing_came, told_in_vain
 from onbox.triage.weighing.last_lines import gave_up
@@ -134,23 +135,23 @@ def _is_named_later(fault: Fault, live: list[Fault]) -> bool:
     return last is not None and last.row.failure_class not in ("code_error", "unknown", fault.row.failure_class)
 
 
-_OF_A_STEP = lazy(r"\*{3} STEP \S{1,40} (?:ON \S{1,60} )?CANCELLED AT \S{1,40} \*{3}")
-
-
 def _ended_the_rest(fault: Fault, live: list[Fault]) -> bool:
     """Whether Slurm ended what was left of a step, in which somebody else had died: nobody cancelled the job."""
-    if fault.row.id != "cancelled" or not _OF_A_STEP.search(fault.text):
+    if fault.row.id != "cancelled" or not OF_A_STEP.search(fault.text):
         return False
     return any(one.number < fault.number and one.severity > WEAK and one.row.explains > SUMMARY for one in live)
 
 
 def _of_a_part(count: Fault, attempt: LogAttempt) -> Fault | None:
     """What ended the newest part that failed, where the others were worked on and all that is told is a code at the
-    end.
+    end; or else the only kind of trouble that the log names.
     """
     if count.row.explains > SUMMARY or count.severity < LOGGED:
         return None
-    return next((one for one in reversed(attempt.faults) if one.ended_program), None)
+    ended = next((one for one in reversed(attempt.faults) if one.ended_program), None)
+    named = [one for one in attempt.faults if one.row.explains >= CONFIG and one.severity > WEAK and not one.handled]
+    alone = named[-1:] if len({one.row.failure_class for one in named}) == 1 else []
+    return ended or next(iter(alone), None)
 
 
 SAYS = "says-"  # what begins the names of rows that are read from a sentence

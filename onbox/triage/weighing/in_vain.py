@@ -34,6 +34,8 @@ _NOTHING_CAME = lazy(
     r"|\bno (?:trials?|runs?|models?|jobs?|seeds?) (?:(?:is|are|was|were|has|have) )?(?:been )?"
     r"(?:completed|finished|succeeded)\b"
     rf"|(?<![\w./,])(?P<whole>\d{{1,9}}) ?(?:of|/|out of) ?(?P=whole) {_PIECES} (?:have |were )?(?:been )?{_LOST}\b"
+    r"|\b(?!skipp|fail|reject|dropp|miss|error|corrupt|lost|retri)[a-z]{3,12}(?:ed|t) 0 (?:of|out of|/) ?[1-9]\d{0,8}\b"
+    r"|\(0 (?:results?|scores?|samples?)\)"
     rf"|(?:^\W*|: )(?:evaluated|scored|graded|judged|transcribed|rendered|embedded|trained (?:on )?) 0 {_PIECES}\b"
 )
 # What was made is not to be used, or was not even kept.

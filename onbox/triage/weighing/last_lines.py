@@ -15,6 +15,7 @@ from onbox.triage.reading.outcome import closing_outcome, outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, SUMMARY
+from onbox.triage.told_code import tells_step_failed
 from onbox.triage.weighing.after_success import has_given_up
 from onbox.triage.weighing.claims import ENDS_A_RUN, LEAVES_OTHERS
 from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_result, names_a_file, names_result, same_form
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
 _MESSAGE_LINES = 6  # that the message of an exception may go on for
 _SAVED_IN_LAST = 12  # lines: a summary may follow
+_STEP_OK = lazy(r"(?i)\b(?:rc|exit(?:ed)?|status|exit[ _-]?code|return ?code)\s?[=: ]\s?0\W{0,3}$")
 _NUMBER = lazy(r"\d+")
 _DONE = lazy(
     r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?! with (?:[1-9]|warnings?|errors?|problems?)\b)"
@@ -50,7 +52,7 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
         return False
     if _WHOLE_FAILED.search(fault.text):
         return False
-    if fault.row.explains <= ASKED + NEARLY_ASKED:  # who is asked to end saves what it has
+    if fault.row.explains <= ASKED + NEARLY_ASKED or has_given_up(fault, scene):  # who is asked to end saves what it has
         return False
     saved = scene.attempt.saved
     if saved is None or signs.MIDWAY.search(saved.text) or HOUSEWORK.match(message(saved.text).text):
@@ -66,7 +68,8 @@ def gave_up(fault: Fault, scene: Scene) -> bool:
         return False
     if closing_outcome(scene.record) is not Outcome.LOST:
         return False
-    if any(one.number > fault.number and one.severity > WEAK and not one.handled for one in scene.attempt.faults):
+    told = [one for one in scene.attempt.faults if one.severity > WEAK and not one.handled]
+    if any(one.number > fault.number and (one.row.explains > SUMMARY or fault.row.explains <= SUMMARY) for one in told):
         return False
     return scene.attempt.signs_after(fault) < SURVIVED_PROVEN or _is_all_that_is_known(fault, scene)
 
@@ -74,7 +77,8 @@ def gave_up(fault: Fault, scene: Scene) -> bool:
 def _is_all_that_is_known(fault: Fault, scene: Scene) -> bool:
     """Whether the log's last line tells a code of failure, and no other fault explains it."""
     last = scene.record.last_line
-    others = [one for one in scene.attempt.faults if one.severity > WEAK and not one.handled and one is not fault]
+    told = [one for one in scene.attempt.faults if one.severity > WEAK and not one.handled and one is not fault]
+    others = [one for one in told if one.row.explains > SUMMARY or fault.row.explains <= SUMMARY]
     return last is not None and not others and ended_with_code(message(last.text).text)
 
 
@@ -84,6 +88,8 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
     if scene.dead or last is None or fault.trace is not None or fault.severity == PROVEN or fault.number >= last.number:
         return False
     if closing_outcome(scene.record) is not Outcome.MADE or _WHOLE_FAILED.search(fault.text):
+        return False
+    if fault.row.id == "tests-failed":
         return False
     if _is_told_by_another(last, fault, scene) or HOUSEWORK.match(message(last.text).text):
         return False
@@ -151,7 +157,8 @@ def is_of_one_step(fault: Fault, scene: Scene) -> bool:
     if scene.dead or fault.row.explains > SUMMARY or closing_outcome(scene.record) is not Outcome.MADE:
         return False
     form = _NUMBER.sub("0", message(fault.text).text)
-    return any(line.number > fault.number and message(line.text).text == form for line in scene.record.tail)
+    below = (message(line.text).text for line in scene.record.tail if line.number > fault.number)
+    return any(said == form or (tells_step_failed(message(fault.text).text) and _STEP_OK.search(said)) for said in below)
 
 
 def says_done(text: str) -> bool:

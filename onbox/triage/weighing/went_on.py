@@ -22,6 +22,7 @@ from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_bad, counts_failed
 from onbox.triage.rules.rows import ASKED, DIVERGED
+from onbox.triage.told_code import tells_step_failed
 from onbox.triage.weighing.outputs import (
     complains,
     is_bar,
@@ -271,7 +272,7 @@ def same_is_fine_later(fault: Fault, scene: Scene) -> bool:
     if not _is_of_the_program(fault, scene):
         return False
     about = _ABOUT.match(message(fault.text).text)
-    if about is None or not any(map(str.isalpha, about[1])):
+    if about is None or not any(map(str.isalpha, about[1])) or tells_step_failed(message(fault.text).text):
         return False
     below = [line for line in scene.record.tail if line.number > fault.number and _is_about(line.text, about[1])]
     plain = [line for line in below if not complains(line.text) and outcome_of(line.text) is not Outcome.LOST]

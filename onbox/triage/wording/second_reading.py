@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from onbox.triage.reading.record import SeenLine
 
-ENOUGH_FORMS = 12  # lines that differ in more than digits: of fewer, each word would count for too much
+ENOUGH_FORMS = 8  # lines that differ in more than digits: of fewer, each word would count for too much
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 CLEAR = 0.5  # log-odds: less of it overrules nothing
