@@ -307,6 +307,8 @@ def _read_again(
     by_death = decide(record, dead=True, well=False, exited_zero=False)
     worst = most_telling(tail)
     by_death = by_death._replace(cause=by_death.cause or told_in(worst, decision.attempt))
+    if by_death.cause is not None and by_death.cause.trace is not None and by_death.cause.trace.is_of_tracker:
+        return call, decision
     failed = _from_text(record, by_death, evidence) or SettledClass("unknown", READS_BADLY, "dead", "low", worst[0])
     return failed._replace(confidence="low"), by_death
 

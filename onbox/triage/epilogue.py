@@ -56,8 +56,8 @@ _PARTING = lazy(
     r"|aufräumen (?:fertig|beendet)"
     r"|(?:temporary|temp|tmp|scratch|lock) (?:files?|dir\w*|data|space) (?:were |was )?"
     r"(?:removed|deleted|cleaned(?: up)?|released)"
-    r"|(?:the )?end(?: of (?:the )?(?:[\w.-]{1,20} )?(?:script|log|output|job|batch))?"
-    r"|exit(?:ing)?|leaving|logging out|thank(?:s| you) for using .{1,40}"
+    r"|(?:the )?end of (?:the )?(?:[\w.-]{1,20} )?(?:script|log|output|job|batch)"
+    r"|exiting|leaving|logging out|thank(?:s| you) for using .{1,40}"
     r"|closing (?:the )?(?:logs?|log ?file|connections?|session)|flush(?:ed|ing) (?:metrics|logs?|buffers?)"
     r"|(?:the )?(?:workspace|scratch|sandbox) (?:was |is )?(?:released|removed|wiped|deleted|cleaned(?: up)?))\W{0,4}"
     # What a script shows of the machine when it ends: a listing, sizes, disks, the load.

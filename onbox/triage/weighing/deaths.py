@@ -19,8 +19,9 @@ from onbox.triage.reading.success import is_success, is_test_report
 from onbox.triage.rules.rows import DEATH, REASON, SUMMARY
 from onbox.triage.told_code import tells_step_failed
 from onbox.triage.weighing.after_success import has_given_up
-from onbox.triage.weighing.outputs import told_of
+from onbox.triage.weighing.outputs import names_result, told_of
 from onbox.triage.weighing.scene import INFORMED
+from onbox.triage.words import SMALL_TOOL
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault
@@ -42,6 +43,8 @@ def is_dead_for_sure(fault: Fault, scene: Scene) -> bool:
     if attempt.signs_after(fault) or attempt.informed - fault.informed_before >= INFORMED:
         return False
     since = told_of(line for line in scene.record.tail if line.number > fault.number)
+    if tells_step_failed(message(fault.text).text) and any(names_result(line.text) for line in since):
+        return False
     return 0 < len(since) <= CLOSING_LINES and all(_only_closes(line.text) for line in since)
 
 
@@ -57,7 +60,8 @@ def _only_closes(text: str) -> bool:
 def _is_death(fault: Fault, scene: Scene) -> bool:
     if fault.trace is not None:
         return fault.severity == PROVEN and fault.trace.ends_program and not fault.trace.is_shown
-    if fault.row.id == "usage" or has_given_up(fault, scene) or signs.UNCAUGHT.match(fault.text):
+    given_up = not SMALL_TOOL.match(fault.text) and has_given_up(fault, scene)
+    if fault.row.id == "usage" or given_up or signs.UNCAUGHT.match(fault.text):
         return True
     if fault.severity >= LOGGED and tells_step_failed(message(fault.text).text):
         return True

@@ -89,7 +89,7 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
         return False
     if closing_outcome(scene.record) is not Outcome.MADE or _WHOLE_FAILED.search(fault.text):
         return False
-    if fault.row.id == "tests-failed":
+    if fault.row.id == "tests-failed" or fault.row.failure_class in ENDS_A_RUN:  # who is asked to end keeps what it has
         return False
     if _is_told_by_another(last, fault, scene) or HOUSEWORK.match(message(last.text).text):
         return False

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
     from onbox.triage.reading.record import SeenLine
 
-ENOUGH_FORMS = 8  # lines that differ in more than digits: of fewer, each word would count for too much
+# Lines that differ in more than digits: of fewer, each word would count for too much. Words that make light of a fault
+# are surer than words that name none.
+LEAST_FORMS = {True: 6, False: 10}
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-CLEAR = 0.5  # log-odds: less of it overrules nothing
+CLEAR = 0.75  # log-odds: less of it overrules nothing
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE = "=bias", "=words", "=answer:", "=rule:"
 WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.txt")
@@ -35,7 +37,7 @@ def is_overruled(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: 
 
     ill: the answer is a failure. confidence, rule: as in its verdict.
     """
-    if len({line.text.translate(_NO_DIGITS) for line in tail}) < ENOUGH_FORMS:
+    if len({line.text.translate(_NO_DIGITS) for line in tail}) < LEAST_FORMS[ill]:
         return False
     rows = grounds(ill=ill, confidence=confidence, rule=rule)
     return contradicts(words_of(tail), rows, weights(), ill=ill)

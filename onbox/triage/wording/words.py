@@ -1,8 +1,8 @@
 """The end of a log as a set of words, each with the place where it stands. Pure.
 
 A word alone says little, two in a row say more (`not written`, `exit 0`), and the same words mean another thing in the
-last line than above it, or behind the last line that names a trouble. Numbers become `0` and paths `/p`: what was
-learned from one run must hold for the next.
+last line than above it, or behind the last line that names a trouble. What was learned from one run must hold for the
+next: so a path becomes `/p`, a number `0`, `1` or `9` (for any other), and `3/5` whether that is all of it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 LINES = 60  # from the end: so far above may the trouble stand that the last lines are read beside
 LINE_LETTERS = 400  # of a line's end
 FAR = 12  # lines behind the last trouble: as far as any
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_PART = re.compile(r"(?<![\d.])(\d{1,9}) ?(?:/|of|out of) ?(\d{1,9})(?![\d.])")
 _PATH = re.compile(r"[/\\][\w./-]+")
-_WORD = re.compile(r"[a-z_]+|0|[^\sa-z_0\u2500-\u259f\u2800-\u28ff]")  # without what bars and spinners are drawn with
+_WORD = re.compile(r"[a-z_]+|[019]|[^\sa-z_0\u2500-\u259f\u2800-\u28ff]")  # without what bars and spinners are drawn with
 # Not the words of `triage/words.py`: what follows such a line has been learned with these.
 _TROUBLE = lazy(
     r"error|fail|exception|traceback|fatal|kill|abort|panic|\b(?:nan|inf|oom)\b|cannot|can't|could not|unable|denied"
@@ -46,9 +47,21 @@ def words_of(tail: Sequence[SeenLine]) -> frozenset[str]:
 def _cleaned(text: str) -> str:
     """A line's level and words, in small letters, with one blank between them."""
     said = message(text)
-    plain = _PATH.sub("/p", _NUMBER.sub("0", (said.text or text)[-LINE_LETTERS:].lower()))
+    counted = _PART.sub(_how_many, (said.text or text)[-LINE_LETTERS:].lower())
+    plain = _PATH.sub("/p", _NUMBER.sub(_how_much, counted))
     words = " ".join(_WORD.findall(plain))
     return f"@{said.level} {words}" if said.level else words
+
+
+def _how_many(found: re.Match[str]) -> str:
+    """Of `3/5`: whether it is all, none or some of it."""
+    done, whole = int(found[1]), int(found[2])
+    return " all_of_it " if done == whole else " none_of_it " if done == 0 else " some_of_it "
+
+
+def _how_much(found: re.Match[str]) -> str:
+    """Of a number: `0`, `1`, or `9` for any other. `exit 0` and `exit 1` are not the same."""
+    return "0" if not found[0].strip("0.,") else "1" if found[0] == "1" else "9"
 
 
 def _placed(place: str, text: str) -> Iterator[str]:
