@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from onbox.logs.model.lines import is_date, message
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
-
-if TYPE_CHECKING:
-    from onbox.triage.reading.record import SeenLine
 
 # What a script does in any case, behind its work or its failure: it says nothing of either.
 HOUSEWORK = lazy(
@@ -32,7 +28,8 @@ SKIPPED = (
     rf"^\W{{0,4}}{_LATER}(?:\s?[:(]\s?| (?:is |was )?)skipped\)?\W{{0,3}}$"
     rf"|^\W{{0,4}}skipping (?:the )?{_LATER}\W{{0,3}}$"
     r"|^\W{0,4}[a-zA-Z_./-]{2,30}\s?[:(] ?skipped\)?\W{0,3}$"
-    r"|^\W{0,4}(?:[\w./-]{1,40}: )?(?:next|step|stage|job|rule|task)\b[^.:(]{0,40}(?:[:(]\s?\w{0,20} ?\(?| )skipped\)?\W{0,3}$"
+    r"|^\W{0,4}(?:[\w./-]{1,40}: )?(?:next|step|stage|job|rule|task)\b[^.:(]{0,40}(?:[:(]\s?\w{0,20} ?\(?| )"
+    r"skipped\)?\W{0,3}$"
 )
 # Who started a program tells that it has ended, and when. With exit code 0, its own code may have been lost in a pipe.
 _OF_WHO_STARTED = lazy(
@@ -48,33 +45,6 @@ _OF_WHO_STARTED = lazy(
     r"|\bapplication shutdown complete\b|\bfinished (?:server|reloader|parent|child) process\b",
     re.IGNORECASE,
 )
-# A program or a script takes its leave.
-_PARTING = lazy(
-    r"\W{0,4}(?:\[[\w.-]{1,20}\] )?(?:(?:good ?)?bye(?: bye)?|see you\b.{0,30}|so long|ciao|farewell|tschüss|au revoir"
-    r"|shutting down(?: (?:gracefully|cleanly|now))?|(?:clean|tidy)(?:ing)?[ -]?up"
-    r"|(?:clean(?:ing)?[ -]?up|teardown|tidy[ -]?up) (?:is )?(?:done|finished|complete[d]?)"
-    r"|aufräumen (?:fertig|beendet)"
-    r"|(?:temporary|temp|tmp|scratch|lock) (?:files?|dir\w*|data|space) (?:were |was )?"
-    r"(?:removed|deleted|cleaned(?: up)?|released)"
-    r"|(?:the )?end of (?:the )?(?:[\w.-]{1,20} )?(?:script|log|output|job|batch)"
-    r"|exiting|leaving|logging out|thank(?:s| you) for using .{1,40}"
-    r"|closing (?:the )?(?:logs?|log ?file|connections?|session)|flush(?:ed|ing) (?:metrics|logs?|buffers?)"
-    r"|(?:the )?(?:workspace|scratch|sandbox) (?:was |is )?(?:released|removed|wiped|deleted|cleaned(?: up)?))\W{0,4}"
-    # What a script shows of the machine when it ends: a listing, sizes, disks, the load.
-    r"|-{2,} ?(?:epilog(?:ue)?|post|end) ?-{2,}|total \d{1,12}|[dlbcps-][rwxst-]{9}[.+@]?\s{1,8}\d{1,9} \S{1,60}\s.{1,300}"
-    r"|[\d.]{1,8}[KMGT]?\t\S{1,300}|(?:\d\d:\d\d:\d\d )?up .{1,80}load average: .{1,40}"
-    r"|Filesystem\s.{1,80}|\S{1,200}(?:\s{1,30}[\d.]{1,16}[KMGTPi]{0,2}){3}\s{1,8}\d{1,3}%\s{1,8}/\S{0,200}"
-    r"|::endgroup::|##\[endgroup\]"
-    r"|(?:post|epilog(?:ue)?|post-?job|collect\w*): (?:collecting|copying|removing|[\w./-]{1,80} (?:not present|missing|absent|copied"
-    r"|collected|released|removed)|workspace)\b.{0,60}",
-    re.IGNORECASE,
-)
-_TIDIES_UP = lazy(
-    r"\W{0,4}(?:step|stage|phase)?\W{0,2}\d{1,3} ?/ ?\d{1,3}\W{1,4}(?:clean|tidy|tear|remov|notif|upload|archiv)\w*"
-    r"(?:[ -]?(?:up|down))?(?: \w{1,20})?(?: (?:ok|done))?\W{0,3}",
-    re.IGNORECASE,
-)
-PARTINGS = 24  # lines, at most
 _OF_MAKE = r"g?make(?:\[\d{1,4}\])?: \*\*\* (?!.*\(ignored\))"
 MAKE_GAVE_UP = lazy(_OF_MAKE)
 # The last word of a tool that gives up what it was called for.
@@ -87,23 +57,6 @@ GAVE_UP = lazy(
     r"|Execution halted$|[\w./-]{1,60}: exit(?:ed)?(?: with)? (?:code|status) [1-9]\d{0,2}$"
 )
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
-
-
-def without_partings(tail: tuple[SeenLine, ...]) -> tuple[SeenLine, ...]:
-    """The last lines without those at their end that only take leave."""
-    end = len(tail)
-    while end > max(1, len(tail) - PARTINGS) and _takes_leave(tail[end - 1].text):
-        end -= 1
-    return tail[:end]
-
-
-def _takes_leave(text: str) -> bool:
-    return is_date(text) or _PARTING.fullmatch(message(text).text.strip()) is not None
-
-
-def tidies_up(said: str) -> bool:
-    """Whether a line, without its prefixes, is a step of a script in which nothing is worked on: `[5/5] cleanup`."""
-    return _TIDIES_UP.fullmatch(said) is not None
 
 
 def is_of_who_started(text: str) -> bool:

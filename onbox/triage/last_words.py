@@ -123,6 +123,7 @@ GIVES_UP = lazy(
     r"(?: after (?:\w+ )?\d{1,6} (?:\w+ )?(?:tries|attempts|retries|restarts|times))?\W*$",
     re.IGNORECASE,
 )
+GAVE_UP_TRYING = lazy(r"\b(?:giving|gave|given) up\b", re.IGNORECASE)
 _ATTEMPT = lazy(r"\b(?:attempt|try|retry)\W{0,3}\d{1,6} ?/ ?\d", re.IGNORECASE)
 _INCOMPLETE = lazy(
     r"\b(\d{1,12}) of (\d{1,12})\b.{0,60}\b[1-9]\d{0,11} (?:\w{1,20} )?"
@@ -202,7 +203,10 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
     """The reason in the lines right before a bare death, which says only that the process is gone, or around an
     exception that points to another one.
     """
-    tried = bool(GIVES_UP.search(message(death.text).text))
+    is_guess = death.row.id == ROWS["network_blip"].id
+    tried = bool(GIVES_UP.search(message(death.text).text)) or (
+        is_guess and GAVE_UP_TRYING.search(death.text) is not None
+    )
     points = tried or bool(_POINTS_ELSEWHERE.search(death.text))
     if not points and (death.row.explains > DEATH or death.trace is not None):
         return None
@@ -400,6 +404,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
         or signs.ARGUMENT_TAKEN.search(text)
         or signs.HOUSEKEEPING.search(text)
         or signs.is_of_another_time(text)
+        or going_on.MEANT.search(text)
         or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))
         or signs.is_of_another(text)
         or signs.is_record(text)

@@ -26,8 +26,8 @@ _CODE = lazy(
 _SENT = lazy(r"\+{1,3} (?:sudo )?p?kill\b")
 # `step 3/5: rc 101`, `train.sh: exit 1`, `model status 2`: a script tells the code of what it has started.
 _OF_A_STEP = lazy(
-    r"\W{0,4}(?:[\w./:#-]{1,60}\s){0,4}?[\w./:#-]{0,60}?[\s(]{0,2}(?:rc|exit(?:ed|s)?|status|exit[ _-]?code|exit[ _-]?status"
-    r"|return ?code)\s?[=: ]\s?\(?[1-9]\d{0,2}\)?\W{0,3}|.{0,80}\b(?:finished|exited|ended) \([1-9]\d{0,2}\)",
+    r"\W{0,4}(?:[\w./:#-]{1,60}\s){0,4}?[\w./:#-]{0,60}?[\s(]{0,2}(?:rc|exit(?:ed|s)?|status"
+    r"|exit[ _-]?code|exit[ _-]?status|return ?code)\s?[=: ]\s?\(?[1-9]\d{0,2}\)?\W{0,3}|.{0,80}\b(?:finished|exited|ended) \([1-9]\d{0,2}\)",
     re.IGNORECASE,
 )
 STEP_LETTERS = 120

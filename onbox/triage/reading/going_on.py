@@ -80,7 +80,8 @@ HANDLED = lazy(
 )
 # Of a death: somebody meant it, or could do without who died.
 MEANT = lazy(
-    r"(?i)\bas expected\b|\b(?:is|are|was|were) expected(?=\W*$|[:;.])|\(expected\b|\(optional\)|\bself-?test\b.{0,60}\bexpected\b"
+    r"(?i)\bas expected\b|\b(?:is|are|was|were) expected(?=\W*$|[:;.])|\(expected\b|\(optional\)"
+    r"|\bself-?test\b.{0,60}\bexpected\b"
 )
 EXHAUSTED = lazy(
     r"giv(?:ing|en) up|(?:not|never|without) retrying"

@@ -15,7 +15,7 @@ from onbox.logs.model.lines import Block, LogMessage, blocks, hosted, is_date, m
 from onbox.logs.model.segments import A_DATE, HEAD_LINES, Beginning, begins_run, is_banner, is_explicit, is_pause
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
-from onbox.triage.epilogue import tidies_up
+from onbox.triage.parting import tidies_up
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
 from onbox.triage.reading.loop_forms import LoopForms

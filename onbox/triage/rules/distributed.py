@@ -258,8 +258,8 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|container)\b.{0,40}\b(?:failed|errored|crashed|aborted)\s{0,8}(?:$|[:;,.(!])"
         r"|exit(?:ing)? (?:due to|because of|on|after) (?:an? )?(?:error|exception|failure)|uncaught exception"
         r"|\bprogram failed with code [1-9]|\bprogress looks :\("
-        r"|\b(?:model|step|job|stage|task|run|script|command|process|phase|build|solver|trainer?) (?:ended with |exit )?"
-        r"status [1-9]\d{0,2}\W{0,3}$|\b(?:finished|exited) \([1-9]\d{0,2}\)$"
+        r"|\b(?:model|step|job|stage|task|run|script|command|process|phase|build|solver|trainer?) "
+        r"(?:ended with |exit )?status [1-9]\d{0,2}\W{0,3}$|\b(?:finished|exited) \([1-9]\d{0,2}\)$"
         r"|^error (?:executing job with overrides: \[|in call to target ')"
         rf"|{_CODES}-?[1-9]\d{{0,2}}{_NO_KEY}",
         "torchrun, srun, mpirun, Ray, shells, Hydra",

@@ -10,7 +10,8 @@ LIMITS: tuple[RuleRow, ...] = (
         "time_limit",
         REASON,
         "sending signal|killed",
-        r"^timeout: sending signal \w{1,40} to command|\btimeout (?:has )?(?:killed|stopped|ended) (?:the |its )?\w+ \(124\)"
+        r"^timeout: sending signal \w{1,40} to command"
+        r"|\btimeout (?:has )?(?:killed|stopped|ended) (?:the |its )?\w+ \(124\)"
         r"|: line \d{1,7}: \s{0,8}\d{1,9} Killed\s{1,40}timeout (?:-\S{1,40} (?:KILL |9 )?){0,4}\d",
         "timeout(1) of coreutils with --verbose",
         "timeout: sending signal TERM to command 'bash'",

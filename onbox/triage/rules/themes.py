@@ -228,8 +228,8 @@ THEMES: tuple[Theme, ...] = (
         r"|could not find or load main class"
         r"|(?:cannot|could not) find (?:the )?(?:requested|script|settings?|config\w*|include|module) file"
         r"|no such (?:module|plugin|\w+ (?:named|called))|(?:section|entry|remote) in (?:the )?config file"
-        r"|no alias or index file found|unknown (?:solver|optimi[sz]er|scheduler|objective|metric|backend|algorithm|policy"
-        r"|strategy|activation|loss)(?: type| name)?",
+        r"|no alias or index file found"
+        r"|unknown (?:solver|optimi[sz]er|scheduler|objective|metric|backend|algorithm|policy|strategy|activation|loss)(?: type| name)?",
     ),
     Theme(
         "cuda_env",

@@ -11,8 +11,8 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
 from onbox.triage.complaints import complaint
-from onbox.triage.epilogue import without_partings
-from onbox.triage.last_words import GIVES_UP, are_no_words, last_words, reason_before, told_after
+from onbox.triage.last_words import GAVE_UP_TRYING, GIVES_UP, are_no_words, last_words, reason_before, told_after
+from onbox.triage.parting import without_partings
 from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
 from onbox.triage.reading.outcome import closing_outcome
@@ -201,9 +201,8 @@ def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault |
 def _is_outlived(words: Fault, scene: Scene) -> bool:
     if any(one.number == words.number and one.trace and not counts(one, scene) for one in scene.attempt.faults):
         return True  # it ends a traceback, which has been weighed
-    if any(
-        abs(one.number - words.number) <= SAME_EVENT and was_written_before(one, scene) for one in scene.attempt.faults
-    ):
+    near = (one for one in scene.attempt.faults if abs(one.number - words.number) <= SAME_EVENT)
+    if not GAVE_UP_TRYING.search(words.text) and any(was_written_before(one, scene) for one in near):
         return True
     return is_over(words, scene) or _is_set_aside(words, scene.attempt, scene.record.tail)
 

@@ -52,7 +52,9 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
         return False
     if _WHOLE_FAILED.search(fault.text):
         return False
-    if fault.row.explains <= ASKED + NEARLY_ASKED or has_given_up(fault, scene):  # who is asked to end saves what it has
+    if fault.row.explains <= ASKED + NEARLY_ASKED or has_given_up(
+        fault, scene
+    ):  # who is asked to end saves what it has
         return False
     saved = scene.attempt.saved
     if saved is None or signs.MIDWAY.search(saved.text) or HOUSEWORK.match(message(saved.text).text):
@@ -158,7 +160,9 @@ def is_of_one_step(fault: Fault, scene: Scene) -> bool:
         return False
     form = _NUMBER.sub("0", message(fault.text).text)
     below = (message(line.text).text for line in scene.record.tail if line.number > fault.number)
-    return any(said == form or (tells_step_failed(message(fault.text).text) and _STEP_OK.search(said)) for said in below)
+    return any(
+        said == form or (tells_step_failed(message(fault.text).text) and _STEP_OK.search(said)) for said in below
+    )
 
 
 def says_done(text: str) -> bool:

@@ -25,7 +25,9 @@ FAR = 12  # lines behind the last trouble: as far as any
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _PART = re.compile(r"(?<![\d.])(\d{1,9}) ?(?:/|of|out of) ?(\d{1,9})(?![\d.])")
 _PATH = re.compile(r"[/\\][\w./-]+")
-_WORD = re.compile(r"[a-z_]+|[019]|[^\sa-z_0\u2500-\u259f\u2800-\u28ff]")  # without what bars and spinners are drawn with
+_WORD = re.compile(
+    r"[a-z_]+|[019]|[^\sa-z_0\u2500-\u259f\u2800-\u28ff]"
+)  # without what bars and spinners are drawn with
 # Not the words of `triage/words.py`: what follows such a line has been learned with these.
 _TROUBLE = lazy(
     r"error|fail|exception|traceback|fatal|kill|abort|panic|\b(?:nan|inf|oom)\b|cannot|can't|could not|unable|denied"

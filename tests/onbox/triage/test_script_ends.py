@@ -1,0 +1,195 @@
+"""What a script says behind its program, whatever became of it: leave-taking, listings, codes of its steps, cleanup."""
+
+from __future__ import annotations
+
+import pytest
+
+from onbox.logs.progress import read_progress
+from onbox.triage.beside_progress import with_progress
+from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
+
+FRESH = Evidence(log_age_seconds=30.0)
+STEPS = "".join(f"step {at}/1000 loss {2 - at / 1000:.3f}\n" for at in range(0, 500, 100))
+RUST = "error[E0382]: borrow of moved value: `v`\n  --> src/m.rs:4:9\nerror: could not compile `svc` due to 1 error\n"
+IMPORT = (
+    'Traceback (most recent call last):\n  File "<string>", line 1, in <module>\n'
+    "ImportError: cannot import name 'scale' from 'ops' (/w/ops.py)\n"
+)
+HF = 'Traceback (most recent call last):\n  File "/w/eval.py", line 9, in <module>\n    load()\n'
+FAILED = {
+    "a step's code, and the cleanup as the last of all steps": (
+        "network_blip",
+        (
+            "step 12/14 fetch\nerror: failed to get `serde`\n\nCaused by:\n  [7] Could not connect to server\n"
+            "step 13/14 rc=101\nstep 14/14 cleanup ok\n"
+        ),
+    ),
+    "a compiler's error, the step's code, a step that tidies up": (
+        "code_error",
+        f"step 1/5: checkout\nstep 2/5: fetch\n{RUST}step 3/5: rc 101\nstep 5/5: cleanup\n",
+    ),
+    "later steps are left out, and the script says done": (
+        "code_error",
+        (
+            f"run_all.sh: step stage ok\n{IMPORT}run_all.sh: step featurize rc=1\nrun_all.sh: step train skipped\n"
+            "run_all.sh: done\n"
+        ),
+    ),
+    "a file that cannot be written, a reload that is left out": (
+        "permission_error",
+        (
+            "rule 1 compiled\nrule 2 compiled\ncannot persist routes: open conf/routes.json: permission denied\n"
+            "apply step exit=1\nreload skipped\nagent run finished\n"
+        ),
+    ),
+    "a lost loss, the code, plots that are drawn all the same": (
+        "divergence",
+        (
+            "12:01 INFO app : step 135 loss 0.17\n12:01 INFO app : step 140 loss 0.05\n"
+            "12:01 CRITICAL app : Loss is inf, stopping training\ntrain.sh: exit 1\ntrain.sh: plots written\n"
+        ),
+    ),
+    "tests that fail, a target that ends with 1, logs that are uploaded": (
+        "code_error",
+        (
+            "=== RUN   TestPad\n--- FAIL: TestPad (0.00s)\nFAIL\nFAIL\tx\t0.013s\nFAIL\n//x:test finished (1)\n"
+            "INFO: Build completed, uploading logs\n"
+        ),
+    ),
+    "make is stopped, and an epilogue lists what there is": (
+        "user_interrupt",
+        (
+            "preflight\nOK\n  CC  a.o\nmake: *** [Makefile:2: b.o] Interrupt\n--- epilog ---\ntotal 32\n"
+            "-rw-r--r--   1 u u    60 2026-11-29 Makefile\n12K\t.\n 14:43:47 up 10:01,  0 user,  load average: 2.0, 2\n"
+        ),
+    ),
+    "a program's code, and the only trouble that the log names": (
+        "disk_full",
+        "Fortran runtime error: No space left on device\n"
+        + "".join(f" snapshot {at:2d} t= {at / 4:.3f}\n" for at in range(1, 12))
+        + "wrapper: model status 2\nwrapper: logs copied\n",
+    ),
+    "none of the jobs could be handed in": (
+        "config_error",
+        "".join(f"submitting {one}\nsbatch: error: invalid partition specified: gpu-long\n" for one in "abc")
+        + "submit_sweep: submitted 0 of 3 jobs\n",
+    ),
+    "all pieces are skipped, and the loop is at its end": (
+        "network_blip",
+        "".join(f"sample {at}/12: request failed (HTTP 503), skipping\n" for at in range(1, 13))
+        + "Evaluated 0 samples.\naccuracy: nan\nReport written to report.html\nAll done!\n",
+    ),
+    "no gate lets the result through": (
+        "code_error",
+        (
+            "step 900/1000\nstep 1000/1000\neval: accuracy 0.52 (required >= 0.80)\n"
+            "model rejected by quality gate, not published\ntemporary files removed\nend\n"
+        ),
+    ),
+    "a loop that stops before its end, without saving": (
+        "code_error",
+        (
+            f"{STEPS}still waiting for feeder (120s)\nfeeder did not come back, stopping here without saving\n"
+            "shutting down gracefully\nGoodbye.\n"
+        ),
+    ),
+    "a supervisor gives up after the same damaged file": (
+        "checkpoint_corrupt",
+        "".join(
+            f"[supervisor] starting server (try {at})\nserver: weights file truncated at 3221225472 bytes\n"
+            "[supervisor] server exited, restarting in 5s\n"
+            for at in range(1, 5)
+        )
+        + "[supervisor] giving up after 4 tries\n[supervisor] stopping the exporter\n[supervisor] uptime was 61 s\n",
+    ),
+    "in German, and the cleanup is done": (
+        "data_error",
+        "Epoche 3/5: Verlust 1,120\nFehler: teil4.npz: Prüfsumme stimmt nicht\nAbbruch.\nAufräumen fertig.\n",
+    ),
+    "a traceback behind a bar, which is drawn once more": (
+        "quota_exceeded",
+        (
+            "a-1.bin: 100%|██████| 4.98G/4.98G [01:58<00:00, 41.9MB/s]\n"
+            f"a-2.bin:  61%|████  | 3.05G/5.00G [01:14<00:47, 41.2MB/s]{HF}OSError: [Errno 122] Disk quota exceeded\n\n"
+            "a-2.bin:  61%|████  | 3.05G/5.00G [01:15<00:48, 40.6MB/s]\n"
+            "srun: error: c1: task 0: Exited with exit code 1\n"
+        ),
+    ),
+    "a logger of comma-separated fields gives up": (
+        "auth_error",
+        "".join(
+            f"2026-11-29 14:28:{at},101,worker,WARNING,redis not reachable (attempt {at - 9}/12): invalid "
+            "username-password pair or user is disabled.\n"
+            for at in range(10, 22)
+        )
+        + "2026-11-29 14:28:53,373,worker,CRITICAL,giving up, no broker\n",
+    ),
+    "a loss that is none any more, in Japanese": (
+        "divergence",
+        "".join(f"エポック {at}/8 損失 {'nan' if at > 4 else 0.5} 誤り率 9%\n" for at in range(1, 9)) + "終了\n",
+    ),
+    "an allocation that is too large, in Korean": (
+        "host_oom",
+        "에폭 2/3 손실 1.4\n오류: 메모리가 부족합니다\n종료합니다\n",
+    ),
+    "timeout ended the trainer": (
+        "time_limit",
+        f"{STEPS}run.sh: walltime of 6s used up, timeout killed the trainer (124)\n",
+    ),
+    "what is asked of a database behind a remark of sudo": (
+        "code_error",
+        (
+            'could not change directory to "/srv/jobs": Permission denied\n'
+            "psql:m.sql:8: ERROR:  column o.customer_id does not exist\nmigrate: psql returned 3\n"
+        ),
+    ),
+}
+HEALTHY = {
+    "a tool whose code 1 means a remark, and the backup": (
+        "tar: /srv/logs/w3.log: file changed as we read it\ntar rc=1\nbackup ok: 86M\n"
+    ),
+    "a first pass that repaired, and a second one that found nothing": (
+        "d.img: ***** FILE SYSTEM WAS MODIFIED *****\nfirst pass exit 1\nPass 1: Checking inodes\n"
+        "d.img: 11/2048 files\nsecond pass exit 0\ncheck completed, all clean\n"
+    ),
+    "a step that is cancelled on purpose behind the training": (
+        "step 55/60 loss 2.5\nstep 60/60 loss 2.4\ntraining complete\nslurmstepd-c1: error: *** STEP 24.0 ON c1 "
+        "CANCELLED AT 2026-11-29T14:21:27 ***\n=== all steps done, profiler step stopped ===\n"
+    ),
+    "statements of SQL and titles of commits": (
+        "INSERT INTO events VALUES(1,'h1','Out of memory: Killed process 13');\n96539cf handle fatal: disk full (3)\n"
+        "dump verified: identical\nchangelog generated: 24 entries\n"
+    ),
+    "a driver's tool that is missing long before the work": (
+        "run.sh: line 1: nvidia-smi: command not found\n"
+        + "".join(f"table part_{at} exported\n" for at in range(1, 15))
+        + "export finished, 14 tables\n"
+    ),
+    "Fortran stops where it should": "residual 1e-9\nresidual 1e-10\n STOP: normal end of run\n",
+    "rows that are expected to name an error": "812 rows\nrows with status ERROR are expected: failed deliveries\n",
+}
+
+
+@pytest.mark.parametrize(("failure_class", "log"), FAILED.values(), ids=FAILED)
+def test_it_has_failed(failure_class: str, log: str) -> None:
+    verdict = classify(log.encode(), FRESH)
+    assert verdict.failure_class == failure_class, verdict
+
+
+@pytest.mark.parametrize("log", HEALTHY.values(), ids=HEALTHY)
+def test_it_is_well(log: str) -> None:
+    verdict = classify(log.encode(), FRESH)
+    assert verdict.failure_class == "success_healthy", verdict
+
+
+def test_a_loop_that_stops_without_saving_has_not_finished() -> None:
+    log = FAILED["a loop that stops before its end, without saving"][1].encode()
+    progress = read_progress(log)
+    assert (progress.current, progress.exact_max, progress.finished) == (400, 1000, False)
+    assert with_progress(classify(log, FRESH), progress).failure_class == "code_error"
+
+
+def test_a_best_model_that_is_none_ends_no_run() -> None:
+    progress = read_progress(f"{STEPS}validation set is empty\nbest model: none\nsee you next time\n".encode())
+    assert progress.finished is not True
