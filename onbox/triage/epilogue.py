@@ -56,9 +56,22 @@ GAVE_UP = lazy(
     r"|\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"
     r"|Execution halted$|[\w./-]{1,60}: exit(?:ed)?(?: with)? (?:code|status) [1-9]\d{0,2}$"
 )
+# `step 3/5: rc 101`, `train.sh: exit 1`, `model status 2`: a script tells the code of what it has started.
+_OF_A_STEP = lazy(
+    r"\W{0,4}(?:[\w./:#-]{1,60}\s){0,4}?[\w./:#-]{0,60}?[\s(]{0,2}"
+    r"(?:rc|exit(?:ed|s)?|status|exit[ _-]?code|exit[ _-]?status|return ?code)\s?[=: ]\s?\(?[1-9]\d{0,2}\)?\W{0,3}"
+    r"|.{0,80}\b(?:finished|exited|ended) \([1-9]\d{0,2}\)",
+    re.IGNORECASE,
+)
+STEP_LETTERS = 120
 _OF_SYSTEM = lazy(r"\bsystemd\[\d{1,8}\]: ")
 
 
 def is_of_who_started(text: str) -> bool:
     """Whether a line tells that a program has ended, by who started it: it says nothing of its work."""
     return bool(_OF_WHO_STARTED.search(message(text).text) or _OF_SYSTEM.search(text))
+
+
+def tells_step_failed(said: str) -> bool:
+    """Whether a line, without its prefixes, says no more than that something ended with a code of failure."""
+    return len(said) <= STEP_LETTERS and _OF_A_STEP.fullmatch(said) is not None

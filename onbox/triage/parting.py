@@ -1,4 +1,4 @@
-"""How a log takes its leave: farewells, a listing of what there is, a script's cleanup. They say nothing of the work. Pure."""
+"""How a log takes its leave: farewells, a listing of what there is, cleanup. Nothing of it tells of the work. Pure."""
 
 from __future__ import annotations
 

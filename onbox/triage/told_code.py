@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
+from onbox.triage.epilogue import tells_step_failed
 from onbox.triage.reading.match import BY_ID
 
 if TYPE_CHECKING:
@@ -24,13 +25,6 @@ _CODE = lazy(
     re.IGNORECASE,
 )
 _SENT = lazy(r"\+{1,3} (?:sudo )?p?kill\b")
-# `step 3/5: rc 101`, `train.sh: exit 1`, `model status 2`: a script tells the code of what it has started.
-_OF_A_STEP = lazy(
-    r"\W{0,4}(?:[\w./:#-]{1,60}\s){0,4}?[\w./:#-]{0,60}?[\s(]{0,2}(?:rc|exit(?:ed|s)?|status"
-    r"|exit[ _-]?code|exit[ _-]?status|return ?code)\s?[=: ]\s?\(?[1-9]\d{0,2}\)?\W{0,3}|.{0,80}\b(?:finished|exited|ended) \([1-9]\d{0,2}\)",
-    re.IGNORECASE,
-)
-STEP_LETTERS = 120
 HIGHEST_CODE = 255
 SIGNALLED = 128  # what a shell adds to the number of the signal
 _OF_CODE = {
@@ -51,11 +45,6 @@ def was_sent(line: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
 def tells_code(text: str) -> bool:
     """Whether a line ends with an exit code, 0 or another one."""
     return _CODE.search(text) is not None or tells_step_failed(message(text).text)
-
-
-def tells_step_failed(said: str) -> bool:
-    """Whether a line, without its prefixes, says no more than that something ended with a code of failure."""
-    return len(said) <= STEP_LETTERS and _OF_A_STEP.fullmatch(said) is not None
 
 
 def row_of_code(text: str) -> RuleRow | None:

@@ -15,6 +15,7 @@ from onbox.logs.model.lines import Block, LogMessage, blocks, hosted, is_date, m
 from onbox.logs.model.segments import A_DATE, HEAD_LINES, Beginning, begins_run, is_banner, is_explicit, is_pause
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
+from onbox.triage.epilogue import tells_step_failed
 from onbox.triage.parting import tidies_up
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
@@ -25,7 +26,6 @@ from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
 from onbox.triage.reading.success import TESTS_OK, is_success, is_test_case
 from onbox.triage.rules.rows import compiled
-from onbox.triage.told_code import tells_step_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

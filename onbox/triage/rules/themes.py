@@ -229,7 +229,8 @@ THEMES: tuple[Theme, ...] = (
         r"|(?:cannot|could not) find (?:the )?(?:requested|script|settings?|config\w*|include|module) file"
         r"|no such (?:module|plugin|\w+ (?:named|called))|(?:section|entry|remote) in (?:the )?config file"
         r"|no alias or index file found"
-        r"|unknown (?:solver|optimi[sz]er|scheduler|objective|metric|backend|algorithm|policy|strategy|activation|loss)(?: type| name)?",
+        r"|unknown (?:solver|optimi[sz]er|scheduler|objective|metric|backend|algorithm|policy|strategy"
+        r"|activation|loss)(?: type| name)?",
     ),
     Theme(
         "cuda_env",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.counts import counts_of
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.epilogue import GAVE_UP, is_of_who_started
+from onbox.triage.epilogue import GAVE_UP, is_of_who_started, tells_step_failed
 from onbox.triage.reading.match import TRACKER
 from onbox.triage.reading.record import PROVEN
 from onbox.triage.reading.signs import UNCAUGHT
@@ -16,7 +16,6 @@ from onbox.triage.reading.success import READY, counts_bad, is_of_build
 from onbox.triage.reading.tracebacks import SHUTDOWN
 from onbox.triage.rules.rows import ASKED, BUG, DEATH, VAGUE
 from onbox.triage.stacks import FRAME
-from onbox.triage.told_code import tells_step_failed
 from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_of_new_speaker, names_result, same_form
 from onbox.triage.weighing.scene import INFORMED
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.epilogue import HOUSEWORK, is_of_who_started
+from onbox.triage.epilogue import HOUSEWORK, is_of_who_started, tells_step_failed
 from onbox.triage.reading import signs
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import LOGGED, PROVEN
 from onbox.triage.reading.success import is_success, is_test_report
 from onbox.triage.rules.rows import DEATH, REASON, SUMMARY
-from onbox.triage.told_code import tells_step_failed
 from onbox.triage.weighing.after_success import has_given_up
 from onbox.triage.weighing.outputs import names_result, told_of
 from onbox.triage.weighing.scene import INFORMED

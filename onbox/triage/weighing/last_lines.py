@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome, ended_with_code
 from onbox.regex import lazy
-from onbox.triage.epilogue import HOUSEWORK
+from onbox.triage.epilogue import HOUSEWORK, tells_step_failed
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import NEARLY_ASKED
 from onbox.triage.reading.outcome import closing_outcome, outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, SUMMARY
-from onbox.triage.told_code import tells_step_failed
 from onbox.triage.weighing.after_success import has_given_up
 from onbox.triage.weighing.claims import ENDS_A_RUN, LEAVES_OTHERS
 from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_result, names_a_file, names_result, same_form

@@ -16,13 +16,13 @@ from onbox.logs.model.tables import ends_in_table
 from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
+from onbox.triage.epilogue import tells_step_failed
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_bad, counts_failed
 from onbox.triage.rules.rows import ASKED, DIVERGED
-from onbox.triage.told_code import tells_step_failed
 from onbox.triage.weighing.outputs import (
     complains,
     is_bar,
