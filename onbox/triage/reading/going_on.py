@@ -82,6 +82,7 @@ HANDLED = lazy(
 MEANT = lazy(
     r"(?i)\bas expected\b|\b(?:is|are|was|were) expected(?=\W*$|[:;.])|\(expected\b|\(optional\)"
     r"|\bself-?test\b.{0,60}\bexpected\b"
+    r"|\b(?:server|helper|side-?car|monitor|exporter|proxy|tunnel|tensorboard|watcher)\b.{0,20}\bstopped\b.{0,12}\b1(?:37|43)\b"
 )
 EXHAUSTED = lazy(
     r"giv(?:ing|en) up|(?:not|never|without) retrying"

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault
     from onbox.triage.weighing.scene import Scene
 
+_ENDED_ALL = lazy(r"\bfailed \(exitcode: ?-?[1-9]\d{0,2}\) local_rank: ")
+STEPS_SINCE = 3
 STACK_LINES = 40  # of a crash
 _MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
 _OF_A_LAUNCHER = lazy(r"\b(?:srun|slurmstepd|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|pdsh|rank)\b")
@@ -127,6 +129,12 @@ def misses_an_aborted_rank(fault: Fault, scene: Scene) -> bool:
     if fault.row.explains > PEER or fault.row.failure_class != "nccl_or_distributed":
         return False
     return any(one.number < fault.number and _ABORTED.search(one.text) for one in scene.attempt.faults)
+
+
+def was_started_once_more(fault: Fault, scene: Scene) -> bool:
+    """Whether torchrun told of a rank's death, and the ranks, which it then started once more, showed steps since."""
+    told = [one for one in scene.attempt.faults if one.number >= fault.number and _ENDED_ALL.search(one.text)]
+    return bool(told) and scene.attempt.progress - told[-1].progress_before >= STEPS_SINCE
 
 
 def is_of_an_ended_container(fault: Fault, scene: Scene) -> bool:

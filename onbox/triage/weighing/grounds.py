@@ -40,6 +40,7 @@ from onbox.triage.weighing.anothers import (
     is_of_an_errored_trial,
     misses_an_aborted_rank,
     was_in_its_librarys_hand,
+    was_started_once_more,
 )
 from onbox.triage.weighing.buffered import was_overtaken
 from onbox.triage.weighing.claims import OF_A_STEP, is_meant, outlives_success
@@ -204,6 +205,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(True, "the last lines say that nothing came of the work", _left_nothing),
     Ground(False, "the job or its step was cancelled right before: so its processes are killed", _was_cancelled),
     Ground(False, "a row of many that the program numbers, and it told more behind them", is_numbered_row),
+    Ground(False, "torchrun told of it, and started all ranks once more, which work", was_started_once_more),
     Ground(True, "a runtime or a shell says that it is dead, and nobody worked since", is_dead_for_sure),
     Ground(False, "the last line of all tells what came of the work", ends_with_the_work),
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),

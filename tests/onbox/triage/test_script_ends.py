@@ -157,6 +157,16 @@ HEALTHY = {
         "step 55/60 loss 2.5\nstep 60/60 loss 2.4\ntraining complete\nslurmstepd-c1: error: *** STEP 24.0 ON c1 "
         "CANCELLED AT 2026-11-29T14:21:27 ***\n=== all steps done, profiler step stopped ===\n"
     ),
+    "ranks that torchrun starts once more": (
+        "[rank0] step 1 loss 0.9\n[rank1] step 1 loss 0.9\n[rank1]: Traceback (most recent call last):\n"
+        '[rank1]:   File "/w/t.py", line 9, in <module>\n[rank1]:     read(3)\n'
+        "[rank1]: OSError: [Errno 5] Input/output error: '/data/3.bin'\n"
+        "E1129 14:42:17 13452 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 1) local_rank: 1"
+        " (pid: 13637) of binary: /v/bin/python\n"
+        + "".join(f"[r0 try1] INFO step {at} loss 0.{20 - at}\n" for at in range(10, 15))
+        + "[r0 try1] INFO finished\n[r1 try1] INFO finished\n"
+    ),
+    "a helper that is stopped": "step 9/10 loss 0.4\nstep 10/10 loss 0.3\nstored\nlabel server stopped: Exit 143\n",
     "statements of SQL and titles of commits": (
         "INSERT INTO events VALUES(1,'h1','Out of memory: Killed process 13');\n96539cf handle fatal: disk full (3)\n"
         "dump verified: identical\nchangelog generated: 24 entries\n"
