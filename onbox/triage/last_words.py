@@ -233,7 +233,8 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
             return _fault(MEANT, line, attempt)
         if progress_of(line.text, said) and not _ATTEMPT.search(said.text):
             return None
-        sure = ENOUGH if tried else SURE if points or STOPS.search(said.text) else CLEAR
+        told = points or STOPS.search(said.text) or _ATTEMPT.search(said.text)
+        sure = ENOUGH if tried else SURE if told else CLEAR
         quiet = is_harmless(said.text, line.text) or said.level in ("INFO", "DEBUG")
         found = None if quiet else meaning_of(said.text, enough=min(sure, SURE))
         if found is not None and found.score >= sure and not found.rivals:

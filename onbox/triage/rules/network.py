@@ -62,7 +62,9 @@ AUTH: tuple[RuleRow, ...] = (
         "|client error|status|restricted|signaturedoesnotmatch|invalidaccesskeyid|expiredtoken"
         "|unauthenticated|does not have|permission_denied|http|repositorynotfound"
         "|host key|kaggle.json|.netrc|error code|not authorized|license|entity|access to",
-        r"\bhost key verification failed|\b40[13]\b.{0,80}(?:unauthorized|forbidden|client error|denied)"
+        r"^[\w.]{0,80}(?:Rest|Http|HTTP|Api|API|Client|Request|Response)(?:Exception|Error): .{0,60}"
+        r"\b(?:Forbidden|Unauthorized)\W{0,3}$"
+        r"|\bhost key verification failed|\b40[13]\b.{0,80}(?:unauthorized|forbidden|client error|denied)"
         r"|(?:unauthorized|forbidden"
         r"|denied).{0,60}(?:url|\b40[13]\b)|(?:status|error|code|response)"
         r"[^\w]{0,3}(?:code)?[^\w]{0,4}40[13]\b|gated repo|GatedRepoError|RepositoryNotFoundError"
