@@ -38,7 +38,7 @@ _TOLD_AS_TOTAL = lazy(
     r"(?i)(?<![a-z])(epochs|steps|iterations|updates) (?:trained|done|completed|run): (\d{1,12})(?![\w./%])"
 )
 _THINGS_DONE = (
-    rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})"
+    rf"(?i)(?<![\w.,/:-])({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})"
     rf"\s{{1,8}}(?:done|written|seen|read|{_ANY_DOING})(?![a-z])"
 )
 _COUNT_DONE = lazy(_THINGS_DONE)

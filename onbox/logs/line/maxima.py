@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onbox.logs.line.maxima_east import read_maxima_of_east
 from onbox.logs.line.numbers import COUNT, is_exact, parse_count
 from onbox.logs.line.words import EVALUATION, LOOK_BACK, OF_EARLIER, UNIT_WORD, UNITS
 from onbox.regex import lazy
@@ -16,7 +17,8 @@ _EVERY = lazy(
     r"(?i)(?<![a-z])(?:time|taken|took|every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
 )  # `an evaluation is run every 500 iterations`
 _OF_A_PART = lazy(
-    r"(?i)(?<![a-z])(?:accum\w*|horizon|rollouts?|unroll\w*|diffusion|denois\w*|warm[- ]?up|burn[- ]?in|val|valid\w*"
+    r"(?i)(?<![a-z])(?:accum\w*|(?<!simulation )horizon|rollouts?|unroll\w*|diffusion|denois\w*"
+    r"|warm[- ]?up|burn[- ]?in|val|valid\w*"
     r"|eval\w*|inner|micro|resum\w*|restor\w*|load\w*)(?![a-z])"
 )
 _SO_MANY = lazy(
@@ -72,11 +74,6 @@ _SO_MANY_ELSEWHERE = lazy(  # `Anzahl Epochen: 40`, `Nombre de pas de temps : 80
     rf"(?i)(?<![a-zà-ÿ])(?:(?:gesamt)?(?:an)?zahl|nombre|n[uú]mero)\s(?:(?:de|di|der|do|total de)\s|d['\u2019])?"
     rf"({UNIT_WORD})(?![a-zà-ÿ])[^\d\n:=]{{0,24}}[:=]\s?({COUNT})(?![\w.]*\d)"
 )
-_IN_JAPANESE = lazy(
-    r"(?:総|全)?(ステップ|エポック)数\s?[:\uff1a]?\s?(\d{1,12})"
-    r"|총\s?(에포크|에폭|스텝)(?: 수)?\s?[:\uff1a]?\s?(\d{1,12})"
-)
-OF_EAST = {"ステップ": "step", "エポック": "epoch", "에포크": "epoch", "에폭": "epoch", "스텝": "step"}
 _HYDRA_JOBS = lazy(r"\[HYDRA\] Launching (\d{1,6}) jobs")
 _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
@@ -124,8 +121,7 @@ def _elsewhere(text: str) -> list[tuple[str, int]]:
     maxima = []
     if "zahl" in text or "ombre" in text or "mero" in text:
         maxima = [told for one in _SO_MANY_ELSEWHERE.finditer(text) for told in _exact_of(one[1], one[2])]
-    told = None if text.isascii() else _IN_JAPANESE.search(text)
-    return [*maxima, (OF_EAST[told[1] or told[3]], int(told[2] or told[4]))] if told else maxima
+    return maxima + read_maxima_of_east(text)
 
 
 def _of_tools(text: str) -> list[tuple[str, int]]:

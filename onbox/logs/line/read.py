@@ -19,11 +19,13 @@ from onbox.logs.line.moving import (
 from onbox.logs.line.remarks import read_eta, read_loss
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
+from onbox.logs.line.sized import read_sized
 from onbox.logs.line.states import read_states
 from onbox.logs.line.words import LONE_UNITS, NO_SHARE_AFTER, SHARE_IN_PERCENT
 from onbox.logs.loops import named_repetition, repeated_indices
 from onbox.regex import lazy
 
+WIDE = 21 * " "
 LISTED = 3  # values of one counter on a line
 _PER_ITEM = lazy(
     r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s{0,20}(?:[:=]\s{0,20})?(\d{1,18}\.\d{1,18})"
@@ -56,6 +58,7 @@ _PERCENT_BEFORE_OF = lazy(r"(?<=\d) \( {0,3}\d{1,3}(?:\.\d{1,3})? ?%\)(?= of \d)
 _NUMBERED = lazy(
     r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
 )  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
+_WIDE_GAP = lazy(r"(?<=[A-Za-z=]) {21,100}(?=\d{1,12}$)")  # `Step number <...> 66`, in columns of a report
 _ARITHMETIC = lazy(r"[+*]\s?\(?\d{1,9}/\d|\d/\d{1,9}\)?\s?[+*]\s?\(?\d|\d/\d{1,9}\)?\s=\s\d{1,9}(?![\d.]*\s?%)")
 
 
@@ -70,6 +73,8 @@ def read_line(text: str) -> SeenOnLine:
         text = SHARE_IN_PERCENT.sub("", text)
     if "s/" in text:
         text = _SECONDS_OF.sub(r"\1\2/\3]", text)
+    if WIDE in text:
+        text = _WIDE_GAP.sub(" ", text)
     if " of " in text:
         text = _UNIT_TWICE.sub(r" of \3", text)
         text = _OF_NAMED.sub("of ", text) if "=" in text else _PERCENT_BEFORE_OF.sub("", text)
@@ -121,6 +126,9 @@ def _whole_line(text: str) -> SeenOnLine | None:
     figures = _NUMBERED_FIGURE.findall(text) if _NUMBERED_FIGURE.match(text) else []
     if len(figures) >= LISTED:
         return SeenOnLine((CounterSight("figure", "chunk", "train", int(figures[-1]), None, False, "figures"),))
+    sized = read_sized(text) if "%" in text and "B" in text and "(xfr#" not in text else None
+    if sized is not None:
+        return sized
     moved = read_bytes(text)
     if moved is not None:
         return SeenOnLine((moved,))
