@@ -65,6 +65,11 @@ def _is_unnamed(sight: CounterSight) -> bool:
     return sight.kind == "train" and sight.key.startswith(f"bar:{sight.unit}/")
 
 
+def _works(counter: Counter) -> bool:
+    """Whether it counts the work itself: what is saved or evaluated goes on behind an end as well."""
+    return counter.kind not in ("aux", "val")
+
+
 def _counts(seen: SeenOnLine, unit: str) -> bool:
     return any(sight.unit == unit for sight in seen.sights)
 
@@ -249,7 +254,7 @@ class Track:
         self.ended_before = again and (
             self.ended_before
             or (not self.counters and (self.ended_again or passed_over))
-            or any(counter.changed > self.ended for counter in self.counters.values())
+            or any(_works(counter) and counter.changed > self.ended for counter in self.counters.values())
         )
         self.ended_again = again
         self.ended, self.ended_form, self.ended_place = self.line, told, self.place

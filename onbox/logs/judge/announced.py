@@ -15,6 +15,7 @@ from onbox.regex import lazy
 
 BEGINNING_BYTES = 1024
 LINES = 20  # of a beginning
+FEWEST = 10
 NOUN_LETTERS = 3  # a shorter word is told of too much
 _BREAKS = lazy(rb"[\r\n]+")
 _DRAWN_OVER = lazy(rb"\r[^\n]")
@@ -22,6 +23,7 @@ _NO_FORM = lazy(rb"[\d.\s]+")
 _DIGIT = lazy(rb"\d")
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
+_ANY = lazy(_NUMBER)
 # `5000 replica exchanges`, `20 macro-sweeps`
 _SO_MANY = lazy(rf"{_NUMBER} (?:[A-Za-z]{{1,12}}-)?([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z]|\.\w)")
 _TIMES_OVER = lazy(r"(?i)(?<![\w.,/-])(\d{1,3})[- ]?(fold)(?![a-z])")  # `10-fold cross-validation`
@@ -47,13 +49,13 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
     """
     noun = noun[:-1] if noun.endswith("s") else noun
     if not noun:
-        return _alone(_headings(beginning), least)
+        return _alone(headings(beginning), least)
     if len(noun) < NOUN_LETTERS:
         return None
     of_anything = _DONE.fullmatch(noun)  # `completed=15` below `n_jobs=24`
     told = {
         number
-        for line in _headings(beginning)
+        for line in headings(beginning)
         for word, number in _pairs(line)
         if word[-1] == "s" and number >= max(2, least) and (of_anything or (word.startswith(noun) and word != noun))
     }
@@ -64,6 +66,12 @@ def _alone(headings: list[str], least: int) -> int | None:
     """The number of the only heading that is nothing but a number of things: `24 configurations`."""
     told = [int(found[1].replace(",", "")) for line in headings if (found := _THINGS_ALONE.match(line))]
     return told[0] if len(told) == 1 and told[0] >= max(2, least) else None
+
+
+def numbers_of(beginning: bytes) -> frozenset[int]:
+    """The whole numbers that the first lines tell, from which a loop of any length begins."""
+    told = (int(found[1].replace(",", "")) for line in headings(beginning) for found in _ANY.finditer(line))
+    return frozenset(number for number in told if number >= FEWEST)
 
 
 def _pairs(line: str) -> list[tuple[str, int]]:
@@ -78,7 +86,7 @@ def _pairs(line: str) -> list[tuple[str, int]]:
     ]
 
 
-def _headings(beginning: bytes) -> list[str]:
+def headings(beginning: bytes) -> list[str]:
     """The first lines, up to one with a number whose form comes again: there the loop begins."""
     lines = _BREAKS.split(beginning)
     if len(beginning) >= BEGINNING_BYTES:

@@ -42,7 +42,12 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     """
     beginning = b"" if track.started else beginning  # which is that of an earlier run
     pick = _announced(pick_of(Scene(track, ending)), beginning)
-    progress = _shown(track, pick, configured_max, ending, beginning)
+    by_head = _told_by_head(pick, ending, beginning)
+    progress = (
+        _of_columns(by_head, configured_max, track, ending)
+        if by_head
+        else _shown(track, pick, configured_max, ending, beginning)
+    )
     if pick is None and track.again.apart and 0 < track.again.seen <= track.started:
         return progress._replace(finished=False)  # it has just begun; what stands above is of the run before
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
@@ -77,6 +82,16 @@ def _announced(pick: Pick | None, beginning: bytes) -> Pick | None:
     noun = _NOUN.search(pick.counter.key)
     most = announced(beginning, noun[0], int(pick.counter.current)) if noun else None
     return pick if most is None else pick._replace(maximum=most)
+
+
+def _told_by_head(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Whole | None:
+    """What the last lines count up to a number of the log's head, where no counter is known to have an end."""
+    if pick is None:
+        return None if ending.whole else ending.whole_of(beginning)
+    open_ended = (
+        pick.maximum is None and pick.inner is None and pick.counter.unit != "epoch" and not pick.counter.resets
+    )
+    return ending.whole_of(beginning) if open_ended and pick.counter.kind != "own" else None
 
 
 def _told_in_all(pick: Pick, ending: ClosingLines) -> int | None:
@@ -165,6 +180,8 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     over = _without_counter(track, ending)
     if track.percent is not None and track.percent_line >= track.started:
         return Progress(percent=track.percent, exact_max=track.maxima.get("byte"), finished=over)
+    if ending.rising is None and ending.ticking is not None:
+        return Progress(ending.ticking, None, "second", loss=track.loss, finished=over, rule="ticking")
     if ending.rising is None:
         alone = ending.rising_alone if beginning else None
         most = announced(beginning, alone.noun, alone.value) if alone else None
@@ -313,7 +330,7 @@ def _goes_on_beside(other: Counter, counter: Counter, track: Track) -> bool:
 def _tells_its_share(track: Track, counter: Counter) -> bool:
     """`4.98G/4.98G` of a bar, and a row of a table with a column of shares."""
     of_row = counter.rule == "table" and counter.last == track.percent_line
-    return of_row or (counter.rounded and counter.rule == "tqdm")
+    return of_row or counter.rule == "sized" or (counter.rounded and counter.rule == "tqdm")
 
 
 def _counts_from_zero(track: Track, counter: Counter) -> bool:
@@ -348,7 +365,8 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
         return None  # an evaluation, perhaps, and nobody said that it is the last
     if counter.made and inner is not None and counter.last > inner.last:
         return True  # which is drawn no more
-    return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
+    whole = inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
+    return whole or ending.ends_pass(counter.key)
 
 
 def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
@@ -362,6 +380,8 @@ def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     complete = pick.maximum is not None and counter.current >= pick.maximum
     if not complete and pick.maximum == counter.current + 1 and ending.ends_item(int(counter.current)):
         return _counts_from_zero(track, counter) or None
+    if not complete and pick.maximum == counter.current + 1 and counter.minimum == 0 and ending.ends_pass(counter.key):
+        return True
     if complete:
         return _complete_is_end(track, pick, ending)
     if pick.maximum is None and track.percent == 100 and _tells_its_share(track, counter):

@@ -11,9 +11,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
+from onbox.logs.judge.announced import headings, numbers_of
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
 from onbox.logs.judge.columns import Whole, whole
+from onbox.logs.judge.passes import ends_pass
 from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
+from onbox.logs.judge.ticking import ticking
+from onbox.logs.judge.until import until
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
@@ -125,6 +129,23 @@ class ClosingLines:
     def whole(self) -> Whole | None:
         """As `whole`, of these lines."""
         return whole(self._lines)
+
+    def whole_of(self, beginning: bytes) -> Whole | None:
+        """As `whole`, where only the log's first lines tell how much there is."""
+        known = numbers_of(beginning)
+        of_share = whole(self._lines, known) if known else None
+        if of_share is not None and of_share.most in known and of_share.lines >= self._counted:
+            return of_share
+        return until(self._lines, headings(beginning)) if beginning else None
+
+    @property
+    def ticking(self) -> float | None:
+        """As `ticking`, of these lines."""
+        return ticking(self._lines)
+
+    def ends_pass(self, key: str) -> bool:
+        """As `ends_pass`, of these lines."""
+        return ends_pass(self._lines, self._counted, key)
 
     @cached_property
     def _counted(self) -> int:

@@ -40,7 +40,7 @@ _CLOSING = lazy(
     r"|\b(?:conclu[ií]d[oa]s?|finalizad[oa]|terminad[oa]|completad[oa]|terminée?|abgeschlossen|beendet|completat[oa]"
     r"|заверш\w{1,6}|закончен\w?)\b"
     r"|^\W*(?!.{0,40}\b(?:eval|valid|warm|load|init|setup|start|checkpoint|epoch|step|stage|phase))"
-    r"(?:[a-z][a-z-]{2,19} ){1,3}(?:is |was )?(?:complete|completed|finished)\b"
+    r"(?:[a-z][a-z_-]{2,30}: )?(?:[a-z][a-z-]{2,19} ){1,3}(?:is |was )?(?:complete|completed|finished)\b"
     r"|\boptimal (?:solution|value|objective)\b"
     r"|\b(?:ended|finished|completed|stopped|terminated) (?:at|on)\b.{0,30}\d{1,4}[:/.-]\d\d"
     r"|\bdone (?:generat|writ|sav|process|plott|comput|evaluat|predict|export|convert)\w{1,8}\b"
@@ -75,6 +75,8 @@ _CLOSING = lazy(
     r"|\btime taken to find\b.{0,40}\d|\breached (?:the )?(?:t_?end|t_?max|end time|final time)\b"
     r"|^pass completed, \d{1,12} bad blocks found|\breached (?:the )?required accuracy\b"
     r"|^(?-i:[A-Za-z]\w{2,20} Done\.)$"
+    r"|\bno (?:errors?|problems?|issues?|differences?|corruption) (?:was |were )?(?:found|detected)\b"
+    r"|\bmark(?:ing|ed) (?:task|job|run) as success\b"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
 )

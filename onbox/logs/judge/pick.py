@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS, Scene, counts
 from onbox.logs.judge.headings import heads_bars, numbers_each_bar
+from onbox.logs.judge.in_turn import as_one
 from onbox.logs.judge.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import (
@@ -51,7 +52,7 @@ def pick_of(scene: Scene) -> Pick | None:
     current = [counter for counter in track.counters.values() if counter.last >= track.started]
     everything = list(track.counters.values())
     counters = current or everything
-    current, counters, everything = (_around(_estimated(some)) for some in (current, counters, everything))
+    current, counters, everything = (_around(_estimated(as_one(some))) for some in (current, counters, everything))
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
                          (("bare",), counters), (("moving",), counters),

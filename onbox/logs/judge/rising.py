@@ -151,7 +151,7 @@ def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     if not _is_even([row[name] for row in rows], leads="0" not in name):
         return False
     measured = any(_is_measure(other, rows) for other in rows[-2] if other != name)
-    return measured or _is_report(name, rows) or _is_told_seldom(name, rows)
+    return measured or _is_report(name, rows) or _is_told_seldom(name, rows) or _adds_up(name, rows)
 
 
 def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
@@ -161,6 +161,15 @@ def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     values = [row[name].value for row in rows]
     stride = values[-1] - values[-2]
     return stride >= SELDOM and values[0] >= stride and all(value % stride == 0 for value in values)
+
+
+def _adds_up(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """`inserted 500 rows (offset 2500)`: it goes on by what each line says was done."""
+    stride = rows[-1][name].value - rows[-2][name].value
+    if stride < SELDOM:
+        return False
+    others = {other for row in rows for other in row if other != name}
+    return any(all(other in row and row[other].value == stride for row in rows) for other in others)
 
 
 def _is_report(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
