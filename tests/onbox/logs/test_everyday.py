@@ -1783,6 +1783,144 @@ ENDS |= {
     ),
 }
 
+COUNTS |= {
+    "all rounds, told in Chinese, and the steps of each": (
+        "开始训练,共 12 轮,每轮 8 步\n"
+        + "".join(f"第 {at} 轮 第 {step}/8 步 损失 0.4\n" for at in (1, 2, 3) for step in (4, 8)),
+        3,
+        12,
+    ),
+    "a total with its name, in Chinese": ("总步数: 900\n" + lines("第 # 步 损失 0.4", 100, 200, 300), 300, 900),
+    "where it goes on by what each line says was done": (
+        lines("loaded 250 rows into sales (offset #)", *range(250, 2000, 250)),
+        1750,
+        None,
+    ),
+    "a heading with the start of each epoch": (
+        "".join(f"Start of epoch {at}\n" + lines("loss at step #: 0.71", 0, 10, 20) for at in range(4)),
+        3,
+        None,
+    ),
+    "a number that was named once in a list of settings": (
+        "me [info]: cu-tree  : 2 / 1.0\n" + lines("frame=#\nfps=25.1", 1, 30, 52, 71),
+        71,
+        None,
+    ),
+    "one of one, and then what there is more of": (
+        "check\n[0:00] 100.00%  1 / 1 roots\nread all data\n[0:04] 100.00%  24 / 24 blobs\nno errors were found\n",
+        24,
+        24,
+    ),
+    "seconds of a clock before the things that are done": (
+        "2026/11/02 10:00:00 walk: grids=4000 seed=3\n"
+        + "".join(f"2026/11/02 10:00:0{at} grids done: {at}00, mean 3.1{at}\n" for at in range(1, 7)),
+        600,
+        4000,
+    ),
+    "a number of the head of which the shares are": (
+        "reading list: 8000 ids\n"
+        + lines("#00 ids seen (#.3%)".replace("#.3", "@"), 4).replace("@", "5.0")
+        + "800 ids seen (10.0%)\n1200 ids seen (15.0%)\n",
+        1200,
+        8000,
+    ),
+    "rows beside batches without an end": (
+        "-- 7000 rows to fill, batches of 300\n"
+        + "".join(f"batch {at:4}  last_id={300 * at}  {300 * at // 70}%\n" for at in range(1, 8)),
+        2100,
+        7000,
+    ),
+    "an accuracy beside a step is no share of it": (
+        "seed 30, 40 classes\n" + "".join(f"step {at}  acc {at * 2 + at % 2}%\n" for at in range(10, 17)),
+        16,
+        None,
+    ),
+    "a simulated time, and the head's end of it": (
+        "grid 64x64, dt=0.02, t_end=30\n"
+        + "".join(f" n={50 * at:6}  t={at:8.3f}  res=4.{at}e-1\n" for at in range(1, 9)),
+        8.0,
+        30,
+    ),
+    "a horizon of a simulation": (
+        "INFO: Simulation horizon: 700 ticks, agents=50\n" + lines("INFO: tick # alive=50 wealth=10.5", 100, 200, 300),
+        300,
+        700,
+    ),
+    "seconds between two reports": (
+        lines("[ #s ] thds: 2 eps: 8#2.02 lat: 1#.7", 5, 10, 15, 20),
+        20.0,
+        None,
+    ),
+    "heartbeats with a time": (lines("[ #s ] waiting for a worker", 5, 10, 15, 20), None, None),
+    "bytes in a unit that is told behind them": (
+        "  90/4200 kB (2%), 0/1 parts\n 2100/4200 kB (50%), 0/1 parts\n",
+        2100,
+        4200,
+    ),
+    "megabytes, which are rounded": ("0/96 MB (0%) hashed\n48/96 MB (50%) hashed\n", 48, None),
+    "bytes beside one file": (
+        "".join(
+            f"Transferred:    {at}.715 MiB / 100 MiB, {at}%, 9.1 MiB/s, ETA 6s\nTransferred:   0 / 1, 0%\n"
+            for at in (6, 12, 18)
+        ),
+        18.715,
+        None,
+    ),
+    "a counter far from its word": (
+        f"MD| Number of time steps{'6000':>60}\n" + "".join(f"MD| Step number{at:>60}\n" for at in (1, 2, 3)),
+        3,
+        6000,
+    ),
+    "bars that each have a name, in the steps of one around them": (
+        "\rsets:   0%|    | 0/5 [00:00<?, ?it/s]"
+        + "".join(
+            "\n" + bar(f"{name} seeds", 4) + f"\rsets:  {20 * at}%|##  | {at}/5 [00:02<00:03,  1.37it/s]"
+            for at, name in enumerate(("mnist", "pets", "cars"), 1)
+        )
+        + "\n\rbirds seeds:  25%|#   | 1/4 [00:00<00:00,  6.9it/s]",
+        3,
+        5,
+    ),
+}
+
+ENDS |= {
+    "what each epoch ended with, behind the last one": (
+        "Namespace(epochs=6, lr=0.1)\n"
+        + "".join(
+            lines(f"Epoch: [{at}][#/25]\tTime 0.01\tLoss 0.61", 0, 10, 20) + f" * Acc@1 64.{at}\n" for at in range(6)
+        ),
+        True,
+    ),
+    "what each epoch ended with, behind the last one but one": (
+        "Namespace(epochs=7, lr=0.1)\n"
+        + "".join(
+            lines(f"Epoch: [{at}][#/25]\tTime 0.01\tLoss 0.61", 0, 10, 20) + f" * Acc@1 64.{at}\n" for at in range(6)
+        ),
+        False,
+    ),
+    "a score that is told within the epochs": (
+        "Namespace(epochs=6, lr=0.1)\n"
+        + "".join(lines(f"Epoch: [{at}][#/25]\tTime 0.01\tLoss 0.61\n * Acc@1 64.2", 0, 10, 20) for at in range(5))
+        + "Epoch: [5][0/25]\tTime 0.01\tLoss 0.61\n * Acc@1 64.2\n",
+        False,
+    ),
+    "an end that is told again behind what was saved": (
+        "{'loss': '0.69', 'epoch': '1.5'}\n{'train_runtime': '1.8', 'train_loss': '0.69', 'epoch': '2'}\n"
+        + bar("Writing shards", 2)
+        + "{'train_runtime': 1.8, 'train_loss': 0.69, 'epoch': 2.0}\n",
+        True,
+    ),
+    "a task that its scheduler marks": (
+        lines("[10:00:0#] {task.py:241} INFO - loaded 250 rows (offset #00)", 2, 3, 4, 5, 6)
+        + "[10:00:07] {task.py:242} INFO - Marking task as SUCCESS. task_id=load\n",
+        True,
+    ),
+    "a program that names itself": (
+        "  90/4200 kB (2%)\n 4200/4200 kB (100%)\nfs_copy: syncing\nfs_copy: base copy completed\n",
+        True,
+    ),
+}
+
 
 @pytest.mark.parametrize(("log", "current", "most"), COUNTS.values(), ids=COUNTS)
 def test_what_is_counted(log: str, current: float | None, most: int | None) -> None:
