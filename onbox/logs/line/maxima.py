@@ -10,7 +10,8 @@ from onbox.regex import lazy
 _FOR_MAX = lazy(
     rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
     rf"|up to|at most|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
-    rf"(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
+    rf"(?:[a-z]{{1,20}}\W{{1,4}})?(?:(?:on|over|with)\W{{1,4}})?){{1,3}}({COUNT})"
+    r"\s{1,8}(?:[a-z]{1,20}\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])(?! took)"
 )
 _EVERY = lazy(
@@ -40,7 +41,8 @@ _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
 )  # `backend gloo, epochs 8`
 _ALL_TOLD = lazy(
-    rf"(?i)(?<![a-z])(?:total(?:l?ing|s)?|budget|target)(?: of)? ({COUNT}) (?:[a-z]{{1,12}} )?({UNIT_WORD})(?![a-z])"
+    rf"(?i)(?<![a-z])(?:total(?:l?ing|s)?|budget|target|limit)(?: of| was| is)? ({COUNT})"
+    rf" (?:[a-z]{{1,12}} )?({UNIT_WORD})(?![a-z])"
 )
 _AT_MOST = lazy(  # `Lloyd iterations (max 300, tol 1e-4)`
     rf"(?i)(?<![a-z])({UNIT_WORD}) \((?:max(?:imum)?|at most|up to|limit) ({COUNT})(?=[,;)])"

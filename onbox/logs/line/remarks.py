@@ -108,6 +108,7 @@ ENDED = lazy(
     r"|\bexit(?:ing|ed) (?:successfully|cleanly|normally(?!, received))\b"
     r"|\b(?:finish|finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
     r"|\b(?:stopped|stopping) (?:the )?training(?:\W{0,3}$| with\b)"
+    r"|\breached, stopping (?:the )?[a-z]{3,14}(?:\W{0,3}$| \()"
     r"|\bearly[ -]?stopp(?:ing|ed)\W{1,6}(?:(?:at|after|in) )?(?:(?:epoch|step|iteration|round)\W{1,2}\d|\d{1,9} (?:epoch|step"
     r"|iteration|round))(?!.{0,40}\d ?/ ?\d)"
     r"|\bstopp?(?:ing|ed)[ _]early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d)| \d{1,5}\W*$)"
@@ -169,7 +170,9 @@ CRASHED = lazy(
     r"|\bsending signal (?:term|kill|int)\b|\bassertion\b.{0,80}\bfailed\b|^\W*(?:killed|terminated)\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
     r"|\baborted\b|\b(?:learning|training) (?:was |has been )?interrupted\b)"
 )
-_IN_VAIN = lazy(r"(?i)\bstopp(?:ing|ed)\b.{0,40}\b(?:without|before) (?:any |a |an )?(?:sav\w+|results?|finish\w+|complet\w+)")
+_IN_VAIN = lazy(
+    r"(?i)\bstopp(?:ing|ed)\b.{0,40}\b(?:without|before) (?:any |a |an )?(?:sav\w+|results?|finish\w+|complet\w+)"
+)
 _NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from onbox.logs.line.remarks import read_eta
 from onbox.logs.line.sights import CounterSight, SeenOnLine
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
 
 _SIZE = r"\d{1,12}(?:\.\d{1,4})?"
@@ -20,7 +21,7 @@ OFF = 1.01  # percent, by which a share is rounded
 
 def read_sized(text: str) -> SeenOnLine | None:
     """`435/435 MB (100%) computed`, `Transferred: 36.7 MiB / 120 MiB, 31%`: in the unit of the whole."""
-    found = _DONE.match(text)
+    found = _DONE.match(text) or (_DONE.match(message(text).text) if text[:1].isdigit() else None)
     if found is None or found["of"] not in (None, found["unit"]):
         return None
     current, most = float(found["current"]), float(found["max"])
