@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import takewhile
 
-from onbox.logs.line.words import LOOK_BACK
+from onbox.logs.line.words import LONE_UNITS, LOOK_BACK, UNITS
 from onbox.logs.model.lines import message, readable
 from onbox.regex import lazy
 
@@ -63,8 +63,16 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
 
 
 def _alone(headings: list[str], least: int) -> int | None:
-    """The number of the only heading that is nothing but a number of things: `24 configurations`."""
+    """The number of the only heading that is nothing but a number of things (`24 configurations`), else of the only
+    ones that are named as those of a loop are: `cpu | steps 500`.
+    """
     told = [int(found[1].replace(",", "")) for line in headings if (found := _THINGS_ALONE.match(line))]
+    told = told or [
+        number
+        for line in headings
+        for word, number in _pairs(line)
+        if word[-1] == "s" and UNITS.get(word) in LONE_UNITS
+    ]
     return told[0] if len(told) == 1 and told[0] >= max(2, least) else None
 
 

@@ -41,7 +41,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     beginning: the log's first bytes, which may tell a maximum.
     """
     beginning = b"" if track.started else beginning  # which is that of an earlier run
-    pick = _announced(pick_of(Scene(track, ending)), beginning)
+    pick = _announced(pick_of(Scene(track, ending)), ending, beginning)
     by_head = _told_by_head(pick, ending, beginning)
     progress = (
         _of_columns(by_head, configured_max, track, ending)
@@ -70,8 +70,10 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     return progress
 
 
-def _announced(pick: Pick | None, beginning: bytes) -> Pick | None:
-    """As it was picked, with the maximum that the log's beginning tells of a thing that is counted."""
+def _announced(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Pick | None:
+    """As it was picked, with the maximum that the log's beginning tells of a thing that is counted, or exactly."""
+    if pick is not None and pick.maximum is None and pick.counter.rule == "tqdm" and pick.counter.rounded:
+        return pick._replace(maximum=ending.exact_of(beginning))
     if (
         pick is None
         or pick.maximum is not None

@@ -16,6 +16,7 @@ from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave,
 from onbox.logs.judge.columns import Whole, whole
 from onbox.logs.judge.passes import ends_pass
 from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
+from onbox.logs.judge.rounded import exact_of
 from onbox.logs.judge.ticking import ticking
 from onbox.logs.judge.until import until
 from onbox.logs.line.percents import read_percent
@@ -72,7 +73,7 @@ _STORES = lazy(
     r"(?i)^\W*(?:sav|writ|export|stor)(?:ing|ed|en)\b.{0,80}\w\.[a-z]\w{1,5}\W*$|^\s*(?:\[,\d\]\s*){1,12}$"
     r"|^\W*[\w./-]{1,80}\.[a-z]\w{1,5} (?:was )?(?:written|saved|created|exported)\b"
 )
-_OF_THE_BEST = lazy(r"(?i)^\W*(?:(?:done|finished|completed?)[.!:;,] {1,2})?(?:best|final|overall)\b")
+_OF_THE_BEST = lazy(r"(?i)^\W*(?:(?:done|finished|completed?)[.!:;,] {1,2})?(?:the )?(?:best|final|overall)\b")
 _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")
 _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
@@ -137,6 +138,10 @@ class ClosingLines:
         if of_share is not None and of_share.most in known and of_share.lines >= self._counted:
             return of_share
         return until(self._lines, headings(beginning)) if beginning else None
+
+    def exact_of(self, beginning: bytes) -> int | None:
+        """As `exact_of`, of the last line and the numbers of the log's first ones."""
+        return exact_of(self._lines[-1], numbers_of(beginning)) if self._lines and beginning else None
 
     @property
     def ticking(self) -> float | None:

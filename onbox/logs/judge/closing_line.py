@@ -75,6 +75,8 @@ _CLOSING = lazy(
     r"|\btime taken to find\b.{0,40}\d|\breached (?:the )?(?:t_?end|t_?max|end time|final time)\b"
     r"|^pass completed, \d{1,12} bad blocks found|\breached (?:the )?required accuracy\b"
     r"|^(?-i:[A-Za-z]\w{2,20} Done\.)$"
+    r"|\bcross[ -]validat(?:ion|ed)\b[\w ./-]{0,30}(?:\s?[:=]|\sis)\s?\d"
+    r"|^\W*(?:suggested|recommended) [\w ./-]{2,30}[:=]\s?\S|^\W*stop: max(?:imum)?\b"
     r"|\bno (?:errors?|problems?|issues?|differences?|corruption) (?:was |were )?(?:found|detected)\b"
     r"|\bmark(?:ing|ed) (?:task|job|run) as success\b"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"

@@ -89,6 +89,7 @@ def whole(lines: Sequence[str], known: frozenset[int] = frozenset()) -> Whole | 
 
 
 def _of_rows(columns: list[_Column], known: frozenset[int]) -> tuple[int, int] | None:
+    known |= {int(one.values[-1]) for one in columns if one.stands}
     for one in columns:
         if not one.rises or one.values[-1] >= MOST or _CLOCK.match(one.behind):
             continue

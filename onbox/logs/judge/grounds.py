@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.logs.judge.headings import heads_its_bar
 from onbox.logs.line.shapes import DRAWN, MEASURED, named_with
 from onbox.logs.line.words import LONE_UNITS, SELDOM_UNITS, STEP_UNITS
 from onbox.named_tuple import NamedTuple
@@ -24,6 +25,7 @@ LOOKS = 3  # at a number that has not moved: it names one of several
 ADVANCES = 2  # of things done by a verb that is seldom said of the work itself
 PIECES = 4  # times that `shard 5/16` went on: it may be named as what one of several works on
 LOADS = ("bar:load", "bar:fetch")  # what keys of preparations begin with
+LEFT = "done, left"  # of what is done and left in each of several pieces
 OFTEN = 2  # times that a number went back
 HEADINGS = SELDOM_UNITS - {"draw", "game"}
 STAGES = 3  # more than a server shows while it starts
@@ -148,6 +150,7 @@ def _is_one_of_one(counter: Counter, scene: Scene) -> bool:
     alike = any(other.maximum == 1 and other.seen == 1 for other in others)
     followed = any(other.first > counter.last and (other.maximum or 0) > 1 for other in others)
     once = counter.maximum == 1 and counter.seen == 1 and (alike or followed or not counter.made)
+    once = once and not heads_its_bar(counter, others)
     return once and not any(other.advances for other in others)
 
 
@@ -209,6 +212,8 @@ def _began_again(counter: Counter, _: Scene) -> bool:
 
 def _jumps(counter: Counter, _: Scene) -> bool:
     """`episode 380  steps 30`: how many it took, which is less more often than more."""
+    if counter.key == LEFT:
+        return counter.resets - counter.repeats >= OFTEN
     return (
         counter.maximum is None and not counter.made and counter.resets >= OFTEN and counter.resets > counter.advances
     )

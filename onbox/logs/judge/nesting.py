@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS
+from onbox.logs.judge.headings import heads_its_bar
 from onbox.logs.line.words import INNER_UNITS, STEP_UNITS
 from onbox.logs.loops import NEARLY
 
@@ -32,7 +33,8 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
     if epoch is None:
         return False
     began_again = counter.resets and not _began_again_with(epoch, counter) and not _is_seldom_begun(epoch, counter)
-    if counter.inner or (began_again and (epoch.advances or not isinstance(epoch.current, float))):
+    inside = counter.inner or heads_its_bar(epoch, [counter])
+    if inside or (began_again and (epoch.advances or not isinstance(epoch.current, float))):
         return True
     whole = float(epoch.minimum).is_integer()  # 2.9 is another view of the same run
     if counter.minimum == counter.maximum and whole and epoch.minimum < epoch.current and epoch.changed > counter.first:

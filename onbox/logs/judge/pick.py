@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS, Scene, counts
-from onbox.logs.judge.headings import heads_bars, numbers_each_bar
+from onbox.logs.judge.headings import heads_bars, heads_its_bar, numbers_each_bar
 from onbox.logs.judge.in_turn import as_one
 from onbox.logs.judge.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
@@ -97,7 +97,11 @@ def _estimated(counters: list[Counter]) -> list[Counter]:
         or any(one.resets or one.current >= (one.maximum or 0) for one in bars)
     ):
         return counters
-    bars += [one for one in counters if one.rule == "tqdm-open" and one.current == 0 and one.first < bars[0].first]
+    bars += [
+        one
+        for one in counters
+        if one.rule == "tqdm-open" and one.current < bars[0].current and one.last < bars[0].first
+    ]
     bars.sort(key=lambda one: one.first)
     return [*(one for one in counters if one not in bars), bars[-1]._replace(maximum=None, stretched=NO_END)]
 
@@ -128,7 +132,7 @@ def _kind(counter: Counter) -> str:
 
 
 def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
-    counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
+    counters = [counter for counter in counters if not _is_one_of_one(counter, counters)] or counters
     counters = [counter for counter in counters if not _is_the_only_epoch(track, counter, counters)]
     counters = [counter for counter in counters if not _names_the_piece(counter, counters)]
     counters = [counter for counter in counters if not _is_told_late(counter, counters)]
@@ -180,6 +184,11 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if is_of_many(last) else last.maximum, None)
     return None
+
+
+def _is_one_of_one(counter: Counter, others: list[Counter]) -> bool:
+    """One of one tells nothing."""
+    return counter.maximum == 1 and not heads_its_bar(counter, others)
 
 
 def _is_the_only_epoch(track: Track, counter: Counter, counters: list[Counter]) -> bool:

@@ -31,11 +31,11 @@ COLUMNS = 10
 _NAMED_BY = ("=", ":", "(")
 MOST = 1_000_000_000  # a larger number is a time
 _NUMBER = lazy(
-    r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf))(?:(?<=\.\d)m?s|(?<=\.\d\d)m?s)?(?![\w./]|-\d)",
+    r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf))(?:(?<=\.\d)m?s|(?<=\.\d\d)m?s)?(?![\w/]|\.(?!\s|$)|-\d)",
     re.IGNORECASE,
 )
 _OTHER_DIGITS = lazy(r"(?<![\d.:-])\d+(?:\.\d+)?(?=[A-Za-z/])")  # `1.54B/2.1B`
-_FREE = lazy(r"(?:^|[\s=(\[<|,;#]|(?<!0):)$")  # before a count
+_FREE = lazy(r"(?:^[A-Za-z]{0,2}|[\s=(\[<|,;#]|(?<!0):)$")  # before a count; `E037 L=0.24`, `Q12: right`
 _NAMES = lazy(
     r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$"
     r"|(?<![a-z])(?:pct|percent\w*)(?:[_ ]\w{1,12})?[\"']?\W{0,3}$"
@@ -86,7 +86,7 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
     asked: set[str] = set()
     for end in range(len(rows), max(FEW_ROWS, len(rows) - LINES_BEHIND) - 1, -1):
         for name in rows[end - 1]:
-            if name in asked:
+            if name in asked or _is_echo(name, rows[:end]):
                 continue
             asked.add(name)
             alike = _moves([row for row in rows[:end] if name in row], name)
@@ -99,6 +99,12 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
                 stride = value - int(alike[-2][name].value)
                 return Rising(value, at, _noun(name, value, lines[at - 1]), stride)
     return None
+
+
+def _is_echo(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """Whether a row is a number alone, and the one above tells it with more: `300 iterations were performed.`"""
+    row, before = rows[-1], next((row for row in reversed(rows[:-1]) if name in row), {})
+    return len(row) == 1 < len(before) and before[name] == row[name]
 
 
 def _rows_needed(name: str, *, alone: bool) -> int:
