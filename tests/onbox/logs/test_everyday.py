@@ -1921,6 +1921,134 @@ ENDS |= {
     ),
 }
 
+COUNTS |= {
+    "thousands with a unit of its own": (
+        "\r".join(f"rows: {at}krow [00:0{at[0]}, 2.5krow/s]" for at in ("1.24", "2.51", "3.77")) + "\n",
+        3770,
+        None,
+    ),
+    "what the head tells of a rounded total": (
+        "index of 48000 words (dim 64)\n"
+        + "\r".join(f"hash: {at}%|## | {at}.3k/48.0k [00:03<00:08, 5.1kword/s]" for at in (12, 14, 16)),
+        16300,
+        48000,
+    ),
+    "two numbers of the head that round to the total": (
+        "48010 words, 48020 ids\n"
+        + "\r".join(f"hash: {at}%|## | {at}.3k/48.0k [00:03<00:08, 5.1kword/s]" for at in (12, 14, 16)),
+        16300,
+        None,
+    ),
+    "the first bar, which Rich counts from 0": (
+        (
+            "GPU available: False\nEpoch 1/1  ━━━━━━━━━━━━━━━━━ 60/60 0:00:02 • 0:00:00 34.8it/s loss: 0.15\n"
+            "Testing ━━━━━━━━━━━━━━━━━━ 10/10 0:00:00 • 0:00:00 241.2it/s\n"
+        ),
+        1,
+        1,
+    ),
+    "questions that a letter numbers": (
+        "".join(f"Q{at}: right  [0.{at * at % 7}1s]\n" for at in range(1, 10)),
+        9,
+        None,
+    ),
+    "epochs that a letter numbers, and a crash": (
+        "".join(f"10:00:0{at} E00{at} L=0.{9 - at}44 V=0.5{at}\n" for at in range(1, 9))
+        + 'Traceback (most recent call last):\n  File "loop.py", line 77, in <module>\nOSError: No space left\n',
+        8,
+        None,
+    ),
+    "pieces whose names say of how many": (
+        "".join(f"part-000{at}-of-00048 done: {at * 7},250 words\n" for at in range(11, 17)),
+        16,
+        48,
+    ),
+    "ranges of rows": (
+        "".join(f"scored rows {500 * at + 1:,}-{500 * at + 500:,} of 8,000 -> p-{at}.bin\n" for at in range(1, 9)),
+        4500,
+        8000,
+    ),
+    "a share of a number that stands beside it": (
+        "".join(f"iter={100 * at} lm=2.4{at % 7} left=4.4h ({at / 4:.1f}% of 40000 iters)\n" for at in range(40, 50)),
+        4900,
+        40000,
+    ),
+    "a last line that was cut before its figures": (
+        "training net on 9000 iterations\n"
+        + lines("iterations: #, training error: 0.25#", 200, 400, 600)
+        + "iterations: 800, tra",
+        800,
+        9000,
+    ),
+    "rows below a head that names what they are": (
+        "backend cpu | steps 700\n"
+        + "".join(f"{at:6}  nll=0.{693 - at}  |g|=3.9{at}e-1\n" for at in range(0, 400, 50)),
+        350,
+        700,
+    ),
+    "a limit that is told when it is over": (
+        lines("Gen  #  |  best 32.2#  |  0.06 sec", *range(1, 10))
+        + "Threshold 38.5 reached, stopping evolution (limit was 90 generations)\n",
+        9,
+        90,
+    ),
+    "a queue beside numbered batches": (
+        "".join(f"Crawl batch {at} ok={238 + at * at * 7 % 12} queue={9000 - 180 * at}\n" for at in range(8)),
+        7,
+        None,
+    ),
+    "a bar whose end is estimated anew, behind one without": (
+        "".join(f"\r{at}it [00:00,  9.1it/s, nc: 1]" for at in (0, 2))
+        + "".join(
+            f"\n {9 + at}%|#   | {at}/{most} [00:0{at // 15}<00:09, 17.6it/s, nc: 2]"
+            for at, most in ((12, 129), (31, 203), (60, 402), (77, 390))
+        )
+        + "\nniter: 77\n",
+        77,
+        None,
+    ),
+    "a maximum in the source that a traceback shows": (
+        lines("Search: Running Trial #\nValue |Best", 1, 2, 3)
+        + 'Traceback (most recent call last):\n  File "s.py", line 3, in <module>\n    t=kt.Search(f,max_trials=5)\n'
+        + "RuntimeError: no room\n",
+        3,
+        None,
+    ),
+}
+
+ENDS |= {
+    "settings that were found, and their score": (
+        lines("[CV 1/3] END depth=#, trees=20;, score=0.9#3 total time=   1.2s", *(3, 3, 3, 6, 6, 6) * 3)
+        + "{'depth': 6, 'trees': 20} 0.984\n",
+        True,
+    ),
+    "what was found in a search for a rate": (
+        lines("lr=#.00e-05 loss=3.01#", *range(1, 15)) + "Suggested lr: 3.2e-03\n",
+        True,
+    ),
+    "a score across all parts": (
+        lines(
+            "*.*\noptimization finished, #iter = #50\nTotal nSV = 8#1".replace("#iter", "@iter"), 10, 11, 12, 13
+        ).replace("@", "#")
+        + "Cross Validation Accuracy = 74.4%\n",
+        True,
+    ),
+    "times of training in each line, and much to go": (
+        lines("I batch  #00 training time 3.1# s, total wall time 3.2# s, eta = 8:5#:00", 1, 2, 3, 4),
+        False,
+    ),
+    "what a model's summary says again": (
+        "Iter   TrainDev   ValidDev   Step\n"
+        + "".join(f"{at:6}     1.{99 - at}2     1.4{at}9   0.0500\n" for at in (1, 2, 3, 10, 20, 40, 60))
+        + "60 iterations were performed.\nThe best test-set iteration was 60.\nThere were 6 predictors.\n",
+        True,
+    ),
+    "the most generations": (
+        lines("INFO:ABC:t: #, eps: 4.90#e+00.", *range(8)) + "INFO:ABC:Stop: Maximum number of generations.\n",
+        True,
+    ),
+}
+
 
 @pytest.mark.parametrize(("log", "current", "most"), COUNTS.values(), ids=COUNTS)
 def test_what_is_counted(log: str, current: float | None, most: int | None) -> None:
