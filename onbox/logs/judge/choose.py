@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.progress import Progress
 from onbox.logs.judge.announced import announced
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
+from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.nesting import is_open, is_under_way
 from onbox.logs.judge.pick import AGAIN, MOVES, Pick, is_of_many, maximum_of, pick_of
 from onbox.logs.line.words import LONE_UNITS, UNITS
@@ -41,7 +42,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     beginning: the log's first bytes, which may tell a maximum.
     """
     beginning = b"" if track.started else beginning  # which is that of an earlier run
-    pick = _announced(pick_of(Scene(track, ending)), ending, beginning)
+    pick = _limited(_announced(pick_of(Scene(track, ending)), ending, beginning), beginning)
     by_head = _told_by_head(pick, ending, beginning)
     progress = (
         _of_columns(by_head, configured_max, track, ending)
@@ -84,6 +85,15 @@ def _announced(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Pic
     noun = _NOUN.search(pick.counter.key)
     most = announced(beginning, noun[0], int(pick.counter.current)) if noun else None
     return pick if most is None else pick._replace(maximum=most)
+
+
+def _limited(pick: Pick | None, beginning: bytes) -> Pick | None:
+    """As it was picked, with the end that the log's beginning sets by a name that loops have for it."""
+    if pick is None or pick.maximum is not None or pick.inner is not None or pick.counter.unit in ("epoch", "byte"):
+        return pick
+    counter = pick.counter
+    goes_on = counter.advances >= STRIDES and not counter.resets and not counter.made and counter.kind != "own"
+    return pick._replace(maximum=limit_of(beginning, counter.current)) if goes_on else pick
 
 
 def _told_by_head(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Whole | None:
@@ -186,7 +196,7 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
         return Progress(ending.ticking, None, "second", loss=track.loss, finished=over, rule="ticking")
     if ending.rising is None:
         alone = ending.rising_alone if beginning else None
-        most = announced(beginning, alone.noun, alone.value) if alone else None
+        most = announced(beginning, alone.noun, alone.value) or limit_of(beginning, alone.value) if alone else None
         if alone and most:
             return Progress(alone.value, most, "step", loss=track.loss, finished=over, rule="rising")
         most = _declared(track) if ending.is_looping else None
@@ -194,6 +204,7 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     count, most = ending.rising.value, _declared(track)
     if most is None or most < count:
         most = announced(beginning, ending.rising.noun, count) or _told_of(track, ending.rising, beginning)
+    most = most or limit_of(beginning, count)
     whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
     return Progress(count, most, "step", loss=track.loss, finished=whole or over, rule="rising")
 

@@ -28,7 +28,10 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
         )
     ):
         return True
-    if any(_is_global(other, counter) or _was_begun_in(other, counter) for other in others):
+    if any(
+        _is_global(other, counter) or _was_begun_in(other, counter) or _is_full_in_each(counter, other)
+        for other in others
+    ):
         return True
     if epoch is None:
         return False
@@ -90,6 +93,12 @@ def _was_begun_in(other: Counter, counter: Counter) -> bool:
     """Whether a bar came, and was full, while another counter that had gone on stayed open: a file of many."""
     began = counter.made and counter.maximum is not None and counter.current >= counter.maximum
     return began and is_open(other) and other.current > other.minimum and other.first < counter.first
+
+
+def _is_full_in_each(counter: Counter, other: Counter) -> bool:
+    """Whether a bar was full at each look, and another counter went on between: `prompt 3/90`, then 4/4."""
+    full = counter.made and counter.minimum == counter.current == counter.maximum and counter.seen >= LOOKS
+    return full and other.maximum is not None and other.advances >= counter.seen - 1 and not other.resets
 
 
 def _is_global(other: Counter, counter: Counter) -> bool:

@@ -225,6 +225,8 @@ def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
     """
     if counter.current > counter.minimum or counter.made or counter.maximum is None or counter.current <= 1:
         return False
+    if counter.rule == "repeated-first":
+        return False
     return any(
         (other.first > counter.first or counter.seen == 1)
         and other.advances >= MOVES

@@ -25,7 +25,7 @@ ROWS_LOOKED_AT = 8
 LINES = 40  # of the log's end, among which the rows may have others between
 LINES_BEHIND = 16  # behind the last row
 SELDOM = 5
-_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|[a-z]{{3,12}}ed|done|merges|tar: #)\W{{0,3}}$")
+_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|events?|[a-z]{{3,12}}ed|done|merges|tar: #)\W{{0,3}}$")
 STRIDE = 100  # of a count that is told seldom: smaller ones may be those of settings that are tried
 COLUMNS = 10
 _NAMED_BY = ("=", ":", "(")
@@ -35,9 +35,12 @@ _NUMBER = lazy(
     re.IGNORECASE,
 )
 _OTHER_DIGITS = lazy(r"(?<![\d.:-])\d+(?:\.\d+)?(?=[A-Za-z/])")  # `1.54B/2.1B`
+_DIGITS = lazy(r"\d+")
+_RANGE = lazy(r"(?<![\w.,:/-])\d{1,12}(?:\.\.|\u2013)(?=\d)")  # `rows 2001..3000`: the last one counts
 _FREE = lazy(r"(?:^[A-Za-z]{0,2}|[\s=(\[<|,;#]|(?<!0):)$")  # before a count; `E037 L=0.24`, `Q12: right`
 _NAMES = lazy(
-    r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$"
+    r"(?i)(?:time|date|(?<!^)(?<!\()day|(?<!^)hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year"
+    r"|(?<!^)month)\W{0,3}$"
     r"|(?<![a-z])(?:pct|percent\w*)(?:[_ ]\w{1,12})?[\"']?\W{0,3}$"
     r"|(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"
 )  # before a number: it names something, or one of several results
@@ -49,6 +52,8 @@ _OF_A_LIST = lazy(  # of what came out for each
 )
 _LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
 _ROW = lazy(r"\s*\d+:\s")
+_NUMBERED = lazy(r"(?i)[ _](?:number|no|nr|num|index|idx)\W*$")  # `REPLICATE NUMBER 12`
+_IN_BRACKETS = lazy(r"(?:^| - )\[$")  # behind a logger's place in the code: `dock:one - [1204] ligand`
 _LAST_WORD = lazy(r"([A-Za-z]+)\W*$")
 _DONE_OF_THEM = lazy(
     r"(?i)(?<![a-z])(?!status|progress|stats)([a-z]{3,20})s (?:done|complete[d]?|finished|processed)\W*$"
@@ -134,7 +139,9 @@ def _noun(name: str, value: int, line: str) -> str:
     things = next(behind, None)
     if things:
         return things[2].lower()
-    word = _DONE_OF_THEM.search(name) or _LAST_WORD.search(name)
+    if _IN_BRACKETS.search(name):
+        return ""
+    word = _DONE_OF_THEM.search(name) or _LAST_WORD.search(_NUMBERED.sub("", name))
     return word[1].lower() if word else ""
 
 
@@ -157,7 +164,8 @@ def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     if not _is_even([row[name] for row in rows], leads="0" not in name):
         return False
     measured = any(_is_measure(other, rows) for other in rows[-2] if other != name)
-    return measured or _is_report(name, rows) or _is_told_seldom(name, rows) or _adds_up(name, rows)
+    told_seldom = _is_report(name, rows) or _is_told_seldom(name, rows)
+    return measured or told_seldom or _adds_up(name, rows) or _rises_with_more(name, rows)
 
 
 def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
@@ -166,7 +174,8 @@ def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
         return False
     values = [row[name].value for row in rows]
     stride = values[-1] - values[-2]
-    return stride >= SELDOM and values[0] >= stride and all(value % stride == 0 for value in values)
+    begins = values[0] >= stride or values[0] == 0
+    return stride >= SELDOM and begins and all(value % stride == 0 for value in values)
 
 
 def _adds_up(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
@@ -176,6 +185,18 @@ def _adds_up(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
         return False
     others = {other for row in rows for other in row if other != name}
     return any(all(other in row and row[other].value == stride for row in rows) for other in others)
+
+
+def _rises_with_more(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """`tar: 150: W: 1525760`: told after so many from the beginning on, beside the bytes of so many."""
+    values = [row[name].value for row in rows]
+    stride = values[-1] - values[-2]
+    if stride < SELDOM or any(value % stride for value in values):
+        return False
+    others = {other for other in rows[-1] if other != name and all(other in row for row in rows)}
+    return any(
+        _is_even([row[other] for row in rows], leads=True) and rows[-1][other].value > values[-1] for other in others
+    )
 
 
 def _is_report(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
@@ -218,6 +239,7 @@ def _is_measure(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 def _cells(line: str) -> dict[str, _Cell]:
     """The numbers of a line, by what stands before each: numbers in it as 0."""
     text = line if _ROW.match(line) else message(line).text  # ` 5: -3.1e+00` looks like what rank 5 has written
+    text = _RANGE.sub("", text) if ".." in text or "\u2013" in text else text
     found: dict[str, _Cell] = {}
     before, at = "", 0
     for number in _NUMBER.finditer(text):
@@ -226,6 +248,6 @@ def _cells(line: str) -> dict[str, _Cell]:
         if _FREE.search(before) and len(found) < COLUMNS:
             plain = number[1].replace(",", "")
             of_a_clock = text.startswith(":", number.end()) and text[number.end() + 1 : number.end() + 3].isdigit()
-            found[" ".join(before.split())] = _Cell(float(plain), plain.isdigit() and not of_a_clock)
+            found[_DIGITS.sub("0", " ".join(before.split()))] = _Cell(float(plain), plain.isdigit() and not of_a_clock)
         before, at = before + "0", number.end()
     return found

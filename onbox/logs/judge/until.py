@@ -14,17 +14,19 @@ from onbox.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_NUMBER = r"(\d{1,9}(?:\.\d{1,12})?)(?![\w.]*\d)"
+_NUMBER = r"(\d{1,9}(?:\.\d{1,12})?)(?![\w.]{0,12}\d)"
 _END = lazy(
     rf"(?i)(?<![\w.])(?:t_?(?:end|max|final|stop)|(?:end|final|stop|max)[ _]?time)\s?[=:]?\s{{0,20}}{_NUMBER}"
     rf"|(?<![a-z])(?:to|until|till) (?:t|time) ?= ?{_NUMBER}"
+    rf"|(?<![a-z])(?:duration|run[ _]length)\W{{1,3}}{_NUMBER} ?(?:s|sec|seconds|min|h|hours?|d|days?)(?![a-z])"
+    rf"|(?<![\w.,]){_NUMBER} ?(?:s|h|days?) simulated(?![a-z])"
 )
 _NOW = lazy(rf"(?<![\w.])(?:t|[Tt]ime|sim_?time)\s?[=:]\s{{0,20}}{_NUMBER}")
 
 
 def until(lines: Sequence[str], head: Sequence[str]) -> Whole | None:
     """The time that rises in the last lines, and the one that the head's lines set as its end; None without both."""
-    ends = {float(found[1] or found[2]) for line in head for found in _END.finditer(line)}
+    ends = {float(next(filter(None, found.groups()))) for line in head for found in _END.finditer(line)}
     if len(ends) != 1:
         return None
     most = ends.pop()

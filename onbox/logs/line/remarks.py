@@ -93,7 +93,8 @@ STARTED = lazy(
 # `==> Start training, epoch 61`: a part of the loop begins, not the run
 _PART_STARTS = lazy(
     r"(?i)^(?!.*(?:resum|restart|relaunch|rerun|attempt|(?:from|at) (?:epoch|step|iter)))"
-    r".*(?:(?<![a-z])(?:epoch|iteration|iter|round|step|episode|generation)\W{0,3}1|\u7b2c ?1)"
+    r".*(?:(?<![a-z])(?:epoch|iteration|iter|round|step|episode|generation|replicate|sample|chunk|batch|cycle|sweep)"
+    r"(?: number| no\.?)?\W{0,3}1|\u7b2c ?1)"
 )
 ENDED = lazy(
     r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining"
