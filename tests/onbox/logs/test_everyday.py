@@ -2049,6 +2049,115 @@ ENDS |= {
     ),
 }
 
+COUNTS |= {
+    "steps of time, by the name that programs have for it": (
+        "cavity 24x24  Re=90\nnt = 3000, output every 250\n"
+        + "".join(f"t={at:6}  res=9.{at * at % 97}e-1\n" for at in range(0, 2000, 250)),
+        1750,
+        3000,
+    ),
+    "a number of threads is no last step": (
+        "nt = 16, output every 1\n" + "".join(f"t={at:6}  res=9.{at * at % 97}e-1\n" for at in range(9)),
+        8,
+        None,
+    ),
+    "few rows of a loop whose last one the head sets": (
+        "pic 3, 64 x 32 cells\nnmax = 80000, dump every 20000\n"
+        + "".join(f"n = {at:8}  t = {at / 20:8.1f}  E = 1.0002\n" for at in (20000, 40000, 60000)),
+        60000,
+        80000,
+    ),
+    "a range of rows, and where the rows begin and end": (
+        "10:00:00 starting table=events from=1 to=9000 batch=500\n"
+        + "".join(f"10:00:0{at} filled rows {500 * at + 1}..{500 * at + 500} dup={at * at % 7}\n" for at in range(8)),
+        4000,
+        9000,
+    ),
+    "how many the answer of a database is": (
+        "select count(*) from orders where total is null -> 48120\n"
+        + lines("... #000 rows updated, last id 22#118", 1, 2, 3, 4),
+        4000,
+        48120,
+    ),
+    "what was counted before": (
+        "counting reads in a.bam ... 41,203,118\n" + lines("10:0#:00 parsed #,000,000 input reads", 1, 2, 3, 4),
+        4_000_000,
+        41_203_118,
+    ),
+    "what there is to be done": (
+        "10:00:00 | INFO | main:run - ligands to dock: 5000\n"
+        + lines("10:00:0# | INFO | dock:one - [120#] Z41204 -8.#", 1, 2, 3),
+        1203,
+        5000,
+    ),
+    "sweeps of a list of settings": (
+        "ising L=128 sweeps=20000 therm=2000\n" + lines("#000 m=0.22#0 e=-0.99# chi=41#.2", 12, 13, 14, 15),
+        15000,
+        20000,
+    ),
+    "a test of rates has iterations, too": (
+        "# lr range test, 80 iterations from 1e-6 to 1\niter\tlr\tloss\n" + lines("#\t1.#e-06\t3.4#", *range(12)),
+        11,
+        80,
+    ),
+    "stamps that differ in their digits": (
+        "ts='2026-02-14T04:46:30Z' event='started' files=840\n"
+        + "".join(
+            f"ts='2026-02-14T04:{46 + at}:{at * 7 % 60:02}Z' event='part' done={20 * at} rtf=0.04{at * at % 7}\n"
+            for at in range(1, 9)
+        ),
+        160,
+        840,
+    ),
+    "days that lead each line": (
+        "".join(f"day {at}  wet 12.{at * at % 7} km2  err 0.01{at * at % 5}\n" for at in range(100, 108)),
+        107,
+        None,
+    ),
+    "records beside their bytes": (
+        "".join(f"tar: {50 * at}: W: {512000 * at} (490KiB, 7.{at}MiB/s)\n" for at in range(1, 9)),
+        400,
+        None,
+    ),
+    "events from the first on": (lines("--> Event # starts.", *range(0, 700, 100)), 600, None),
+    "thousands in German": (lines("\u2714 # von 2.400 Dateien fertig (\u00d8 0,21 s)", 15, 30, 45), 45, 2400),
+    "a last time that the head tells as how long": (
+        "gz, world a.sdf\nscenario: 12 robots, 1800 s simulated\n"
+        + lines("t=  # s   orders done #   rtf 3.1", 540, 600, 660, 720),
+        720.0,
+        1800,
+    ),
+    "sections, and the sentences of the newest": (
+        lines("section  #/12   18# sentences   ... 12.1 min", 6, 7, 8)
+        + "section  9/12   177 sentences\n"
+        + lines("    sentence #/177   rtf 0.08", 40, 80, 120),
+        9,
+        12,
+    ),
+    "a loop that ended before its time, and the next one": (
+        lines("part-a #/90 loss 0.5", 10, 20, 30) + lines("part-b #/40 loss 0.4", 2, 4, 6),
+        6,
+        40,
+    ),
+    "which run of several a heading tells": (
+        "grid of 64 combinations\n--- combo 27/64: lr=0.003 wd=0.01 ---\n" + lines("epoch # val 0.66#", 1, 2, 3, 4),
+        27,
+        64,
+    ),
+    "prompts, and the few steps of each": (
+        "pipe: fp16, steps 4\n"
+        + "".join(f"prompt {at}/90\n100%|##########| 4/4 [00:00<00:00, 14.1it/s]\n" for at in range(80, 85)),
+        84,
+        90,
+    ),
+    "steps of a report, far from their word": (
+        f"MD_PAR| STEPS{'2000':>67}\n"
+        + "".join(f"MD| Step number{at:>65}\nMD| Energy [K]  0.4{at}\n" for at in (7, 8, 9)),
+        9,
+        2000,
+    ),
+}
+
 
 @pytest.mark.parametrize(("log", "current", "most"), COUNTS.values(), ids=COUNTS)
 def test_what_is_counted(log: str, current: float | None, most: int | None) -> None:
