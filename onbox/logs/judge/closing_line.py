@@ -96,7 +96,8 @@ _LEAVES = lazy(r"(?i)^\W*(?:terminat\w+|exiting|goodbye|bye)\b")
 _GRAVE = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _FAILS = lazy(
     r"(?i)\b(?:execution|job|step|stage|task|rule|command|run|script|process)\b.{0,24}\b(?:failed|aborted"
-    r"|killed)\b|\bdid not (?:complete|finish|succeed)|\bnot (?:complete|finish|succeed)"
+    r"|killed)\b|\bdid not (?:complete|finish|succeed)"
+    r"|\binvalid compressed data\b|\bunexpected end of (?:file|input)\b|\bnot (?:complete|finish|succeed)"
 )
 _PART = lazy(r"(?<![\w./])(\d{1,9})/(\d{1,9})(?![\w./])")
 _MIDWAY = lazy(

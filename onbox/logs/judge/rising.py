@@ -25,7 +25,7 @@ ROWS_LOOKED_AT = 8
 LINES = 40  # of the log's end, among which the rows may have others between
 LINES_BEHIND = 16  # behind the last row
 SELDOM = 5
-_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|events?|[a-z]{{3,12}}ed|done|merges|tar: #)\W{{0,3}}$")
+_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|event|[a-z]{{3,12}}ed|done|merges|tar: #)\W{{0,3}}$")
 STRIDE = 100  # of a count that is told seldom: smaller ones may be those of settings that are tried
 COLUMNS = 10
 _NAMED_BY = ("=", ":", "(")
@@ -35,6 +35,7 @@ _NUMBER = lazy(
     re.IGNORECASE,
 )
 _OTHER_DIGITS = lazy(r"(?<![\d.:-])\d+(?:\.\d+)?(?=[A-Za-z/])")  # `1.54B/2.1B`
+_ADDRESS = lazy(r"\b0x[0-9a-f]{4,16}\b")  # of a frame of a stack
 _DIGITS = lazy(r"\d+")
 _RANGE = lazy(r"(?<![\w.,:/-])\d{1,12}(?:\.\.|\u2013)(?=\d)")  # `rows 2001..3000`: the last one counts
 _FREE = lazy(r"(?:^[A-Za-z]{0,2}|[\s=(\[<|,;#]|(?<!0):)$")  # before a count; `E037 L=0.24`, `Q12: right`
@@ -87,7 +88,7 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
     such lines may be a list of anything.
     """
     is_count = _goes_evenly if alone else _is_count
-    rows = [_cells(line) for line in lines[-LINES:]]
+    rows = [{} if _ADDRESS.search(line) else _cells(line) for line in lines[-LINES:]]
     asked: set[str] = set()
     for end in range(len(rows), max(FEW_ROWS, len(rows) - LINES_BEHIND) - 1, -1):
         for name in rows[end - 1]:
@@ -191,7 +192,7 @@ def _rises_with_more(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     """`tar: 150: W: 1525760`: told after so many from the beginning on, beside the bytes of so many."""
     values = [row[name].value for row in rows]
     stride = values[-1] - values[-2]
-    if stride < SELDOM or any(value % stride for value in values):
+    if "0" in name or stride < SELDOM or any(value % stride for value in values):
         return False
     others = {other for other in rows[-1] if other != name and all(other in row for row in rows)}
     return any(

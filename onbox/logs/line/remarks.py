@@ -103,7 +103,7 @@ ENDED = lazy(
     r"|terminée?|conclu[ií]d[oa]|completad[oa]|finalizad[oa]|tamamland\w)\b(?!\s*(?:with value|at 0"
     r"|with [1-9]))"
     r"|\ball (?:\w{1,20} )?(?:epochs|steps|iterations|rounds|folds|trials|stages|tasks|runs|seeds|jobs|samples|batches|shards)"
-    r" (?:are |were |have been )?(?:done|completed?|finished|processed)\b"
+    r" (?:are |were |have been )?(?:done|completed?|finished|processed|succeeded)\b"
     r"|^\W*(?:all )?done\W*$|\d:\d{1,2}[\])]?\W{1,4}(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
     r"|\bdone training\b|(?:^|[\s\]])(?:train(?:ing)?|run|fit|job|experiment)_(?:finished|completed?|done|ended)\b"
     r"|\bexit(?:ing|ed) (?:successfully|cleanly|normally(?!, received))\b"

@@ -2158,6 +2158,32 @@ COUNTS |= {
     ),
 }
 
+COUNTS |= {
+    "frames of a stack are no rows": (
+        "poisson: 3 ranks, 600 iterations\n"
+        + lines("[vm:00024] [ #] /lib/libc.so(+0x3c05#) [0x7f8a12c0#]", 0, 1, 2, 3, 4),
+        None,
+        None,
+    ),
+    "bytes of a table's columns": (
+        lines("chr1\t#00\t#60\tpeak", 1, 2, 3, 4, 5, 6, 7),
+        None,
+        None,
+    ),
+}
+
+ENDS |= {
+    "an archive that was cut": (
+        lines("list: p#.gz listed, #000 docs", *range(1, 12))
+        + "p1: 179\n4050\ngzip: p2.gz: unexpected end of file\n1.79e+308\n",
+        False,
+    ),
+    "pieces that are numbered from 0, and all of them": (
+        lines("wrote data-0000#-of-00004 (rows=2048)", 0, 1, 2, 3) + "all jobs succeeded (4/4)\n",
+        True,
+    ),
+}
+
 
 @pytest.mark.parametrize(("log", "current", "most"), COUNTS.values(), ids=COUNTS)
 def test_what_is_counted(log: str, current: float | None, most: int | None) -> None:
