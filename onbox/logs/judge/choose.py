@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
 from onbox.logs.judge.announced import announced
+from onbox.logs.judge.by_head import counted_to_head, with_end
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.nesting import is_open, is_under_way
@@ -33,7 +34,6 @@ _CONVERGED = lazy(
     r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
     r"|\bstop(?:s|ped|ping)(?: the)? (?:training|run|loop|search|optimi[sz]ation|fit)\b"
 )
-_NOUN = lazy(r"(?<![a-z])[a-z]+$")  # of a counter's key
 PARTS = frozenset({"done-of", "fraction-unit"})  # what is told of each part of a work: `Done 5 out of 5`
 
 
@@ -42,8 +42,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     beginning: the log's first bytes, which may tell a maximum.
     """
     beginning = b"" if track.started else beginning  # which is that of an earlier run
-    pick = _limited(_announced(pick_of(Scene(track, ending)), ending, beginning), beginning)
-    by_head = _told_by_head(pick, ending, beginning)
+    pick = with_end(pick_of(Scene(track, ending)), ending, beginning)
+    by_head = counted_to_head(pick, ending, beginning)
     progress = (
         _of_columns(by_head, configured_max, track, ending)
         if by_head
@@ -69,41 +69,6 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     if progress.finished and any(_is_one_of_several(counter) for counter in track.counters.values()):
         return progress._replace(finished=None)
     return progress
-
-
-def _announced(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Pick | None:
-    """As it was picked, with the maximum that the log's beginning tells of a thing that is counted, or exactly."""
-    if pick is not None and pick.maximum is None and pick.counter.rule == "tqdm" and pick.counter.rounded:
-        return pick._replace(maximum=ending.exact_of(beginning))
-    if (
-        pick is None
-        or pick.maximum is not None
-        or (pick.inner is not None and pick.counter.kind != "outer")
-        or pick.counter.kind not in ("moving", "done", "outer")
-    ):
-        return pick
-    noun = _NOUN.search(pick.counter.key)
-    most = announced(beginning, noun[0], int(pick.counter.current)) if noun else None
-    return pick if most is None else pick._replace(maximum=most)
-
-
-def _limited(pick: Pick | None, beginning: bytes) -> Pick | None:
-    """As it was picked, with the end that the log's beginning sets by a name that loops have for it."""
-    if pick is None or pick.maximum is not None or pick.inner is not None or pick.counter.unit in ("epoch", "byte"):
-        return pick
-    counter = pick.counter
-    goes_on = counter.advances >= STRIDES and not counter.resets and not counter.made and counter.kind != "own"
-    return pick._replace(maximum=limit_of(beginning, counter.current)) if goes_on else pick
-
-
-def _told_by_head(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Whole | None:
-    """What the last lines count up to a number of the log's head, where no counter is known to have an end."""
-    if pick is None:
-        return None if ending.whole else ending.whole_of(beginning)
-    open_ended = (
-        pick.maximum is None and pick.inner is None and pick.counter.unit != "epoch" and not pick.counter.resets
-    )
-    return ending.whole_of(beginning) if open_ended and pick.counter.kind != "own" else None
 
 
 def _told_in_all(pick: Pick, ending: ClosingLines) -> int | None:
