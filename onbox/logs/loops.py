@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # What is done again and again, the whole work each time. A count of it alone is a remark (`fold 3 of 5: 0.91`).
 _REPEATED = (
     "fold|chain|seed|run|repeat|repetition|split|experiment|replicate|replication|restart|candidate|config|configuration"
-    "|bootstrap|subject|member|variant|setting|replica|rung|bracket"
+    "|bootstrap|subject|member|variant|setting|combo|combination|scenario|replica|rung|bracket"
 )
 _IN_A_BAR = f"{_REPEATED}|stage|phase|part|dataset|model|task"  # of these, only a bar's own description tells
 REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "stage", "generation", "game", "fit"})
@@ -49,6 +49,12 @@ _NAMED_FIRST = lazy(  # `Run: 01, Epoch: 475, Loss: 0.9`
 )
 _NAMED_IN_A_BAR = lazy(rf"(?i)\W{{0,4}}({_REPEATED})\W{{0,3}}(\d{{1,4}})\W{{0,3}}$")
 _NUMBERED_REPETITION = lazy(rf"(?i)(?<![a-z_-])(?:{_REPEATED})\W{{0,3}}#?\d{{1,6}}(?![\w.%/-])")
+
+
+def leads_with_repetition(text: str) -> bool:
+    """`--- run 6 of 10 ---`: it stands first in its line, and heads what comes below."""
+    found = _REPEATED_INDEX.search(text)
+    return found is not None and not any(map(str.isalnum, text[: found.start()]))
 
 
 def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]:
@@ -153,7 +159,7 @@ def is_heading_around(heading: Counter, others: list[Counter]) -> bool:
     """`--- T[4/6] = 2.27 ---`: any words that count on each time that another counter has come to its end."""
     if heading.kind != "moving" or heading.resets or heading.maximum is None:
         return False
-    if any(_is_one_pass(other, heading) for other in others):
+    if any(_is_one_pass(other, heading) or _was_left_open(heading, other) for other in others):
         return True
     if heading.advances < BARS_AROUND:
         return False
@@ -164,6 +170,14 @@ def is_heading_around(heading: Counter, others: list[Counter]) -> bool:
         and (other.repeats >= BARS_AROUND or (other.maximum is None and other.begun >= BARS_AROUND))
     ]
     return any(_go_together(heading, other) for other in inside)
+
+
+def _was_left_open(heading: Counter, other: Counter) -> bool:
+    """`section 9/12`, and then sentences of it: below its end, it stands since another counter began behind it."""
+    one_by_one = heading.advances >= BARS_AROUND and heading.current - heading.minimum == heading.advances
+    goes_on = one_by_one and heading.current < (heading.maximum or 0)
+    inside = other.kind == "moving" and other.maximum not in (None, heading.maximum) and other.advances > 0
+    return goes_on and inside and heading.changed < other.first and not other.resets
 
 
 def _is_one_pass(inner: Counter, heading: Counter) -> bool:

@@ -11,7 +11,7 @@ from onbox.logs.counter import Counter
 from onbox.logs.line.displays import bar_kind
 from onbox.logs.line.numbers import COUNT, parse_count
 from onbox.logs.line.read import read_line
-from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_LAYER, OF_A_PART, turn_of
+from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_LAYER, OF_A_PART, read_eta, turn_of
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
@@ -40,7 +40,7 @@ _COMMIT = lazy(
     r"(?=[0-9a-f]{0,39}[a-f])(?=[a-f]{0,39}\d)"
     r"[0-9a-f]{7,40}(?:\] | \([^()]{1,80}\) |[: ] ?)(?=\S)|^(?:Applying|Subject): |^\[PATCH[ \d]"
 )  # behind it stands what somebody wrote of a change
-_SOURCE = lazy(r" {4,60}(?:[\w.,\[\] ]{1,80} = )?(?:(?:return|raise|await|yield|with|for|if) )?[\w.\[\]]{1,80}\(")
+_SOURCE = lazy(r" {4,60}(?:[\w.,\[\] ]{1,80} ?= ?)?(?:(?:return|raise|await|yield|with|for|if) )?[\w.\[\]]{1,80}\(")
 _SHARE_FIRST = lazy(r"\s{0,4}\d{1,3}%\|.{1,200}\]\s{0,4}\S")
 _PATIENCE = lazy(r"(?i)(?:patience|early_?stopping(?:_rounds?)?|stopping_rounds)[\"']?\s?[:=]\s?(\d{1,6})(?![\d./])")
 _IN_ALL = lazy(r"(?i)(?<![a-z])(?:number of|total) [a-z]{4,12}[ .]{0,40}[:=]")
@@ -63,6 +63,11 @@ def _line_form(text: str) -> int:
 
 def _is_unnamed(sight: CounterSight) -> bool:
     return sight.kind == "train" and sight.key.startswith(f"bar:{sight.unit}/")
+
+
+def _works(counter: Counter) -> bool:
+    """Whether it counts the work itself: what is saved or evaluated goes on behind an end as well."""
+    return counter.kind not in ("aux", "val")
 
 
 def _counts(seen: SeenOnLine, unit: str) -> bool:
@@ -163,9 +168,7 @@ class Track:
         self.line += 1
         self.text = text
         self.again.take(text, self.line)
-        turn = turn_of(text) or banner(text) or ("started" if self._runs_again(text) else None)
-        if turn == "ended" and (OF_A_LAYER.match(text) or (DONE_ONLY.match(text) and self.has_crashed())):
-            turn = None  # the shell script around it has come to its end
+        turn = self._turn(text)
         if turn == "started":
             self.started, self.table, self.readings, self.raised = self.line, None, {}, {}
         elif turn == "ended" or (turn == "left" and not self.has_crashed()):
@@ -193,6 +196,15 @@ class Track:
         percent = seen.percent if percent is None else percent
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
             self.percent, self.percent_line = percent, self.line
+
+    def _turn(self, text: str) -> str | None:
+        """As `turn_of`, in this log."""
+        turn = turn_of(text) or banner(text) or ("started" if self._runs_again(text) else None)
+        if turn != "ended":
+            return turn
+        if OF_A_LAYER.match(text) or (DONE_ONLY.match(text) and self.has_crashed()):
+            return None  # the shell script around it has come to its end
+        return None if (read_eta(text) or 0) > 0 else turn  # `batch 300 training time 3.16 s, eta = 8:48:54`
 
     def _seen(self, text: str, *, begins: bool) -> SeenOnLine:
         """What the line shows. begins: a run does: a bar in front of that is what the run before it left."""
@@ -249,7 +261,7 @@ class Track:
         self.ended_before = again and (
             self.ended_before
             or (not self.counters and (self.ended_again or passed_over))
-            or any(counter.changed > self.ended for counter in self.counters.values())
+            or any(_works(counter) and counter.changed > self.ended for counter in self.counters.values())
         )
         self.ended_again = again
         self.ended, self.ended_form, self.ended_place = self.line, told, self.place
@@ -306,7 +318,7 @@ class Track:
     def _count(self, sight: CounterSight) -> None:
         if sight.rule == "settings":
             self._declare(sight)
-        sight = self._renamed(sight)
+        sight = self._renamed(self._cut_short(sight))
         told = self.counters.get(sight.unit) if sight.rule in ("done-of", "fraction-unit") else None
         said = sight.unit != "step" or "step" in self.text.lower()
         named = told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None)
@@ -339,6 +351,14 @@ class Track:
             self.maxima.setdefault(sight.unit, int(sight.current))
         elif old is not None and self.maxima.get(sight.unit) == old.current != sight.current:
             del self.maxima[sight.unit]
+
+    def _cut_short(self, sight: CounterSight) -> CounterSight:
+        """What looks like a setting, where its line begins as those that count do: it was cut before its figures."""
+        counter = self.counters.get(sight.unit) if sight.kind == "setting" else None
+        if counter is None or sight.current <= counter.current or counter.advances < 2:
+            return sight
+        alike = counter.last == self.line - 1 and counter.form == _line_form(self.text)
+        return sight._replace(key=counter.key, kind=counter.kind, rule=counter.rule) if alike else sight
 
     def _renamed(self, sight: CounterSight) -> CounterSight:
         """A bar that goes on under another description (`warmup`, then `sample`) is the same bar."""

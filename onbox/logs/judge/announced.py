@@ -9,24 +9,34 @@ from __future__ import annotations
 from collections import Counter
 from itertools import takewhile
 
-from onbox.logs.line.words import LOOK_BACK
+from onbox.logs.line.words import LONE_UNITS, LOOK_BACK, SELDOM_UNITS, UNITS
 from onbox.logs.model.lines import message, readable
 from onbox.regex import lazy
 
 BEGINNING_BYTES = 1024
 LINES = 20  # of a beginning
+FEWEST = 10
 NOUN_LETTERS = 3  # a shorter word is told of too much
 _BREAKS = lazy(rb"[\r\n]+")
 _DRAWN_OVER = lazy(rb"\r[^\n]")
 _NO_FORM = lazy(rb"[\d.\s]+")
+_LOOPS = LONE_UNITS | SELDOM_UNITS
 _DIGIT = lazy(rb"\d")
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
+_ANY = lazy(_NUMBER)
 # `5000 replica exchanges`, `20 macro-sweeps`
-_SO_MANY = lazy(rf"{_NUMBER} (?:[A-Za-z]{{1,12}}-)?([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z]|\.\w)")
+_SO_MANY = lazy(rf"{_NUMBER} (?:[A-Za-z]{{1,12}}-)?([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z]|\.\w|=\d)")
 _TIMES_OVER = lazy(r"(?i)(?<![\w.,/-])(\d{1,3})[- ]?(fold)(?![a-z])")  # `10-fold cross-validation`
 _THINGS_ALONE = lazy(rf"\W{{0,8}}{_NUMBER} (?:[a-z]{{3,20}} )?[a-z]{{3,20}}s\W{{0,3}}$")
 _SET_TO = lazy(rf"{_WORD}[\"']?\s{{0,20}}[:=]?\s{{0,20}}{_NUMBER}")
+# `counting reads in a.bam ... 41,203,118`, `trajectories requested: 600`, `molecules to dock: 5000`
+_COUNTED = lazy(
+    rf"(?i)(?:(?<![a-z])(?:count(?:ing|ed)?|total|number of|found) {_WORD}.{{0,60}}?[\s.:=>]|{_WORD}"
+    rf" (?:requested|planned|scheduled|to [a-z]{{2,12}}):? ){_NUMBER}(?=,|\s*$)"
+)
+_TO_DO = lazy(rf"(?i)(?<![a-z])[a-z]{{3,20}}s to [a-z]{{2,12}}:? {_NUMBER}(?=,|\s*$)")
+_ROWS_COUNTED = lazy(rf"(?i)\bcount\(\*\).{{0,200}}?(?:->|=>|=|:) ?{_NUMBER}\s*$")  # an answer of SQL
 _DONE = lazy(r"(?:done|complete|completed|finished|processed|handled|merged|hashed|ok)")
 _NOT_OF_THE_RUN = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|test|valid\w*"
@@ -47,13 +57,13 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
     """
     noun = noun[:-1] if noun.endswith("s") else noun
     if not noun:
-        return _alone(_headings(beginning), least)
+        return _alone(headings(beginning), least)
     if len(noun) < NOUN_LETTERS:
         return None
     of_anything = _DONE.fullmatch(noun)  # `completed=15` below `n_jobs=24`
     told = {
         number
-        for line in _headings(beginning)
+        for line in headings(beginning)
         for word, number in _pairs(line)
         if word[-1] == "s" and number >= max(2, least) and (of_anything or (word.startswith(noun) and word != noun))
     }
@@ -61,9 +71,21 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
 
 
 def _alone(headings: list[str], least: int) -> int | None:
-    """The number of the only heading that is nothing but a number of things: `24 configurations`."""
+    """The number of the only heading that is nothing but a number of things (`24 configurations`), else of the only
+    ones that are named as those of a loop are: `cpu | steps 500`.
+    """
     told = [int(found[1].replace(",", "")) for line in headings if (found := _THINGS_ALONE.match(line))]
+    told = told or [
+        number for line in headings for word, number in _pairs(line) if word[-1] == "s" and UNITS.get(word) in _LOOPS
+    ]
+    told = told or [int(found[1].replace(",", "")) for line in headings if (found := _TO_DO.search(line))]
     return told[0] if len(told) == 1 and told[0] >= max(2, least) else None
+
+
+def numbers_of(beginning: bytes) -> frozenset[int]:
+    """The whole numbers that the first lines tell, from which a loop of any length begins."""
+    told = (int(found[1].replace(",", "")) for line in headings(beginning) for found in _ANY.finditer(line))
+    return frozenset(number for number in told if number >= FEWEST)
 
 
 def _pairs(line: str) -> list[tuple[str, int]]:
@@ -71,6 +93,8 @@ def _pairs(line: str) -> list[tuple[str, int]]:
     found = [(one, word, one[1]) for one in _SO_MANY.finditer(line) for word in (one[2], one[3]) if word]
     found += [(one, one[1], one[2]) for one in _SET_TO.finditer(line)]
     found += [(one, f"{one[2]}s", one[1]) for one in _TIMES_OVER.finditer(line)]
+    found += [(one, one[1] or one[2], one[3]) for one in _COUNTED.finditer(line)]
+    found += [(one, "rows", one[1]) for one in _ROWS_COUNTED.finditer(line)]
     return [
         (word.lower(), int(number.replace(",", "")))
         for one, word, number in found
@@ -78,7 +102,7 @@ def _pairs(line: str) -> list[tuple[str, int]]:
     ]
 
 
-def _headings(beginning: bytes) -> list[str]:
+def headings(beginning: bytes) -> list[str]:
     """The first lines, up to one with a number whose form comes again: there the loop begins."""
     lines = _BREAKS.split(beginning)
     if len(beginning) >= BEGINNING_BYTES:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
 from onbox.logs.judge.announced import announced
+from onbox.logs.judge.by_head import counted_to_head, with_end
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
+from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.nesting import is_open, is_under_way
 from onbox.logs.judge.pick import AGAIN, MOVES, Pick, is_of_many, maximum_of, pick_of
 from onbox.logs.line.words import LONE_UNITS, UNITS
@@ -32,7 +34,6 @@ _CONVERGED = lazy(
     r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
     r"|\bstop(?:s|ped|ping)(?: the)? (?:training|run|loop|search|optimi[sz]ation|fit)\b"
 )
-_NOUN = lazy(r"(?<![a-z])[a-z]+$")  # of a counter's key
 PARTS = frozenset({"done-of", "fraction-unit"})  # what is told of each part of a work: `Done 5 out of 5`
 
 
@@ -41,8 +42,13 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     beginning: the log's first bytes, which may tell a maximum.
     """
     beginning = b"" if track.started else beginning  # which is that of an earlier run
-    pick = _announced(pick_of(Scene(track, ending)), beginning)
-    progress = _shown(track, pick, configured_max, ending, beginning)
+    pick = with_end(pick_of(Scene(track, ending)), ending, beginning)
+    by_head = counted_to_head(pick, ending, beginning)
+    progress = (
+        _of_columns(by_head, configured_max, track, ending)
+        if by_head
+        else _shown(track, pick, configured_max, ending, beginning)
+    )
     if pick is None and track.again.apart and 0 < track.again.seen <= track.started:
         return progress._replace(finished=False)  # it has just begun; what stands above is of the run before
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
@@ -63,20 +69,6 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     if progress.finished and any(_is_one_of_several(counter) for counter in track.counters.values()):
         return progress._replace(finished=None)
     return progress
-
-
-def _announced(pick: Pick | None, beginning: bytes) -> Pick | None:
-    """As it was picked, with the maximum that the log's beginning tells of a thing that is counted."""
-    if (
-        pick is None
-        or pick.maximum is not None
-        or (pick.inner is not None and pick.counter.kind != "outer")
-        or pick.counter.kind not in ("moving", "done", "outer")
-    ):
-        return pick
-    noun = _NOUN.search(pick.counter.key)
-    most = announced(beginning, noun[0], int(pick.counter.current)) if noun else None
-    return pick if most is None else pick._replace(maximum=most)
 
 
 def _told_in_all(pick: Pick, ending: ClosingLines) -> int | None:
@@ -165,9 +157,11 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     over = _without_counter(track, ending)
     if track.percent is not None and track.percent_line >= track.started:
         return Progress(percent=track.percent, exact_max=track.maxima.get("byte"), finished=over)
+    if ending.rising is None and ending.ticking is not None:
+        return Progress(ending.ticking, None, "second", loss=track.loss, finished=over, rule="ticking")
     if ending.rising is None:
         alone = ending.rising_alone if beginning else None
-        most = announced(beginning, alone.noun, alone.value) if alone else None
+        most = announced(beginning, alone.noun, alone.value) or limit_of(beginning, alone.value) if alone else None
         if alone and most:
             return Progress(alone.value, most, "step", loss=track.loss, finished=over, rule="rising")
         most = _declared(track) if ending.is_looping else None
@@ -175,6 +169,7 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     count, most = ending.rising.value, _declared(track)
     if most is None or most < count:
         most = announced(beginning, ending.rising.noun, count) or _told_of(track, ending.rising, beginning)
+    most = most or limit_of(beginning, count)
     whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
     return Progress(count, most, "step", loss=track.loss, finished=whole or over, rule="rising")
 
@@ -313,7 +308,7 @@ def _goes_on_beside(other: Counter, counter: Counter, track: Track) -> bool:
 def _tells_its_share(track: Track, counter: Counter) -> bool:
     """`4.98G/4.98G` of a bar, and a row of a table with a column of shares."""
     of_row = counter.rule == "table" and counter.last == track.percent_line
-    return of_row or (counter.rounded and counter.rule == "tqdm")
+    return of_row or counter.rule == "sized" or (counter.rounded and counter.rule == "tqdm")
 
 
 def _counts_from_zero(track: Track, counter: Counter) -> bool:
@@ -348,7 +343,8 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
         return None  # an evaluation, perhaps, and nobody said that it is the last
     if counter.made and inner is not None and counter.last > inner.last:
         return True  # which is drawn no more
-    return inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
+    whole = inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
+    return whole or ending.ends_pass(counter.key)
 
 
 def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
@@ -362,6 +358,8 @@ def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     complete = pick.maximum is not None and counter.current >= pick.maximum
     if not complete and pick.maximum == counter.current + 1 and ending.ends_item(int(counter.current)):
         return _counts_from_zero(track, counter) or None
+    if not complete and pick.maximum == counter.current + 1 and counter.minimum == 0 and ending.ends_pass(counter.key):
+        return True
     if complete:
         return _complete_is_end(track, pick, ending)
     if pick.maximum is None and track.percent == 100 and _tells_its_share(track, counter):

@@ -11,9 +11,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
+from onbox.logs.judge.announced import headings, numbers_of
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
 from onbox.logs.judge.columns import Whole, whole
+from onbox.logs.judge.passes import ends_pass
 from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
+from onbox.logs.judge.rounded import exact_of
+from onbox.logs.judge.ticking import ticking
+from onbox.logs.judge.until import until
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
@@ -68,7 +73,7 @@ _STORES = lazy(
     r"(?i)^\W*(?:sav|writ|export|stor)(?:ing|ed|en)\b.{0,80}\w\.[a-z]\w{1,5}\W*$|^\s*(?:\[,\d\]\s*){1,12}$"
     r"|^\W*[\w./-]{1,80}\.[a-z]\w{1,5} (?:was )?(?:written|saved|created|exported)\b"
 )
-_OF_THE_BEST = lazy(r"(?i)^\W*(?:(?:done|finished|completed?)[.!:;,] {1,2})?(?:best|final|overall)\b")
+_OF_THE_BEST = lazy(r"(?i)^\W*(?:(?:done|finished|completed?)[.!:;,] {1,2})?(?:the )?(?:best|final|overall)\b")
 _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")
 _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
@@ -125,6 +130,27 @@ class ClosingLines:
     def whole(self) -> Whole | None:
         """As `whole`, of these lines."""
         return whole(self._lines)
+
+    def whole_of(self, beginning: bytes) -> Whole | None:
+        """As `whole`, where only the log's first lines tell how much there is."""
+        known = numbers_of(beginning)
+        of_share = whole(self._lines, known) if known else None
+        if of_share is not None and of_share.most in known and of_share.lines >= self._counted:
+            return of_share
+        return until(self._lines, headings(beginning)) if beginning else None
+
+    def exact_of(self, beginning: bytes) -> int | None:
+        """As `exact_of`, of the last line and the numbers of the log's first ones."""
+        return exact_of(self._lines[-1], numbers_of(beginning)) if self._lines and beginning else None
+
+    @property
+    def ticking(self) -> float | None:
+        """As `ticking`, of these lines."""
+        return ticking(self._lines)
+
+    def ends_pass(self, key: str) -> bool:
+        """As `ends_pass`, of these lines."""
+        return ends_pass(self._lines, self._counted, key)
 
     @cached_property
     def _counted(self) -> int:

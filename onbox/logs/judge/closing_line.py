@@ -40,7 +40,7 @@ _CLOSING = lazy(
     r"|\b(?:conclu[ií]d[oa]s?|finalizad[oa]|terminad[oa]|completad[oa]|terminée?|abgeschlossen|beendet|completat[oa]"
     r"|заверш\w{1,6}|закончен\w?)\b"
     r"|^\W*(?!.{0,40}\b(?:eval|valid|warm|load|init|setup|start|checkpoint|epoch|step|stage|phase))"
-    r"(?:[a-z][a-z-]{2,19} ){1,3}(?:is |was )?(?:complete|completed|finished)\b"
+    r"(?:[a-z][a-z_-]{2,30}: )?(?:[a-z][a-z-]{2,19} ){1,3}(?:is |was )?(?:complete|completed|finished)\b"
     r"|\boptimal (?:solution|value|objective)\b"
     r"|\b(?:ended|finished|completed|stopped|terminated) (?:at|on)\b.{0,30}\d{1,4}[:/.-]\d\d"
     r"|\bdone (?:generat|writ|sav|process|plott|comput|evaluat|predict|export|convert)\w{1,8}\b"
@@ -75,6 +75,10 @@ _CLOSING = lazy(
     r"|\btime taken to find\b.{0,40}\d|\breached (?:the )?(?:t_?end|t_?max|end time|final time)\b"
     r"|^pass completed, \d{1,12} bad blocks found|\breached (?:the )?required accuracy\b"
     r"|^(?-i:[A-Za-z]\w{2,20} Done\.)$"
+    r"|\bcross[ -]validat(?:ion|ed)\b[\w ./-]{0,30}(?:\s?[:=]|\sis)\s?\d"
+    r"|^\W*(?:suggested|recommended) [\w ./-]{2,30}[:=]\s?\S|^\W*stop: max(?:imum)?\b"
+    r"|\bno (?:errors?|problems?|issues?|differences?|corruption) (?:was |were )?(?:found|detected)\b"
+    r"|\bmark(?:ing|ed) (?:task|job|run) as success\b"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
 )
@@ -92,7 +96,8 @@ _LEAVES = lazy(r"(?i)^\W*(?:terminat\w+|exiting|goodbye|bye)\b")
 _GRAVE = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _FAILS = lazy(
     r"(?i)\b(?:execution|job|step|stage|task|rule|command|run|script|process)\b.{0,24}\b(?:failed|aborted"
-    r"|killed)\b|\bdid not (?:complete|finish|succeed)|\bnot (?:complete|finish|succeed)"
+    r"|killed)\b|\bdid not (?:complete|finish|succeed)"
+    r"|\binvalid compressed data\b|\bunexpected end of (?:file|input)\b|\bnot (?:complete|finish|succeed)"
 )
 _PART = lazy(r"(?<![\w./])(\d{1,9})/(\d{1,9})(?![\w./])")
 _MIDWAY = lazy(

@@ -38,7 +38,7 @@ _LATIN_OF = lazy(r"(?i)\s(?:von|sur|de|di|van|av|af|из|з|od|z)\s(?:the )?")
 class Whole(NamedTuple):
     """value, most: where it stands, and the whole. lines: how many of them there are up to the one that tells it."""
 
-    value: int
+    value: float
     most: int
     lines: int
 
@@ -70,8 +70,10 @@ class _Column(NamedTuple):
         return self.is_whole and not any(self.steps)
 
 
-def whole(lines: Sequence[str]) -> Whole | None:
-    """The count in the last lines of one form that they tell the whole of; None if they tell of none."""
+def whole(lines: Sequence[str], known: frozenset[int] = frozenset()) -> Whole | None:
+    """The count in the last lines of one form that they tell the whole of; None if they tell of none. known: numbers
+    that the log's head tells: one of them may be the whole where the shares beside the count leave it open.
+    """
     last = lines[-LINES:]
     forms = [" ".join(_ANY_NUMBER.sub("0", line).split()) for line in last]  # numbers are padded
     asked: set[str] = set()
@@ -80,30 +82,31 @@ def whole(lines: Sequence[str]) -> Whole | None:
             continue
         asked.add(forms[at])
         rows = [line for line, form in zip(last[: at + 1], forms, strict=False) if form == forms[at]]
-        found = _of_rows(_columns(rows)) if len(rows) >= ROWS else None
+        found = _of_rows(_columns(rows), known) if len(rows) >= ROWS else None
         if found is not None:
             return Whole(*found, len(lines) - len(last) + at + 1)
     return None
 
 
-def _of_rows(columns: list[_Column]) -> tuple[int, int] | None:
+def _of_rows(columns: list[_Column], known: frozenset[int]) -> tuple[int, int] | None:
+    known |= {int(one.values[-1]) for one in columns if one.stands}
     for one in columns:
         if not one.rises or one.values[-1] >= MOST or _CLOCK.match(one.behind):
             continue
         value = int(one.values[-1])
         for other in columns:
-            most = _beside(one, other)
+            most = _beside(one, other, known)
             if most is not None and most >= value and most > 1:
                 return value, most
     return None
 
 
-def _beside(one: _Column, other: _Column) -> int | None:
+def _beside(one: _Column, other: _Column, known: frozenset[int]) -> int | None:
     """The whole of which a rising column counts, as another one tells it; None if that one tells nothing."""
     if other.falls and [-step for step in other.steps] == one.steps and not _OF_ANOTHER.match(other.behind):
         return int(one.values[-1] + other.values[-1])
     if _PERCENT.match(other.behind):
-        return _of_share(one, other)
+        return _of_share(one, other, known)
     if other.stands and other.at == one.at + 1 and _is_of(other.between):
         return int(other.values[-1])
     return None
@@ -114,14 +117,19 @@ def _is_of(between: str) -> bool:
     return bool(foreign or _LATIN_OF.fullmatch(between))
 
 
-def _of_share(one: _Column, share: _Column) -> int | None:
-    """The only whole of which every row's count is the share that stands beside it, as exactly as that is written."""
+def _of_share(one: _Column, share: _Column, known: frozenset[int]) -> int | None:
+    """The only whole of which every row's count is the share that stands beside it, as exactly as that is written; of
+    several the one that is known.
+    """
     if not all(step >= 0 for step in share.steps) or share.values[-1] <= share.values[0] or share.values[-1] > 100:
         return None
     if one.values == share.values:
         return None
     digit = 10**-share.decimals
     rounded, cut_off = _wholes(one, share, digit / 2, digit / 2), _wholes(one, share, 0.0, digit)
+    told = [number for number in known if number in rounded or number in cut_off]
+    if len(told) == 1:
+        return told[0]
     if rounded and cut_off and rounded[0] not in cut_off:
         return None
     found = rounded or cut_off

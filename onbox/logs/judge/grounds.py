@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.logs.judge.headings import heads_its_bar
 from onbox.logs.line.shapes import DRAWN, MEASURED, named_with
 from onbox.logs.line.words import LONE_UNITS, SELDOM_UNITS, STEP_UNITS
 from onbox.named_tuple import NamedTuple
@@ -24,6 +25,7 @@ LOOKS = 3  # at a number that has not moved: it names one of several
 ADVANCES = 2  # of things done by a verb that is seldom said of the work itself
 PIECES = 4  # times that `shard 5/16` went on: it may be named as what one of several works on
 LOADS = ("bar:load", "bar:fetch")  # what keys of preparations begin with
+LEFT = "done, left"  # of what is done and left in each of several pieces
 OFTEN = 2  # times that a number went back
 HEADINGS = SELDOM_UNITS - {"draw", "game"}
 STAGES = 3  # more than a server shows while it starts
@@ -146,7 +148,9 @@ def _is_one_of_one(counter: Counter, scene: Scene) -> bool:
     """`FLOPs: 1.82 G (batch 1/1)`: told once, and it tells nothing."""
     others = [other for other in scene.track.counters.values() if other is not counter]
     alike = any(other.maximum == 1 and other.seen == 1 for other in others)
-    once = counter.maximum == 1 and counter.seen == 1 and (alike or not counter.made)
+    followed = any(other.first > counter.last and (other.maximum or 0) > 1 for other in others)
+    once = counter.maximum == 1 and counter.seen == 1 and (alike or followed or not counter.made)
+    once = once and not heads_its_bar(counter, others)
     return once and not any(other.advances for other in others)
 
 
@@ -158,6 +162,8 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
     if behind <= LINES_SINCE and _is_all_there_is(scene):
         return False
     left = behind > LINES_SINCE and scene.track.crashed < counter.last
+    if counter.rule == "sized" and behind <= LINES_SINCE:
+        return False
     if counter.kind != "aux" or behind == 0 or not (is_full(counter) or left):
         return False
     followed = any(other.first > counter.last and other.advances for other in scene.track.counters.values())
@@ -172,7 +178,7 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
 
 def _is_all_there_is(scene: Scene) -> bool:
     """Whether a job does nothing but prepare: several bars of such work and no other, or one and no other number."""
-    counters = list(scene.track.counters.values())
+    counters = [counter for counter in scene.track.counters.values() if counter.rule != "sized"]
     bars = [counter for counter in counters if counter.made]
     alone = len(counters) == 1 and not counters[0].rounded and not counters[0].key.startswith(LOADS)
     return (
@@ -183,11 +189,13 @@ def _is_all_there_is(scene: Scene) -> bool:
 
 
 def _was_named_once(counter: Counter, scene: Scene) -> bool:
-    if counter.seen > 1 or counter.maximum is not None or scene.behind(counter) <= LINES_SINCE:
+    if counter.seen > 1 or counter.maximum is not None or not counter.rule.startswith("labelled"):
         return False
     others = [other for other in scene.track.counters.values() if not other.made and other.kind not in ("val", "aux")]
     went_on = any(other.first > counter.last and other.advances >= LOOKS for other in others)
-    return counter.rule == "labelled-alone" or (counter.rule == "labelled" and went_on)
+    if scene.behind(counter) <= LINES_SINCE:
+        return went_on and counter.rule == "labelled-alone"
+    return went_on or counter.rule == "labelled-alone"
 
 
 def _was_drawn_once(counter: Counter, scene: Scene) -> bool:
@@ -204,6 +212,8 @@ def _began_again(counter: Counter, _: Scene) -> bool:
 
 def _jumps(counter: Counter, _: Scene) -> bool:
     """`episode 380  steps 30`: how many it took, which is less more often than more."""
+    if counter.key == LEFT:
+        return counter.resets - counter.repeats >= OFTEN
     return (
         counter.maximum is None and not counter.made and counter.resets >= OFTEN and counter.resets > counter.advances
     )

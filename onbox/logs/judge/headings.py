@@ -32,3 +32,9 @@ def heads_bars(heading: Counter, others: list[Counter]) -> bool:
     in_turn = all(bar.maximum == bar.current and bar.last < next_.first for bar, next_ in pairwise(bars))
     awaited = heading.changed > bars[-1].first  # the newest one has not been drawn yet
     return in_turn and heading.first < bars[0].first and len(bars) + awaited == heading.current - heading.minimum + 1
+
+
+def heads_its_bar(epoch: Counter, others: list[Counter]) -> bool:
+    """`Epoch 1/1 ---- 50/50`, as Rich draws it: the bar of that epoch, on its line. Its epochs are counted from 0."""
+    beside = (bar for bar in others if (bar.rule, bar.key) == ("bar", "bar:epoch"))
+    return epoch.unit == "epoch" and epoch.maximum is not None and any(bar.last == epoch.last for bar in beside)

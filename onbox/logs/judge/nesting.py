@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS
+from onbox.logs.judge.headings import heads_its_bar
 from onbox.logs.line.words import INNER_UNITS, STEP_UNITS
 from onbox.logs.loops import NEARLY
 
@@ -27,12 +28,16 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
         )
     ):
         return True
-    if any(_is_global(other, counter) or _was_begun_in(other, counter) for other in others):
+    if any(
+        _is_global(other, counter) or _was_begun_in(other, counter) or _is_full_in_each(counter, other)
+        for other in others
+    ):
         return True
     if epoch is None:
         return False
     began_again = counter.resets and not _began_again_with(epoch, counter) and not _is_seldom_begun(epoch, counter)
-    if counter.inner or (began_again and (epoch.advances or not isinstance(epoch.current, float))):
+    inside = counter.inner or heads_its_bar(epoch, [counter])
+    if inside or (began_again and (epoch.advances or not isinstance(epoch.current, float))):
         return True
     whole = float(epoch.minimum).is_integer()  # 2.9 is another view of the same run
     if counter.minimum == counter.maximum and whole and epoch.minimum < epoch.current and epoch.changed > counter.first:
@@ -88,6 +93,12 @@ def _was_begun_in(other: Counter, counter: Counter) -> bool:
     """Whether a bar came, and was full, while another counter that had gone on stayed open: a file of many."""
     began = counter.made and counter.maximum is not None and counter.current >= counter.maximum
     return began and is_open(other) and other.current > other.minimum and other.first < counter.first
+
+
+def _is_full_in_each(counter: Counter, other: Counter) -> bool:
+    """Whether a bar was full at each look, and another counter went on between: `prompt 3/90`, then 4/4."""
+    full = counter.made and counter.minimum == counter.current == counter.maximum and counter.seen >= LOOKS
+    return full and other.maximum is not None and other.advances >= counter.seen - 1 and not other.resets
 
 
 def _is_global(other: Counter, counter: Counter) -> bool:

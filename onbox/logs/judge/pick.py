@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS, Scene, counts
-from onbox.logs.judge.headings import heads_bars, numbers_each_bar
+from onbox.logs.judge.headings import heads_bars, heads_its_bar, numbers_each_bar
+from onbox.logs.judge.in_turn import as_one
 from onbox.logs.judge.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import (
@@ -51,7 +52,7 @@ def pick_of(scene: Scene) -> Pick | None:
     current = [counter for counter in track.counters.values() if counter.last >= track.started]
     everything = list(track.counters.values())
     counters = current or everything
-    current, counters, everything = (_around(_estimated(some)) for some in (current, counters, everything))
+    current, counters, everything = (_around(_estimated(as_one(some))) for some in (current, counters, everything))
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
                          (("bare",), counters), (("moving",), counters),
@@ -96,7 +97,11 @@ def _estimated(counters: list[Counter]) -> list[Counter]:
         or any(one.resets or one.current >= (one.maximum or 0) for one in bars)
     ):
         return counters
-    bars += [one for one in counters if one.rule == "tqdm-open" and one.current == 0 and one.first < bars[0].first]
+    bars += [
+        one
+        for one in counters
+        if one.rule == "tqdm-open" and one.current < bars[0].current and one.last < bars[0].first
+    ]
     bars.sort(key=lambda one: one.first)
     return [*(one for one in counters if one not in bars), bars[-1]._replace(maximum=None, stretched=NO_END)]
 
@@ -127,7 +132,7 @@ def _kind(counter: Counter) -> str:
 
 
 def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
-    counters = [counter for counter in counters if counter.maximum != 1] or counters  # one of one tells nothing
+    counters = [counter for counter in counters if not _is_one_of_one(counter, counters)] or counters
     counters = [counter for counter in counters if not _is_the_only_epoch(track, counter, counters)]
     counters = [counter for counter in counters if not _names_the_piece(counter, counters)]
     counters = [counter for counter in counters if not _is_told_late(counter, counters)]
@@ -181,6 +186,11 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     return None
 
 
+def _is_one_of_one(counter: Counter, others: list[Counter]) -> bool:
+    """One of one tells nothing."""
+    return counter.maximum == 1 and not heads_its_bar(counter, others)
+
+
 def _is_the_only_epoch(track: Track, counter: Counter, counters: list[Counter]) -> bool:
     """`epochs: 1` among the settings, and a bar in it: that is the whole run."""
     alone = counter.unit == "epoch" and counter.maximum is None and track.maxima.get("epoch") == 1 == counter.current
@@ -214,6 +224,8 @@ def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
     larger work this log is about.
     """
     if counter.current > counter.minimum or counter.made or counter.maximum is None or counter.current <= 1:
+        return False
+    if counter.rule == "repeated-first":
         return False
     return any(
         (other.first > counter.first or counter.seen == 1)

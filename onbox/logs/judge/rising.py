@@ -25,19 +25,23 @@ ROWS_LOOKED_AT = 8
 LINES = 40  # of the log's end, among which the rows may have others between
 LINES_BEHIND = 16  # behind the last row
 SELDOM = 5
-_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|[a-z]{{3,12}}ed|done|merges|tar: #)\W{{0,3}}$")
+_WORKED_ON = lazy(rf"(?i)(?<![a-z])(?:{UNIT_WORD}|event|[a-z]{{3,12}}ed|done|merges|tar: #)\W{{0,3}}$")
 STRIDE = 100  # of a count that is told seldom: smaller ones may be those of settings that are tried
 COLUMNS = 10
 _NAMED_BY = ("=", ":", "(")
 MOST = 1_000_000_000  # a larger number is a time
 _NUMBER = lazy(
-    r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf))(?:(?<=\.\d)m?s|(?<=\.\d\d)m?s)?(?![\w./]|-\d)",
+    r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf))(?:(?<=\.\d)m?s|(?<=\.\d\d)m?s)?(?![\w/]|\.(?!\s|$)|-\d)",
     re.IGNORECASE,
 )
 _OTHER_DIGITS = lazy(r"(?<![\d.:-])\d+(?:\.\d+)?(?=[A-Za-z/])")  # `1.54B/2.1B`
-_FREE = lazy(r"(?:^|[\s=(\[<|,;#]|(?<!0):)$")  # before a count
+_ADDRESS = lazy(r"\b0x[0-9a-f]{4,16}\b")  # of a frame of a stack
+_DIGITS = lazy(r"\d+")
+_RANGE = lazy(r"(?<![\w.,:/-])\d{1,12}(?:\.\.|\u2013)(?=\d)")  # `rows 2001..3000`: the last one counts
+_FREE = lazy(r"(?:^[A-Za-z]{0,2}|[\s=(\[<|,;#]|(?<!0):)$")  # before a count; `E037 L=0.24`, `Q12: right`
 _NAMES = lazy(
-    r"(?i)(?:time|date|day|hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year|month)\W{0,3}$"
+    r"(?i)(?:time|date|(?<!^)(?<!\()day|(?<!^)hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year"
+    r"|(?<!^)month)\W{0,3}$"
     r"|(?<![a-z])(?:pct|percent\w*)(?:[_ ]\w{1,12})?[\"']?\W{0,3}$"
     r"|(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"
 )  # before a number: it names something, or one of several results
@@ -49,6 +53,8 @@ _OF_A_LIST = lazy(  # of what came out for each
 )
 _LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
 _ROW = lazy(r"\s*\d+:\s")
+_NUMBERED = lazy(r"(?i)[ _](?:number|no|nr|num|index|idx)\W*$")  # `REPLICATE NUMBER 12`
+_IN_BRACKETS = lazy(r"(?:^| - )\[$")  # behind a logger's place in the code: `dock:one - [1204] ligand`
 _LAST_WORD = lazy(r"([A-Za-z]+)\W*$")
 _DONE_OF_THEM = lazy(
     r"(?i)(?<![a-z])(?!status|progress|stats)([a-z]{3,20})s (?:done|complete[d]?|finished|processed)\W*$"
@@ -82,11 +88,11 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
     such lines may be a list of anything.
     """
     is_count = _goes_evenly if alone else _is_count
-    rows = [_cells(line) for line in lines[-LINES:]]
+    rows = [{} if _ADDRESS.search(line) else _cells(line) for line in lines[-LINES:]]
     asked: set[str] = set()
     for end in range(len(rows), max(FEW_ROWS, len(rows) - LINES_BEHIND) - 1, -1):
         for name in rows[end - 1]:
-            if name in asked:
+            if name in asked or _is_echo(name, rows[:end]):
                 continue
             asked.add(name)
             alike = _moves([row for row in rows[:end] if name in row], name)
@@ -99,6 +105,12 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
                 stride = value - int(alike[-2][name].value)
                 return Rising(value, at, _noun(name, value, lines[at - 1]), stride)
     return None
+
+
+def _is_echo(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """Whether a row is a number alone, and the one above tells it with more: `300 iterations were performed.`"""
+    row, before = rows[-1], next((row for row in reversed(rows[:-1]) if name in row), {})
+    return len(row) == 1 < len(before) and before[name] == row[name]
 
 
 def _rows_needed(name: str, *, alone: bool) -> int:
@@ -128,7 +140,9 @@ def _noun(name: str, value: int, line: str) -> str:
     things = next(behind, None)
     if things:
         return things[2].lower()
-    word = _DONE_OF_THEM.search(name) or _LAST_WORD.search(name)
+    if _IN_BRACKETS.search(name):
+        return ""
+    word = _DONE_OF_THEM.search(name) or _LAST_WORD.search(_NUMBERED.sub("", name))
     return word[1].lower() if word else ""
 
 
@@ -151,7 +165,8 @@ def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     if not _is_even([row[name] for row in rows], leads="0" not in name):
         return False
     measured = any(_is_measure(other, rows) for other in rows[-2] if other != name)
-    return measured or _is_report(name, rows) or _is_told_seldom(name, rows)
+    told_seldom = _is_report(name, rows) or _is_told_seldom(name, rows)
+    return measured or told_seldom or _adds_up(name, rows) or _rises_with_more(name, rows)
 
 
 def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
@@ -160,7 +175,29 @@ def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
         return False
     values = [row[name].value for row in rows]
     stride = values[-1] - values[-2]
-    return stride >= SELDOM and values[0] >= stride and all(value % stride == 0 for value in values)
+    begins = values[0] >= stride or values[0] == 0
+    return stride >= SELDOM and begins and all(value % stride == 0 for value in values)
+
+
+def _adds_up(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """`inserted 500 rows (offset 2500)`: it goes on by what each line says was done."""
+    stride = rows[-1][name].value - rows[-2][name].value
+    if stride < SELDOM:
+        return False
+    others = {other for row in rows for other in row if other != name}
+    return any(all(other in row and row[other].value == stride for row in rows) for other in others)
+
+
+def _rises_with_more(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
+    """`tar: 150: W: 1525760`: told after so many from the beginning on, beside the bytes of so many."""
+    values = [row[name].value for row in rows]
+    stride = values[-1] - values[-2]
+    if "0" in name or stride < SELDOM or any(value % stride for value in values):
+        return False
+    others = {other for other in rows[-1] if other != name and all(other in row for row in rows)}
+    return any(
+        _is_even([row[other] for row in rows], leads=True) and rows[-1][other].value > values[-1] for other in others
+    )
 
 
 def _is_report(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
@@ -203,6 +240,7 @@ def _is_measure(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 def _cells(line: str) -> dict[str, _Cell]:
     """The numbers of a line, by what stands before each: numbers in it as 0."""
     text = line if _ROW.match(line) else message(line).text  # ` 5: -3.1e+00` looks like what rank 5 has written
+    text = _RANGE.sub("", text) if ".." in text or "\u2013" in text else text
     found: dict[str, _Cell] = {}
     before, at = "", 0
     for number in _NUMBER.finditer(text):
@@ -211,6 +249,6 @@ def _cells(line: str) -> dict[str, _Cell]:
         if _FREE.search(before) and len(found) < COLUMNS:
             plain = number[1].replace(",", "")
             of_a_clock = text.startswith(":", number.end()) and text[number.end() + 1 : number.end() + 3].isdigit()
-            found[" ".join(before.split())] = _Cell(float(plain), plain.isdigit() and not of_a_clock)
+            found[_DIGITS.sub("0", " ".join(before.split()))] = _Cell(float(plain), plain.isdigit() and not of_a_clock)
         before, at = before + "0", number.end()
     return found

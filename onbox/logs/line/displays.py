@@ -27,6 +27,7 @@ from onbox.regex import lazy
 STAGES = 12  # at most so many parts does a script have
 _FRACTION = lazy(FRACTION, re.IGNORECASE)
 _KERAS = next(shape.pattern for shape in SHAPES if shape.id == "keras")
+_SCALED = lazy(r"[kMG][a-z]{2}")
 _DESC_EPOCH = lazy(r"^\s*(\d{1,18})\|\d+\|")  # torchtune: epoch|step|loss
 _DESC_TRAINING = lazy(r"(?i)\s*train(?:ing)?\s{1,12}#?(\d{1,6})\s?:\s*$")  # `Train     1:  47%|`
 _BYTES_RATE = lazy(r"[\d?]\s?[kKMGT]?i?B/s")
@@ -107,6 +108,8 @@ def _bar_sight(display: Display) -> CounterSight | None:
     shape, match, label = display
     most = _group(match, "max")
     current = ShownCount(0, False) if match["current"] == "-" else parse_count(match["current"])
+    if shape.id == "tqdm-open" and "." in match["current"] and _SCALED.match(match["word"] or ""):
+        current = parse_count(match["current"] + match["word"][0])  # `8.47kex`
     maximum = parse_count(most) if most and most[0].isdigit() else None
     if most and maximum and maximum.rounded and not current.rounded and _SIZE_AT_END.search(most):
         current = parse_count(match["current"] + _SIZE_AT_END.findall(most)[0])  # `80.0/300.0 MB`

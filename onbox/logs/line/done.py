@@ -38,14 +38,17 @@ _TOLD_AS_TOTAL = lazy(
     r"(?i)(?<![a-z])(epochs|steps|iterations|updates) (?:trained|done|completed|run): (\d{1,12})(?![\w./%])"
 )
 _THINGS_DONE = (
-    rf"(?i)(?<![\w.,/-])({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})"
+    rf"(?i)(?<![\w.,/:-])({COUNT})\s{{1,8}}({UNIT_WORD}|{_MANY})"
     rf"\s{{1,8}}(?:done|written|seen|read|{_ANY_DOING})(?![a-z])"
 )
 _COUNT_DONE = lazy(_THINGS_DONE)
 _SO_FAR = lazy(_THINGS_DONE + r"\W{1,3}(?:so far|in total|total|altogether)(?![a-z])")
 _NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms errors warnings failures".split())
 _PIECE_DONE = lazy(r"(?i)^\W{0,4}[a-z]{3,14} #?\d{1,9} ?(?:/|of) ?\d{1,9} (?:is )?(?:done|finished|complete[d]?)\b")
-_PIECE = lazy(r"(?<![\w.,/:-])\d{1,9} ?(?:/|of) ?\d{1,9}(?![\w/%-])")
+_PIECE = lazy(
+    r"(?<![\w.,/:-])\d{1,9} ?(?:/|of) ?\d{1,9}(?![\w/%-])|(?<![\w.])\d{1,12}-of-\d{1,12}(?![\w.-])"
+    r"|(?<![\w.,/:-])\d[\d,]{0,14} ?(?:-|\u2013|\.\.) ?\d[\d,]{0,14} (?:of|/) \d"
+)
 
 
 def fields_left(text: str) -> list[CounterSight]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.line.maxima import OF_EAST
+from onbox.logs.line.maxima_east import OF_EAST
 from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
 from onbox.logs.line.settings import (
     BESIDE_SETTINGS,
@@ -75,6 +75,7 @@ _ORDINAL = lazy(
 )
 _MANY = frozenset(word for word, unit in UNITS.items() if word.endswith("s") and unit in LONE_UNITS | SELDOM_UNITS)
 _JOINED = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+_){1,4}$")
+_BOUNDS = (["start", "of"], ["beginning", "of"], ["end", "of"])
 _ASIDE = NOT_A_COUNTER | MAXIMUM
 _PLURALS = frozenset({"generations", "epochs", "epoches", "iters", "rounds", "trials", "episodes"})
 _MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
@@ -280,7 +281,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool, joi
     if unit in MAXIMUM_WORDS:
         return "maximum" if match["max"] is None else ""
     label = "_".join([*words[-1:], unit])
-    near = words[-3:]
+    near = words[:-2][-1:] if words[-2:] in _BOUNDS else words[-3:]  # `Start of epoch 5`
     if joined and near[-1:] in (["max"], ["total"], ["num"]):
         near = near[-joined:]  # `SOLVER: MAX_ITER: 9000`
     if near[-1:] == ["global"] and near[-2:-1] in (["train"], ["training"]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onbox.logs.line.maxima_east import read_maxima_of_east
 from onbox.logs.line.numbers import COUNT, is_exact, parse_count
 from onbox.logs.line.words import EVALUATION, LOOK_BACK, OF_EARLIER, UNIT_WORD, UNITS
 from onbox.regex import lazy
@@ -9,14 +10,16 @@ from onbox.regex import lazy
 _FOR_MAX = lazy(
     rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
     rf"|up to|at most|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
-    rf"(?:[a-z]{{1,20}}\W{{1,4}})?){{1,3}}({COUNT})\s{{1,8}}(?:[a-z]{{1,20}}\s)?"
+    rf"(?:[a-z]{{1,20}}\W{{1,4}})?(?:(?:on|over|with)\W{{1,4}})?){{1,3}}({COUNT})"
+    r"\s{1,8}(?:[a-z]{1,20}\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])(?! took)"
 )
 _EVERY = lazy(
     r"(?i)(?<![a-z])(?:time|taken|took|every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
 )  # `an evaluation is run every 500 iterations`
 _OF_A_PART = lazy(
-    r"(?i)(?<![a-z])(?:accum\w*|horizon|rollouts?|unroll\w*|diffusion|denois\w*|warm[- ]?up|burn[- ]?in|val|valid\w*"
+    r"(?i)(?<![a-z])(?:accum\w*|(?<!simulation )horizon|rollouts?|unroll\w*|diffusion|denois\w*"
+    r"|warm[- ]?up|burn[- ]?in|val|valid\w*"
     r"|eval\w*|inner|micro|resum\w*|restor\w*|load\w*)(?![a-z])"
 )
 _SO_MANY = lazy(
@@ -38,7 +41,8 @@ _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
 )  # `backend gloo, epochs 8`
 _ALL_TOLD = lazy(
-    rf"(?i)(?<![a-z])(?:total(?:l?ing|s)?|budget|target)(?: of)? ({COUNT}) (?:[a-z]{{1,12}} )?({UNIT_WORD})(?![a-z])"
+    rf"(?i)(?<![a-z])(?:total(?:l?ing|s)?|budget|target|limit)(?: of| was| is)? ({COUNT})"
+    rf" (?:[a-z]{{1,12}} )?({UNIT_WORD})(?![a-z])"
 )
 _AT_MOST = lazy(  # `Lloyd iterations (max 300, tol 1e-4)`
     rf"(?i)(?<![a-z])({UNIT_WORD}) \((?:max(?:imum)?|at most|up to|limit) ({COUNT})(?=[,;)])"
@@ -72,11 +76,6 @@ _SO_MANY_ELSEWHERE = lazy(  # `Anzahl Epochen: 40`, `Nombre de pas de temps : 80
     rf"(?i)(?<![a-zà-ÿ])(?:(?:gesamt)?(?:an)?zahl|nombre|n[uú]mero)\s(?:(?:de|di|der|do|total de)\s|d['\u2019])?"
     rf"({UNIT_WORD})(?![a-zà-ÿ])[^\d\n:=]{{0,24}}[:=]\s?({COUNT})(?![\w.]*\d)"
 )
-_IN_JAPANESE = lazy(
-    r"(?:総|全)?(ステップ|エポック)数\s?[:\uff1a]?\s?(\d{1,12})"
-    r"|총\s?(에포크|에폭|스텝)(?: 수)?\s?[:\uff1a]?\s?(\d{1,12})"
-)
-OF_EAST = {"ステップ": "step", "エポック": "epoch", "에포크": "epoch", "에폭": "epoch", "스텝": "step"}
 _HYDRA_JOBS = lazy(r"\[HYDRA\] Launching (\d{1,6}) jobs")
 _LENGTH = lazy(r"^Length: (\d{1,18})(?= \(| \[|$)")  # wget
 _DECLARED = lazy(r"^\s*nsteps\s{20,40}= (\d{1,18})$")  # GROMACS
@@ -124,8 +123,7 @@ def _elsewhere(text: str) -> list[tuple[str, int]]:
     maxima = []
     if "zahl" in text or "ombre" in text or "mero" in text:
         maxima = [told for one in _SO_MANY_ELSEWHERE.finditer(text) for told in _exact_of(one[1], one[2])]
-    told = None if text.isascii() else _IN_JAPANESE.search(text)
-    return [*maxima, (OF_EAST[told[1] or told[3]], int(told[2] or told[4]))] if told else maxima
+    return maxima + read_maxima_of_east(text)
 
 
 def _of_tools(text: str) -> list[tuple[str, int]]:
@@ -154,7 +152,7 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
 
 def read_announced(text: str) -> list[tuple[str, int]]:
     """How many things a line says that the work begun here is about."""
-    if EVALUATION.search(text):
+    if EVALUATION.search(text) and "range test" not in text:
         return []
     found = _ANNOUNCED.search(text) if "ing " in text else None
     if found is None:

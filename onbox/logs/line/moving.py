@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _WHOLE = r"(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,12})(?!\d)"
 _ANY_FRACTION = lazy(
-    rf"(?<![\w.,/:-])[A-Z]?(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of)\s{{0,12}}\[?(?P<max>{_WHOLE})"
+    rf"(?<![\w.,/:-])[A-Z]?(?P<current>{_WHOLE})\]?\s{{0,3}}(?:/|of|out of|von|sur|из)\s{{0,12}}\[?(?P<max>{_WHOLE})"
     r"(?![\w/%-]|\.(?!\.)|:\S|,\d|\s?[kKMGT]i?B)"  # but `Quantizing layer 3/32...`
 )
 _FIELD = lazy(r"(?<!\w)[A-Za-z]\w{0,30}=[\d.]{1,24}(?=[\s,;|])")  # `hits=26`
@@ -40,7 +40,11 @@ NOT_ITS_SHARE = 0.02
 _CLOSING_INDEX = lazy(r"(?<=\S)\s{2,12}(?P<open>[\[(])(?P<current>\d{1,9}) ?/ ?(?P<max>\d{1,9})[\])]$")
 _CLOCK = lazy(r"\s\d\d:\d\d:\d\d(?![\d:])")
 _INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{1,20})(?: #?|\[)(\d{1,6})/(\d{1,6})(?:: |\]\s?[:=|,-]?\s{0,4}(?=[\w(]))")
-_SHARD_OF = lazy(r"(?<![\w.-])(?P<current>\d{4,6})-of-(?P<max>\d{4,6})(?![\w.-])")  # `shard 00127-of-00256`
+_SHARD_OF = lazy(r"(?<![\w.])(?<!\d-)(?P<current>\d{4,6})-of-(?P<max>\d{4,6})(?![\w.-])")  # `shard 00127-of-00256`
+_RANGE_OF = lazy(  # `rows 9,001-9,500 of 31,000`: the last one of them
+    rf"(?<![\w.,/:-])\d[\d,]{{0,14}} ?(?:-|\u2013|\.\.) ?(?P<current>{_WHOLE}) (?:of|/) (?P<max>{_WHOLE})"
+    r"(?![\w/%-]|[.,]\d)"
+)
 _FIELDS_OF = lazy(r"(?<![\w.])[a-z_]{1,12}=(?P<current>\d{1,12}),?\s{1,4}(?:of|total|max)=(?P<max>\d{1,12})(?![\w.])")
 # `20/1319  accuracy: 55%`, `29/50 acc 0.29`
 _MEASURED = lazy(r"(?i)\s{1,8}(?:[a-z]{1,20} ){0,2}[a-z]{1,20}(?:\s?[:=]\s?\d|\s\d{1,9}\.\d)")
@@ -60,7 +64,7 @@ _IS_DONE = lazy(
 
 def read_moving(text: str) -> list[CounterSight]:
     """A count of a count after any words, such as `Simulation rep 37 of 200`: a counter if it goes on as one."""
-    found = _ANY_FRACTION.search(text) or _FIELDS_OF.search(text)
+    found = _ANY_FRACTION.search(text) or _FIELDS_OF.search(text) or _RANGE_OF.search(text)
     if not found and "-of-" in text:
         found = _SHARD_OF.search(text)
     if not found or _CLOCK.match(text, found.end()):  # `11/28 22:42:23`

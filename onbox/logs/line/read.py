@@ -19,9 +19,11 @@ from onbox.logs.line.moving import (
 from onbox.logs.line.remarks import read_eta, read_loss
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
+from onbox.logs.line.sized import read_sized
+from onbox.logs.line.spelt import spelt_alike
 from onbox.logs.line.states import read_states
-from onbox.logs.line.words import LONE_UNITS, NO_SHARE_AFTER, SHARE_IN_PERCENT
-from onbox.logs.loops import named_repetition, repeated_indices
+from onbox.logs.line.words import LONE_UNITS, NO_SHARE_AFTER
+from onbox.logs.loops import leads_with_repetition, named_repetition, repeated_indices
 from onbox.regex import lazy
 
 LISTED = 3  # values of one counter on a line
@@ -49,10 +51,6 @@ _OVERALL = lazy(  # `stage 2 step 40/90 | overall 130/240`
     r"(?i)(?<![a-z])(?:overall|global)(?:[ _](?:step|iter|iteration|batch|progress))?\s?[:=]?\s?[\[(]?"
     r"(\d{1,12}) ?/ ?(\d{1,12})(?![\w./%])"
 )
-_OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
-_SECONDS_OF = lazy(r"^(\W{0,8}\[ {0,4})(\d{1,9})s ?/ ?(\d{1,9})s\]")  # `[2466s/3600s] errors=0`
-_UNIT_TWICE = lazy(r"(?<=\d)(\s?)([a-z]{1,4}) of \s{0,8}(\d{1,12}) ?\2(?![a-z])")  # `t= 3594 h of 8760 h`
-_PERCENT_BEFORE_OF = lazy(r"(?<=\d) \( {0,3}\d{1,3}(?:\.\d{1,3})? ?%\)(?= of \d)")  # `tile 119 (46%) of 256`
 _NUMBERED = lazy(
     r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
 )  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
@@ -66,13 +64,7 @@ def read_line(text: str) -> SeenOnLine:
         return whole
     if "/" in text and _ARITHMETIC.search(text) and not _NUMBERED.match(text):
         return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
-    if "%" in text and ")" in text:
-        text = SHARE_IN_PERCENT.sub("", text)
-    if "s/" in text:
-        text = _SECONDS_OF.sub(r"\1\2/\3]", text)
-    if " of " in text:
-        text = _UNIT_TWICE.sub(r" of \3", text)
-        text = _OF_NAMED.sub("of ", text) if "=" in text else _PERCENT_BEFORE_OF.sub("", text)
+    text = spelt_alike(text)
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
     labelled = _without_lists(labelled)
@@ -121,6 +113,9 @@ def _whole_line(text: str) -> SeenOnLine | None:
     figures = _NUMBERED_FIGURE.findall(text) if _NUMBERED_FIGURE.match(text) else []
     if len(figures) >= LISTED:
         return SeenOnLine((CounterSight("figure", "chunk", "train", int(figures[-1]), None, False, "figures"),))
+    sized = read_sized(text) if "%" in text and "B" in text and "(xfr#" not in text else None
+    if sized is not None:
+        return sized
     moved = read_bytes(text)
     if moved is not None:
         return SeenOnLine((moved,))
@@ -224,7 +219,6 @@ def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:
     named = named_repetition(text)
     if named:
         return [CounterSight(f"outer {named[0]}", named[0], "outer", named[1], None, False, "repeated")]
-    return [
-        CounterSight(f"outer {unit}", unit, "outer", current, most, False, "repeated")
-        for unit, current, most in repeated_indices(text, in_a_bar=in_a_bar)
-    ]
+    told = repeated_indices(text, in_a_bar=in_a_bar)
+    rule = "repeated-first" if told and leads_with_repetition(text) else "repeated"
+    return [CounterSight(f"outer {unit}", unit, "outer", current, most, False, rule) for unit, current, most in told]

@@ -93,7 +93,8 @@ STARTED = lazy(
 # `==> Start training, epoch 61`: a part of the loop begins, not the run
 _PART_STARTS = lazy(
     r"(?i)^(?!.*(?:resum|restart|relaunch|rerun|attempt|(?:from|at) (?:epoch|step|iter)))"
-    r".*(?:(?<![a-z])(?:epoch|iteration|iter|round|step|episode|generation)\W{0,3}1|\u7b2c ?1)"
+    r".*(?:(?<![a-z])(?:epoch|iteration|iter|round|step|episode|generation|replicate|sample|chunk|batch|cycle|sweep)"
+    r"(?: number| no\.?)?\W{0,3}1|\u7b2c ?1)"
 )
 ENDED = lazy(
     r"(?i)\b(?:training|train|run|job|experiment|optimi[sz]ation|fitting|fit|sampling|simulation|pretraining"
@@ -102,12 +103,13 @@ ENDED = lazy(
     r"|terminée?|conclu[ií]d[oa]|completad[oa]|finalizad[oa]|tamamland\w)\b(?!\s*(?:with value|at 0"
     r"|with [1-9]))"
     r"|\ball (?:\w{1,20} )?(?:epochs|steps|iterations|rounds|folds|trials|stages|tasks|runs|seeds|jobs|samples|batches|shards)"
-    r" (?:are |were |have been )?(?:done|completed?|finished|processed)\b"
+    r" (?:are |were |have been )?(?:done|completed?|finished|processed|succeeded)\b"
     r"|^\W*(?:all )?done\W*$|\d:\d{1,2}[\])]?\W{1,4}(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
     r"|\bdone training\b|(?:^|[\s\]])(?:train(?:ing)?|run|fit|job|experiment)_(?:finished|completed?|done|ended)\b"
     r"|\bexit(?:ing|ed) (?:successfully|cleanly|normally(?!, received))\b"
     r"|\b(?:finish|finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
     r"|\b(?:stopped|stopping) (?:the )?training(?:\W{0,3}$| with\b)"
+    r"|\breached, stopping (?:the )?[a-z]{3,14}(?:\W{0,3}$| \()"
     r"|\bearly[ -]?stopp(?:ing|ed)\W{1,6}(?:(?:at|after|in) )?(?:(?:epoch|step|iteration|round)\W{1,2}\d|\d{1,9} (?:epoch|step"
     r"|iteration|round))(?!.{0,40}\d ?/ ?\d)"
     r"|\bstopp?(?:ing|ed)[ _]early\b|\bearly[ -]?stopp(?:ing|ed)\b(?!.{0,200}(?:counter|patience|/\d| of \d)| \d{1,5}\W*$)"

@@ -41,7 +41,7 @@ def is_in_list(text: str, match: re.Match[str]) -> bool:
     """`alpha 40  reg 0.05  iterations 18`: of several names with their values, and nothing measured."""
     if match["sep"].strip() not in ("", ":") or _MEASURES.search(text):
         return False
-    if not match["sep"].strip() and not text[match.end() :].strip() and len(text.split()) == len(NAMED):
+    if not match["sep"].strip() and not text[match.end() :].strip() and len(message(text).text.split()) == len(NAMED):
         return True  # `epochs      20`, and nothing else
     return len(_NAME_AND_VALUE.findall(text)) >= LISTED or _MORE_BEHIND.match(text, match.end()) is not None
 

@@ -27,7 +27,8 @@ _OF_A_COUNT = (
     "requested", "total", "_cycle(0", "_tune(0", "energy:  ", "left: ",
     "length: ", " copied", "schritt", "durchlauf", "pas ", "anzahl", "nombre ", "mero de ", "paso ", "passo ", "tape",
     "poca", "ep0",
-    "poque", "ération", "поха", "шаг", "терация", "околение", "第", "ステップ", "エポック", "에포크", "에폭", "스텝",
+    "poque", "ération", "поха", "шаг", "терация", "околение", "第", "共",
+    "轮数", "步数", "迭代", "ステップ", "エポック", "에포크", "에폭", "스텝",
 )  # fmt: skip
 _OF_WORK_DONE = (
     "ing 0", "ed 0", "done", "built 0", "seen", "solved", "handled", "visited", "scored", "consumed", "fitted",

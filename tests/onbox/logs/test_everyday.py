@@ -1783,6 +1783,407 @@ ENDS |= {
     ),
 }
 
+COUNTS |= {
+    "all rounds, told in Chinese, and the steps of each": (
+        "开始训练,共 12 轮,每轮 8 步\n"
+        + "".join(f"第 {at} 轮 第 {step}/8 步 损失 0.4\n" for at in (1, 2, 3) for step in (4, 8)),
+        3,
+        12,
+    ),
+    "a total with its name, in Chinese": ("总步数: 900\n" + lines("第 # 步 损失 0.4", 100, 200, 300), 300, 900),
+    "where it goes on by what each line says was done": (
+        lines("loaded 250 rows into sales (offset #)", *range(250, 2000, 250)),
+        1750,
+        None,
+    ),
+    "a heading with the start of each epoch": (
+        "".join(f"Start of epoch {at}\n" + lines("loss at step #: 0.71", 0, 10, 20) for at in range(4)),
+        3,
+        None,
+    ),
+    "a number that was named once in a list of settings": (
+        "me [info]: cu-tree  : 2 / 1.0\n" + lines("frame=#\nfps=25.1", 1, 30, 52, 71),
+        71,
+        None,
+    ),
+    "one of one, and then what there is more of": (
+        "check\n[0:00] 100.00%  1 / 1 roots\nread all data\n[0:04] 100.00%  24 / 24 blobs\nno errors were found\n",
+        24,
+        24,
+    ),
+    "seconds of a clock before the things that are done": (
+        "2026/11/02 10:00:00 walk: grids=4000 seed=3\n"
+        + "".join(f"2026/11/02 10:00:0{at} grids done: {at}00, mean 3.1{at}\n" for at in range(1, 7)),
+        600,
+        4000,
+    ),
+    "a number of the head of which the shares are": (
+        "reading list: 8000 ids\n"
+        + lines("#00 ids seen (#.3%)".replace("#.3", "@"), 4).replace("@", "5.0")
+        + "800 ids seen (10.0%)\n1200 ids seen (15.0%)\n",
+        1200,
+        8000,
+    ),
+    "rows beside batches without an end": (
+        "-- 7000 rows to fill, batches of 300\n"
+        + "".join(f"batch {at:4}  last_id={300 * at}  {300 * at // 70}%\n" for at in range(1, 8)),
+        2100,
+        7000,
+    ),
+    "an accuracy beside a step is no share of it": (
+        "seed 30, 40 classes\n" + "".join(f"step {at}  acc {at * 2 + at % 2}%\n" for at in range(10, 17)),
+        16,
+        None,
+    ),
+    "a simulated time, and the head's end of it": (
+        "grid 64x64, dt=0.02, t_end=30\n"
+        + "".join(f" n={50 * at:6}  t={at:8.3f}  res=4.{at}e-1\n" for at in range(1, 9)),
+        8.0,
+        30,
+    ),
+    "a horizon of a simulation": (
+        "INFO: Simulation horizon: 700 ticks, agents=50\n" + lines("INFO: tick # alive=50 wealth=10.5", 100, 200, 300),
+        300,
+        700,
+    ),
+    "seconds between two reports": (
+        lines("[ #s ] thds: 2 eps: 8#2.02 lat: 1#.7", 5, 10, 15, 20),
+        20.0,
+        None,
+    ),
+    "heartbeats with a time": (lines("[ #s ] waiting for a worker", 5, 10, 15, 20), None, None),
+    "bytes in a unit that is told behind them": (
+        "  90/4200 kB (2%), 0/1 parts\n 2100/4200 kB (50%), 0/1 parts\n",
+        2100,
+        4200,
+    ),
+    "megabytes, which are rounded": ("0/96 MB (0%) hashed\n48/96 MB (50%) hashed\n", 48, None),
+    "bytes beside one file": (
+        "".join(
+            f"Transferred:    {at}.715 MiB / 100 MiB, {at}%, 9.1 MiB/s, ETA 6s\nTransferred:   0 / 1, 0%\n"
+            for at in (6, 12, 18)
+        ),
+        18.715,
+        None,
+    ),
+    "a counter far from its word": (
+        f"MD| Number of time steps{'6000':>60}\n" + "".join(f"MD| Step number{at:>60}\n" for at in (1, 2, 3)),
+        3,
+        6000,
+    ),
+    "bars that each have a name, in the steps of one around them": (
+        "\rsets:   0%|    | 0/5 [00:00<?, ?it/s]"
+        + "".join(
+            "\n" + bar(f"{name} seeds", 4) + f"\rsets:  {20 * at}%|##  | {at}/5 [00:02<00:03,  1.37it/s]"
+            for at, name in enumerate(("mnist", "pets", "cars"), 1)
+        )
+        + "\n\rbirds seeds:  25%|#   | 1/4 [00:00<00:00,  6.9it/s]",
+        3,
+        5,
+    ),
+}
+
+ENDS |= {
+    "what each epoch ended with, behind the last one": (
+        "Namespace(epochs=6, lr=0.1)\n"
+        + "".join(
+            lines(f"Epoch: [{at}][#/25]\tTime 0.01\tLoss 0.61", 0, 10, 20) + f" * Acc@1 64.{at}\n" for at in range(6)
+        ),
+        True,
+    ),
+    "what each epoch ended with, behind the last one but one": (
+        "Namespace(epochs=7, lr=0.1)\n"
+        + "".join(
+            lines(f"Epoch: [{at}][#/25]\tTime 0.01\tLoss 0.61", 0, 10, 20) + f" * Acc@1 64.{at}\n" for at in range(6)
+        ),
+        False,
+    ),
+    "a score that is told within the epochs": (
+        "Namespace(epochs=6, lr=0.1)\n"
+        + "".join(lines(f"Epoch: [{at}][#/25]\tTime 0.01\tLoss 0.61\n * Acc@1 64.2", 0, 10, 20) for at in range(5))
+        + "Epoch: [5][0/25]\tTime 0.01\tLoss 0.61\n * Acc@1 64.2\n",
+        False,
+    ),
+    "an end that is told again behind what was saved": (
+        "{'loss': '0.69', 'epoch': '1.5'}\n{'train_runtime': '1.8', 'train_loss': '0.69', 'epoch': '2'}\n"
+        + bar("Writing shards", 2)
+        + "{'train_runtime': 1.8, 'train_loss': 0.69, 'epoch': 2.0}\n",
+        True,
+    ),
+    "a task that its scheduler marks": (
+        lines("[10:00:0#] {task.py:241} INFO - loaded 250 rows (offset #00)", 2, 3, 4, 5, 6)
+        + "[10:00:07] {task.py:242} INFO - Marking task as SUCCESS. task_id=load\n",
+        True,
+    ),
+    "a program that names itself": (
+        "  90/4200 kB (2%)\n 4200/4200 kB (100%)\nfs_copy: syncing\nfs_copy: base copy completed\n",
+        True,
+    ),
+}
+
+COUNTS |= {
+    "thousands with a unit of its own": (
+        "\r".join(f"rows: {at}krow [00:0{at[0]}, 2.5krow/s]" for at in ("1.24", "2.51", "3.77")) + "\n",
+        3770,
+        None,
+    ),
+    "what the head tells of a rounded total": (
+        "index of 48000 words (dim 64)\n"
+        + "\r".join(f"hash: {at}%|## | {at}.3k/48.0k [00:03<00:08, 5.1kword/s]" for at in (12, 14, 16)),
+        16300,
+        48000,
+    ),
+    "two numbers of the head that round to the total": (
+        "48010 words, 48020 ids\n"
+        + "\r".join(f"hash: {at}%|## | {at}.3k/48.0k [00:03<00:08, 5.1kword/s]" for at in (12, 14, 16)),
+        16300,
+        None,
+    ),
+    "the first bar, which Rich counts from 0": (
+        (
+            "GPU available: False\nEpoch 1/1  ━━━━━━━━━━━━━━━━━ 60/60 0:00:02 • 0:00:00 34.8it/s loss: 0.15\n"
+            "Testing ━━━━━━━━━━━━━━━━━━ 10/10 0:00:00 • 0:00:00 241.2it/s\n"
+        ),
+        1,
+        1,
+    ),
+    "questions that a letter numbers": (
+        "".join(f"Q{at}: right  [0.{at * at % 7}1s]\n" for at in range(1, 10)),
+        9,
+        None,
+    ),
+    "epochs that a letter numbers, and a crash": (
+        "".join(f"10:00:0{at} E00{at} L=0.{9 - at}44 V=0.5{at}\n" for at in range(1, 9))
+        + 'Traceback (most recent call last):\n  File "loop.py", line 77, in <module>\nOSError: No space left\n',
+        8,
+        None,
+    ),
+    "pieces whose names say of how many": (
+        "".join(f"part-000{at}-of-00048 done: {at * 7},250 words\n" for at in range(11, 17)),
+        16,
+        48,
+    ),
+    "ranges of rows": (
+        "".join(f"scored rows {500 * at + 1:,}-{500 * at + 500:,} of 8,000 -> p-{at}.bin\n" for at in range(1, 9)),
+        4500,
+        8000,
+    ),
+    "a share of a number that stands beside it": (
+        "".join(f"iter={100 * at} lm=2.4{at % 7} left=4.4h ({at / 4:.1f}% of 40000 iters)\n" for at in range(40, 50)),
+        4900,
+        40000,
+    ),
+    "a last line that was cut before its figures": (
+        "training net on 9000 iterations\n"
+        + lines("iterations: #, training error: 0.25#", 200, 400, 600)
+        + "iterations: 800, tra",
+        800,
+        9000,
+    ),
+    "rows below a head that names what they are": (
+        "backend cpu | steps 700\n"
+        + "".join(f"{at:6}  nll=0.{693 - at}  |g|=3.9{at}e-1\n" for at in range(0, 400, 50)),
+        350,
+        700,
+    ),
+    "a limit that is told when it is over": (
+        lines("Gen  #  |  best 32.2#  |  0.06 sec", *range(1, 10))
+        + "Threshold 38.5 reached, stopping evolution (limit was 90 generations)\n",
+        9,
+        90,
+    ),
+    "a queue beside numbered batches": (
+        "".join(f"Crawl batch {at} ok={238 + at * at * 7 % 12} queue={9000 - 180 * at}\n" for at in range(8)),
+        7,
+        None,
+    ),
+    "a bar whose end is estimated anew, behind one without": (
+        "".join(f"\r{at}it [00:00,  9.1it/s, nc: 1]" for at in (0, 2))
+        + "".join(
+            f"\n {9 + at}%|#   | {at}/{most} [00:0{at // 15}<00:09, 17.6it/s, nc: 2]"
+            for at, most in ((12, 129), (31, 203), (60, 402), (77, 390))
+        )
+        + "\nniter: 77\n",
+        77,
+        None,
+    ),
+    "a maximum in the source that a traceback shows": (
+        lines("Search: Running Trial #\nValue |Best", 1, 2, 3)
+        + 'Traceback (most recent call last):\n  File "s.py", line 3, in <module>\n    t=kt.Search(f,max_trials=5)\n'
+        + "RuntimeError: no room\n",
+        3,
+        None,
+    ),
+}
+
+ENDS |= {
+    "settings that were found, and their score": (
+        lines("[CV 1/3] END depth=#, trees=20;, score=0.9#3 total time=   1.2s", *(3, 3, 3, 6, 6, 6) * 3)
+        + "{'depth': 6, 'trees': 20} 0.984\n",
+        True,
+    ),
+    "what was found in a search for a rate": (
+        lines("lr=#.00e-05 loss=3.01#", *range(1, 15)) + "Suggested lr: 3.2e-03\n",
+        True,
+    ),
+    "a score across all parts": (
+        lines(
+            "*.*\noptimization finished, #iter = #50\nTotal nSV = 8#1".replace("#iter", "@iter"), 10, 11, 12, 13
+        ).replace("@", "#")
+        + "Cross Validation Accuracy = 74.4%\n",
+        True,
+    ),
+    "times of training in each line, and much to go": (
+        lines("I batch  #00 training time 3.1# s, total wall time 3.2# s, eta = 8:5#:00", 1, 2, 3, 4),
+        False,
+    ),
+    "what a model's summary says again": (
+        "Iter   TrainDev   ValidDev   Step\n"
+        + "".join(f"{at:6}     1.{99 - at}2     1.4{at}9   0.0500\n" for at in (1, 2, 3, 10, 20, 40, 60))
+        + "60 iterations were performed.\nThe best test-set iteration was 60.\nThere were 6 predictors.\n",
+        True,
+    ),
+    "the most generations": (
+        lines("INFO:ABC:t: #, eps: 4.90#e+00.", *range(8)) + "INFO:ABC:Stop: Maximum number of generations.\n",
+        True,
+    ),
+}
+
+COUNTS |= {
+    "steps of time, by the name that programs have for it": (
+        "cavity 24x24  Re=90\nnt = 3000, output every 250\n"
+        + "".join(f"t={at:6}  res=9.{at * at % 97}e-1\n" for at in range(0, 2000, 250)),
+        1750,
+        3000,
+    ),
+    "a number of threads is no last step": (
+        "nt = 16, output every 1\n" + "".join(f"t={at:6}  res=9.{at * at % 97}e-1\n" for at in range(9)),
+        8,
+        None,
+    ),
+    "few rows of a loop whose last one the head sets": (
+        "pic 3, 64 x 32 cells\nnmax = 80000, dump every 20000\n"
+        + "".join(f"n = {at:8}  t = {at / 20:8.1f}  E = 1.0002\n" for at in (20000, 40000, 60000)),
+        60000,
+        80000,
+    ),
+    "a range of rows, and where the rows begin and end": (
+        "10:00:00 starting table=events from=1 to=9000 batch=500\n"
+        + "".join(f"10:00:0{at} filled rows {500 * at + 1}..{500 * at + 500} dup={at * at % 7}\n" for at in range(8)),
+        4000,
+        9000,
+    ),
+    "how many the answer of a database is": (
+        "select count(*) from orders where total is null -> 48120\n"
+        + lines("... #000 rows updated, last id 22#118", 1, 2, 3, 4),
+        4000,
+        48120,
+    ),
+    "what was counted before": (
+        "counting reads in a.bam ... 41,203,118\n" + lines("10:0#:00 parsed #,000,000 input reads", 1, 2, 3, 4),
+        4_000_000,
+        41_203_118,
+    ),
+    "what there is to be done": (
+        "10:00:00 | INFO | main:run - ligands to dock: 5000\n"
+        + lines("10:00:0# | INFO | dock:one - [120#] Z41204 -8.#", 1, 2, 3),
+        1203,
+        5000,
+    ),
+    "sweeps of a list of settings": (
+        "ising L=128 sweeps=20000 therm=2000\n" + lines("#000 m=0.22#0 e=-0.99# chi=41#.2", 12, 13, 14, 15),
+        15000,
+        20000,
+    ),
+    "a test of rates has iterations, too": (
+        "# lr range test, 80 iterations from 1e-6 to 1\niter\tlr\tloss\n" + lines("#\t1.#e-06\t3.4#", *range(12)),
+        11,
+        80,
+    ),
+    "stamps that differ in their digits": (
+        "ts='2026-02-14T04:46:30Z' event='started' files=840\n"
+        + "".join(
+            f"ts='2026-02-14T04:{46 + at}:{at * 7 % 60:02}Z' event='part' done={20 * at} rtf=0.04{at * at % 7}\n"
+            for at in range(1, 9)
+        ),
+        160,
+        840,
+    ),
+    "days that lead each line": (
+        "".join(f"day {at}  wet 12.{at * at % 7} km2  err 0.01{at * at % 5}\n" for at in range(100, 108)),
+        107,
+        None,
+    ),
+    "records beside their bytes": (
+        "".join(f"tar: {50 * at}: W: {512000 * at} (490KiB, 7.{at}MiB/s)\n" for at in range(1, 9)),
+        400,
+        None,
+    ),
+    "events from the first on": (lines("--> Event # starts.", *range(0, 700, 100)), 600, None),
+    "thousands in German": (lines("\u2714 # von 2.400 Dateien fertig (\u00d8 0,21 s)", 15, 30, 45), 45, 2400),
+    "a last time that the head tells as how long": (
+        "gz, world a.sdf\nscenario: 12 robots, 1800 s simulated\n"
+        + lines("t=  # s   orders done #   rtf 3.1", 540, 600, 660, 720),
+        720.0,
+        1800,
+    ),
+    "sections, and the sentences of the newest": (
+        lines("section  #/12   18# sentences   ... 12.1 min", 6, 7, 8)
+        + "section  9/12   177 sentences\n"
+        + lines("    sentence #/177   rtf 0.08", 40, 80, 120),
+        9,
+        12,
+    ),
+    "a loop that ended before its time, and the next one": (
+        lines("part-a #/90 loss 0.5", 10, 20, 30) + lines("part-b #/40 loss 0.4", 2, 4, 6),
+        6,
+        40,
+    ),
+    "which run of several a heading tells": (
+        "grid of 64 combinations\n--- combo 27/64: lr=0.003 wd=0.01 ---\n" + lines("epoch # val 0.66#", 1, 2, 3, 4),
+        27,
+        64,
+    ),
+    "prompts, and the few steps of each": (
+        "pipe: fp16, steps 4\n"
+        + "".join(f"prompt {at}/90\n100%|##########| 4/4 [00:00<00:00, 14.1it/s]\n" for at in range(80, 85)),
+        84,
+        90,
+    ),
+    "steps of a report, far from their word": (
+        f"MD_PAR| STEPS{'2000':>67}\n"
+        + "".join(f"MD| Step number{at:>65}\nMD| Energy [K]  0.4{at}\n" for at in (7, 8, 9)),
+        9,
+        2000,
+    ),
+}
+
+COUNTS |= {
+    "frames of a stack are no rows": (
+        "poisson: 3 ranks, 600 iterations\n"
+        + lines("[vm:00024] [ #] /lib/libc.so(+0x3c05#) [0x7f8a12c0#]", 0, 1, 2, 3, 4),
+        None,
+        None,
+    ),
+    "bytes of a table's columns": (
+        lines("chr1\t#00\t#60\tpeak", 1, 2, 3, 4, 5, 6, 7),
+        None,
+        None,
+    ),
+}
+
+ENDS |= {
+    "an archive that was cut": (
+        lines("list: p#.gz listed, #000 docs", *range(1, 12))
+        + "p1: 179\n4050\ngzip: p2.gz: unexpected end of file\n1.79e+308\n",
+        False,
+    ),
+    "pieces that are numbered from 0, and all of them": (
+        lines("wrote data-0000#-of-00004 (rows=2048)", 0, 1, 2, 3) + "all jobs succeeded (4/4)\n",
+        True,
+    ),
+}
+
 
 @pytest.mark.parametrize(("log", "current", "most"), COUNTS.values(), ids=COUNTS)
 def test_what_is_counted(log: str, current: float | None, most: int | None) -> None:

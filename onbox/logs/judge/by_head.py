@@ -1,0 +1,55 @@
+"""How much work there is, where only the log's head tells it of the counter that was picked. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.judge.announced import announced
+from onbox.logs.judge.limits import limit_of
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from onbox.logs.judge.closing import ClosingLines
+    from onbox.logs.judge.columns import Whole
+    from onbox.logs.judge.pick import Pick
+
+STEPS = 4  # of a number, until a mere convention tells its end
+OF_THINGS = ("moving", "done", "outer")  # kinds of counters that are named by what they count
+_NOUN = lazy(r"(?<![a-z])[a-z]+$")  # of a counter's key
+
+
+def with_end(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Pick | None:
+    """As it was picked, with the maximum that the log's first lines tell of it."""
+    if pick is None or pick.maximum is not None:
+        return pick
+    if pick.counter.rule == "tqdm" and pick.counter.rounded:
+        return pick._replace(maximum=ending.exact_of(beginning))
+    most = _announced(pick, beginning)
+    return pick._replace(maximum=most if most is not None else _limit(pick, beginning))
+
+
+def counted_to_head(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Whole | None:
+    """What the last lines count up to a number of the log's head, where no counter is known to have an end."""
+    if pick is None:
+        return None if ending.whole else ending.whole_of(beginning)
+    counter = pick.counter
+    open_ended = pick.maximum is None and pick.inner is None and counter.unit != "epoch" and not counter.resets
+    return ending.whole_of(beginning) if open_ended and counter.kind != "own" else None
+
+
+def _announced(pick: Pick, beginning: bytes) -> int | None:
+    """How many of the things that are counted there are to be."""
+    counter = pick.counter
+    if counter.kind not in OF_THINGS or (pick.inner is not None and counter.kind != "outer"):
+        return None
+    noun = _NOUN.search(counter.key)
+    return announced(beginning, noun[0], int(counter.current)) if noun else None
+
+
+def _limit(pick: Pick, beginning: bytes) -> int | None:
+    """The end that is set by a name which loops have for it."""
+    counter = pick.counter
+    if pick.inner is not None or counter.unit in ("epoch", "byte") or counter.kind == "own":
+        return None
+    goes_on = counter.advances >= STEPS and not counter.resets and not counter.made
+    return limit_of(beginning, counter.current) if goes_on else None

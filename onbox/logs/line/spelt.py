@@ -1,0 +1,32 @@
+"""A line's counts, spelt as most programs spell them, so that one form is enough for each. Pure."""
+
+from __future__ import annotations
+
+from onbox.logs.line.words import SHARE_IN_PERCENT
+from onbox.regex import lazy
+
+WIDE = 21 * " "
+_OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
+_SECONDS_OF = lazy(r"^(\W{0,8}\[ {0,4})(\d{1,9})s ?/ ?(\d{1,9})s\]")  # `[2466s/3600s] errors=0`
+_UNIT_TWICE = lazy(r"(?<=\d)(\s?)([a-z]{1,4}) of \s{0,8}(\d{1,12}) ?\2(?![a-z])")  # `t= 3594 h of 8760 h`
+_PERCENT_BEFORE_OF = lazy(r"(?<=\d) \( {0,3}\d{1,3}(?:\.\d{1,3})? ?%\)(?= of \d)")  # `tile 119 (46%) of 256`
+_WIDE_GAP = lazy(r"(?<=[A-Za-z=]) {21,100}(?=\d{1,12}$)")  # `Step number <...> 66`, in columns of a report
+_POINTS = lazy(  # `1.015 von 2.400 Dateien`: of thousands, in these languages
+    r"(?<![\w.,/-])\d{1,3}(?:\.\d{3}){0,3} (?:von|sur|de|di) \d{1,3}(?:\.\d{3}){1,3}(?![\w.,]{0,12}\d)"
+)
+
+
+def spelt_alike(text: str) -> str:
+    """The line without what stands between a count and its whole: units, gaps, names, points of thousands."""
+    if "%" in text and ")" in text:
+        text = SHARE_IN_PERCENT.sub("", text)
+    if "s/" in text:
+        text = _SECONDS_OF.sub(r"\1\2/\3]", text)
+    if WIDE in text:
+        text = _WIDE_GAP.sub(" ", text)
+    if " von " in text or " sur " in text or " de " in text or " di " in text:
+        text = _POINTS.sub(lambda found: found[0].replace(".", ""), text)
+    if " of " in text:
+        text = _UNIT_TWICE.sub(r" of \3", text)
+        text = _OF_NAMED.sub("of ", text) if "=" in text else _PERCENT_BEFORE_OF.sub("", text)
+    return text
