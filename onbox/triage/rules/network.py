@@ -110,7 +110,7 @@ NETWORK: tuple[RuleRow, ...] = (
         r"|unix)\b.{0,80}(?:refused|time|no route|unreachable|no such host)"
         r"|temporary failure (?:in name resolution|resolving)|unable to resolve host"
         r"|name or service not known"
-        r"|getaddrinfo failed|nodename nor servname|could(?: not|n't) resolve (?:host|proxy)|failed to resolve '"
+        r"|getaddrinfo (?:failed|ENOTFOUND|EAI_AGAIN)|nodename nor servname|could(?: not|n't) resolve (?:host|proxy)|failed to resolve '"
         r"|NameResolutionError|(?:read|connect(?:ion)?|request|connect call|http\S{0,80}|socket|download|handshake"
         r"|response) timed? ?out(?!.{0,40}(?:rank|store|rendezvous|collective))"
         r"|(?:requests|urllib3|httpx|httpcore|aiohttp|botocore|google\.api_core|openai|fsspec|huggingface_hub"
