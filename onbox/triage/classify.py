@@ -15,10 +15,10 @@ from onbox.regex import lazy
 from onbox.triage.around import reads_state
 from onbox.triage.classes import IN_DOUBT, READS_BADLY, READS_WELL
 from onbox.triage.evidence import Evidence, classify_end
-from onbox.triage.last_words import told_in
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.reading.signs import UNCAUGHT
+from onbox.triage.reasons import told_in
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, VAGUE, UserRow
 from onbox.triage.scheduler_states import CLASS_OF, ending

@@ -28,15 +28,12 @@ from onbox.triage.reading.match import (
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.success import is_success, is_test_case, is_test_report
-from onbox.triage.reading.tracebacks import HEADER
-from onbox.triage.rules.demands import MEANT, asks_for_setting
 from onbox.triage.rules.files import class_of_file
-from onbox.triage.rules.rows import BUG, CAUSE, DEATH
 from onbox.triage.told_code import row_of_code, was_sent
-from onbox.triage.words import HINT, TROUBLE
+from onbox.triage.words import TROUBLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from onbox.logs.model.lines import LogMessage
     from onbox.triage.reading.record import LogAttempt, SeenLine
@@ -114,17 +111,6 @@ _AT_ITS_END = lazy(r"NoneType|__del__|\b(?:clos|clean|shut|tear|exit|unload|rele
 _CLAUSES = lazy(r"[,;] ")
 _QUOTED_WORD = lazy(r"(?<!\w)(['\"`])[\w-]{1,30}\1")  # a name of something
 _WARNINGS = lazy(r"(?:^|: )warning messages?:\s{0,4}$|^\W{0,4}warnings?\W{0,4}$", re.IGNORECASE)
-_POINTS_ELSEWHERE = lazy(
-    r"\bsee (?:the )?(?:previous|above|root cause|stack trace|log)|root cause above", re.IGNORECASE
-)
-# It was tried again, and nothing says what.
-GIVES_UP = lazy(
-    r"^\W*(?:[\w.-]{1,30}\W{1,3})?(?:giving|gave|given) up"
-    r"(?: after (?:\w+ )?\d{1,6} (?:\w+ )?(?:tries|attempts|retries|restarts|times))?\W*$",
-    re.IGNORECASE,
-)
-GAVE_UP_TRYING = lazy(r"\b(?:giving|gave|given) up\b", re.IGNORECASE)
-_ATTEMPT = lazy(r"\b(?:attempt|try|retry)\W{0,3}\d{1,6} ?/ ?\d", re.IGNORECASE)
 _INCOMPLETE = lazy(
     r"\b(\d{1,12}) of (\d{1,12})\b.{0,60}\b[1-9]\d{0,11} (?:\w{1,20} )?"
     r"(?:lost|missing|not (?:stored|written|copied|read|saved|uploaded))\b",
@@ -173,7 +159,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     began = attempt.started.number if attempt.started else 0
     tail = without_warnings(line for line in tail if line.number > began)
     if tail and _ENDS_BADLY.search(message(tail[-1].text).text) and not is_harmless("", tail[-1].text, loud=True):
-        return _fault(SAYS_IT_FAILED, tail[-1], attempt)
+        return fault_of(SAYS_IT_FAILED, tail[-1], attempt)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail)
     vague: Fault | None = None
@@ -186,86 +172,17 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
             break  # the same again with other numbers: a loop
         previous = form
         if _INCOMPLETE.search(said.text):  # it says that it has finished, and has not
-            return _fault(ROWS["data_error"], line, attempt)
+            return fault_of(ROWS["data_error"], line, attempt)
         if progress_of(line.text, said) and not _tells_of_loss(line, tail, attempt):
             break
         stops = stops or bool(STOPS.search(said.text))
         if said.level not in BAD_LEVELS and _PRINTED.fullmatch(said.text.strip()):
-            return _fault(BY_ID["defect"], line, attempt)
+            return fault_of(BY_ID["defect"], line, attempt)
         row = _row_of(said, line.text, stops=stops, sure=complains, is_last=line is tail[-1])
         if row is not None:
-            return _fault(row, line, attempt)
+            return fault_of(row, line, attempt)
         vague = vague or _vague(said, line, tail, attempt)
     return vague
-
-
-def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
-    """The reason in the lines right before a bare death, which says only that the process is gone, or around an
-    exception that points to another one.
-    """
-    is_guess = death.row.id == ROWS["network_blip"].id
-    tried = bool(GIVES_UP.search(message(death.text).text)) or (
-        is_guess and GAVE_UP_TRYING.search(death.text) is not None
-    )
-    points = tried or bool(_POINTS_ELSEWHERE.search(death.text))
-    if not points and (death.row.explains > DEATH or death.trace is not None):
-        return None
-    if points and death.trace is None:
-        earlier = (one for one in reversed(attempt.faults) if one.number < death.number and one.row.explains >= BUG)
-        told = next((one for one in earlier if one.severity > WEAK and not one.handled), None)
-        if told is not None:
-            return told
-    was_killed = death.row.failure_class == "host_oom"  # whatever it asked its reader to choose
-    near = [line for line in reversed(tail) if line.number < death.number or (points and not tried)]
-    for line in [line for line in near if line.number != death.number][:LOOKED_AT]:
-        said = message(line.text)
-        if signs.HOUSEKEEPING.search(line.text):
-            continue
-        known = next((one for one in attempt.faults if one.number == line.number and one.severity > WEAK), None)
-        if known is not None and known.row.explains >= CAUSE and not known.handled:
-            return known
-        if (
-            not was_killed
-            and line.number == death.number - 1
-            and said.level not in REMARK_LEVELS
-            and asks_for_setting(said.text)
-        ):
-            return _fault(MEANT, line, attempt)
-        if progress_of(line.text, said) and not _ATTEMPT.search(said.text):
-            return None
-        told = points or STOPS.search(said.text) or _ATTEMPT.search(said.text)
-        sure = ENOUGH if tried else SURE if told else CLEAR
-        quiet = is_harmless(said.text, line.text) or said.level in ("INFO", "DEBUG")
-        found = None if quiet else meaning_of(said.text, enough=min(sure, SURE))
-        if found is not None and found.score >= sure and not found.rivals:
-            return _fault(ROWS[found.failure_class], line, attempt)
-    return None
-
-
-def told_in(lines: Sequence[SeenLine], attempt: LogAttempt) -> Fault | None:
-    """The fault that one of some lines tells of, where no rule knew any: by the first that means something, or else by
-    the first with a word of trouble, as an error of no known kind. None if no line has any.
-    """
-    for line in lines:
-        found = meaning_of(message(line.text).text, enough=ENOUGH)
-        if found is not None:
-            return _fault(row_of(found), line, attempt)
-    troubled = next((line for line in lines if HINT.search(message(line.text).text)), None)
-    return _fault(BY_ID["error-line"], troubled, attempt) if troubled is not None else None
-
-
-def told_after(error: Fault, tail: tuple[SeenLine, ...]) -> Fault | None:
-    """What the message of an exception goes on with, where its first line says only that something failed."""
-    if error.row.id != "exception" or error.trace is None:
-        return None
-    for line in (line for line in tail if 0 < line.number - error.number <= MESSAGE_LINES):
-        said = message(line.text)
-        if HEADER.search(line.text) or said.level in ("INFO", "DEBUG", "WARNING") or is_harmless(said.text, line.text):
-            return None
-        found = meaning_of(said.text, enough=CLEAR)
-        if found is not None and not found.rivals and found.failure_class != "nccl_or_distributed":  # what it leads to
-            return Fault(ROWS[found.failure_class], line.number, line.text, LOGGED, error.progress_before)
-    return None
 
 
 def _ended_by_somebody(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
@@ -276,7 +193,7 @@ def _ended_by_somebody(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault
         said = message(line.text)
         found = meaning_of(said.text) if STOPS.search(said.text) else None
         if found is not None and found.failure_class in ("user_interrupt", "preempted") and not found.rivals:
-            return _fault(ROWS[found.failure_class], line, attempt)
+            return fault_of(ROWS[found.failure_class], line, attempt)
     return None
 
 
@@ -293,11 +210,11 @@ def _failed_after_all(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault 
         return None
     since = [message(line.text) for line in tail if line.number > attempt.success.number]
     if is_slip(said.text) and sum(one.level == "INFO" for one in since) >= INFORMED:
-        return _fault(BY_ID["defect"], last, attempt)
+        return fault_of(BY_ID["defect"], last, attempt)
     if len(since) < FAR_BEHIND:
         return None
     found = meaning_of(said.text, enough=ENOUGH)
-    return _fault(row_of(found) if found else BY_ID["error-line"], last, attempt)
+    return fault_of(row_of(found) if found else BY_ID["error-line"], last, attempt)
 
 
 def without_warnings(tail: Iterable[SeenLine]) -> tuple[SeenLine, ...]:
@@ -335,23 +252,23 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
     is_last, harmless = line is tail[-1], is_harmless(said.text, line.text)
     own = is_last and said.level is None and not harmless
     if own and _OWN_NAME.match(said.text):
-        return _fault(BY_ID["exception"], line, attempt)
+        return fault_of(BY_ID["exception"], line, attempt)
     if attempt.reached_end:
         gate = is_last and said.level in BAD_LEVELS and not harmless and not _AT_ITS_END.search(said.text)
-        return _fault(BY_ID["error-line"], line, attempt) if gate else None
+        return fault_of(BY_ID["error-line"], line, attempt) if gate else None
     if own and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):
         of_file = class_of_file(said.text)
-        return _fault(ROWS[of_file] if of_file else BY_ID["error-line"], line, attempt)
+        return fault_of(ROWS[of_file] if of_file else BY_ID["error-line"], line, attempt)
     if (
         said.level not in ("INFO", "DEBUG")
         and not going_on.MEANT.search(said.text)
         and (row := row_of_code(line.text))
         and not was_sent(line, tail)
     ):
-        return _fault(row, line, attempt)
+        return fault_of(row, line, attempt)
     if harmless or not (_complains(said, line.text) or (is_last and _ends_in_loss(said, line.text))):
         return None
-    return _fault(BY_ID["error-line"], line, attempt)
+    return fault_of(BY_ID["error-line"], line, attempt)
 
 
 def _ends_in_loss(said: LogMessage, text: str) -> bool:
@@ -426,5 +343,6 @@ def _complains(said: LogMessage, text: str) -> bool:
     return bool(_SAYS_ERROR.search(said.text)) and not is_harmless(said.text, text)
 
 
-def _fault(row: RuleRow, line: SeenLine, attempt: LogAttempt) -> Fault:
+def fault_of(row: RuleRow, line: SeenLine, attempt: LogAttempt) -> Fault:
+    """A line that complains, as a fault of some row."""
     return Fault(row, line.number, line.text, LOGGED, attempt.progress)

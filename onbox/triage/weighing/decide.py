@@ -11,7 +11,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
 from onbox.triage.complaints import complaint
-from onbox.triage.last_words import GAVE_UP_TRYING, GIVES_UP, are_no_words, last_words, reason_before, told_after
+from onbox.triage.last_words import are_no_words, last_words
 from onbox.triage.parting import without_partings
 from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
@@ -19,6 +19,7 @@ from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
 from onbox.triage.reading.series import ALL_ZERO, lost_figures, series_fault
 from onbox.triage.reading.tracebacks import exception_of
+from onbox.triage.reasons import GAVE_UP_TRYING, GIVES_UP, reason_before, told_after
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several

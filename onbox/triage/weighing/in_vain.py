@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
-from onbox.triage.last_words import told_in
 from onbox.triage.reading.match import BY_ID
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.reasons import told_in
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import LogAttempt, Record, SeenLine
