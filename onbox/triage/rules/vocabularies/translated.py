@@ -7,7 +7,7 @@ login.
 from __future__ import annotations
 
 from onbox.regex import lazy
-from onbox.triage.rules.rows import BUG, CAUSE, DEATH, PEER, RuleRow
+from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, PEER, REASON, RuleRow
 from onbox.triage.rules.vocabularies.listed import Listed, rows
 
 _PLAIN = lazy(r"[(\\?]|.\?")  # what follows the plain beginning of an expression
@@ -146,6 +146,36 @@ TRANSLATED: tuple[RuleRow, ...] = (
             "연결이 거부\\w*", "연결 시간 초과",
         ),
         "[오류] 저장소에 연결할 수 없습니다: 연결 시간 초과 (5회)",
+    ),
+    _row(
+        "translated-interrupted",
+        "user_interrupt",
+        ASKED + 3,
+        (
+            "vom (?:be)?nutzer (?:abgebrochen|gestoppt|beendet)", "abbruch durch (?:den )?(?:be)?nutzer",
+            "interrompue? par l'utilisateur", "arrêtée? par l'utilisateur", "annulée? par l'utilisateur",
+            "interrumpid(?:o|a) por el usuario", "cancelad(?:o|a) por el usuario", "detenid(?:o|a) por el usuario",
+            "interrott(?:o|a) dall'utente", "annullat(?:o|a) dall'utente",
+            "interrompid(?:o|a) pelo (?:usuário|utilizador)", "cancelad(?:o|a) pelo (?:usuário|utilizador)",
+            "прервано? пользователем", "остановлено? пользователем",
+            "отменено? пользователем", "отменён пользователем", "przerwan(?:e|y) przez użytkownika",
+            "ユーザーによ(?:り|っ)て?(?:中断|中止|停止)",
+            "用户(?:手动)?(?:中断|中止|终止|取消|停止)", "사용자(?:에 의해|가) ?(?:중단|중지|취소)",
+        ),
+        "Прервано пользователем",
+    ),
+    _row(
+        "translated-time-limit",
+        "time_limit",
+        REASON,
+        (
+            "zeitlimit (?:erreicht|überschritten)", "temps (?:limite|alloué) (?:atteint|dépassé|écoulé)",
+            "límite de tiempo (?:alcanzado|excedido|agotado)", "tiempo límite (?:alcanzado|excedido|agotado)",
+            "limite di tempo (?:raggiunto|superato)", "limite de tempo (?:atingido|excedido)",
+            "лимит времени (?:исчерпан|превышен)", "предел времени (?:исчерпан|превышен)",
+            "実行時間の上限に達し\\w*", "运行时间(?:限制)?已用完", "超出时间限制", "시간 제한(?:을|이)? ?초과",
+        ),
+        "Zeitlimit erreicht",
     ),
 )  # fmt: skip
 
