@@ -201,10 +201,12 @@ def is_record(text: str) -> bool:
     return bool(_RECORD.match(text)) and not _TELLS_TROUBLE.search(text)
 
 
-# Text of another time or place: statements of SQL, titles of commits, what sudo's programs remark and work on.
+# Text of another time or place: statements of SQL, titles of commits, advice for the case that something happens, what
+# sudo's programs remark and work on.
 _OF_ANOTHER_TIME = lazy(
     r"\s{0,8}(?:INSERT INTO \S|UPDATE \S{1,80} SET |VALUES ?\(|COPY \S{1,80} \()"
     r"|(?=[0-9a-f]{0,11}\d)(?=[0-9a-f]{0,11}[a-f])[0-9a-f]{7,12} (?!\d)\S"
+    r"|\W{0,6}(?:If|When|Whenever|In case) [a-z]"
     r"|.{0,80}\bcould not change directory to \"[^\"]{1,300}\": Permission denied"
 )
 

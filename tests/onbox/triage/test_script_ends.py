@@ -167,6 +167,9 @@ HEALTHY = {
         + "[r0 try1] INFO finished\n[r1 try1] INFO finished\n"
     ),
     "a helper that is stopped": "step 9/10 loss 0.4\nstep 10/10 loss 0.3\nstored\nlabel server stopped: Exit 143\n",
+    "advice for the case that": (
+        "helm upgrade tiles ./chart\nSTATUS: deployed\nNOTES:\nIf pods are OOMKilled, raise resources.limits.memory.\n"
+    ),
     "statements of SQL and titles of commits": (
         "INSERT INTO events VALUES(1,'h1','Out of memory: Killed process 13');\n96539cf handle fatal: disk full (3)\n"
         "dump verified: identical\nchangelog generated: 24 entries\n"
