@@ -95,7 +95,12 @@ _NOT_YET = lazy(
     re.IGNORECASE,
 )
 # A figure's name, or how many there are of it beside others.
-_FIGURE_BEHIND = lazy(r"^\w*[\"']?(?: \w+)?\s?(?:\(s\))?\s{0,20}[:=]?\s{0,8}\[?\d|^\w*[\"']?[:=]")
+_FIGURE_BEHIND = lazy(
+    r"^\w*[\"']?(?: \w+)?\s?(?:\(s\))?\s{0,20}[:=]?\s{0,8}\[?\d(?!\d{0,8} ?/)|^\w*[\"']?[:=](?! ?\d{1,9} ?/)"
+)
+_PART = lazy(r"(?<![\w.,/:-])(\d{1,9}) ?(?:/|of|out of) ?(\d{1,9})(?![\w./:%-])")
+# What is over, or does not matter: `previous failures were transient`.
+_NO_MATTER = lazy(r"\b(?:transient|temporary|recovered|resolved|tolerated|harmless|ignored|overcome)\b", re.IGNORECASE)
 # What is called after a failure, and is none.
 _NAMES_BEHIND = lazy(
     r"^\w* (?:threshold|tolerance|rate|probabilit\w+|criteri\w+|budget|analysis|model|mode|bound|bar|handling)s?\b"
@@ -142,18 +147,22 @@ def ended_with_code(text: str) -> bool:
 
 def _of_clause(text: str) -> Outcome | None:
     lost = [hit for hit in _LOST.finditer(text) if not _is_figure(hit, text)]
+    if lost and _NO_MATTER.search(text):
+        return None
     if lost:
         return None if all(_DENIED.search(text[: hit.start()]) for hit in lost) else Outcome.LOST
     for hit in _MADE.finditer(text):
         before, behind = text[: hit.start()], text[hit.end() :]
         if not _NOT_YET.search(before) and not _FIELD.match(behind):
+            if any(int(part[1]) < int(part[2]) for part in _PART.finditer(before)):
+                return None  # `31 of 96 files moved`: not all of it
             denied = _DENIED.search(before) or _NOTHING_BEHIND.match(behind) or _NOTHING_BEFORE.search(before)
             return Outcome.LOST if denied else Outcome.MADE
     return None
 
 
 def _is_figure(hit: re.Match[str], text: str) -> bool:
-    if hit[0][-1].isdigit():  # an exit code
+    if hit[0][-1].isdigit() or " " in hit[0]:  # an exit code; `giving up after 3 attempts`
         return False
     behind = text[hit.end() :]
     counted = _COUNT_BEFORE.search(text[: hit.start()])

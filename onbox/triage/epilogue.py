@@ -58,7 +58,7 @@ GAVE_UP = lazy(
 )
 # `step 3/5: rc 101`, `train.sh: exit 1`, `model status 2`: a script tells the code of what it has started.
 _OF_A_STEP = lazy(
-    r"\W{0,4}(?:[\w./:#-]{1,60}\s){0,4}?[\w./:#-]{0,60}?[\s(]{0,2}"
+    r"\W{0,4}(?:[\w./:#\[\]-]{1,60}\s){0,4}?[\w./:#-]{0,60}?[\s(]{0,2}"
     r"(?:rc|exit(?:ed|s)?|status|exit[ _-]?code|exit[ _-]?status|return ?code)\s?[=: ]\s?\(?[1-9]\d{0,2}\)?\W{0,3}"
     r"|.{0,80}\b(?:finished|exited|ended) \([1-9]\d{0,2}\)",
     re.IGNORECASE,

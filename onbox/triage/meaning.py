@@ -38,7 +38,8 @@ _SLIP = lazy(
     r"|parse error near line|near \".{1,40}\": syntax error|arithmetic|rangeerror|no such variable|too many open files"
     r"|cannot be cast to class|\berror ts\d{4}\b|unable to compile|\bundefined method\b|on an undefined value"
     r"|\binvalid '\w{1,40}' (?:argument|\(\w{1,20}\) of argument)|conflicting option strings?"
-    r"|^key not found: |\((?:key|nomethod|name|argument|type|index|zerodivision|range)error\)\W*$"  # of Ruby
+    r"|^key not found: |must be of type \\?\w{1,40}, \w{1,40} given"
+    r"|\((?:key|nomethod|name|argument|type|index|zerodivision|range)error\)\W*$"  # of Ruby
     r"|in your sql syntax|no such column|column .{1,80} does not exist|null ?pointer|segmentation|stack trace",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import is_date, message
 from onbox.regex import lazy
+from onbox.triage.epilogue import HOUSEWORK
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import SeenLine
@@ -29,6 +30,7 @@ _SHOWN = lazy(
     r"|[dlbcps-][rwxst-]{9}[.+@]?\s{1,8}\d{1,9} \S{1,60}\s.{1,300}|[\d.]{1,8}[KMGT]?\t\S{1,300}"
     r"|(?:\d\d:\d\d:\d\d )?up .{1,80}load average: .{1,40}"
     r"|Filesystem\s.{1,80}|\S{1,200}(?:\s{1,30}[\d.]{1,16}[KMGTPi]{0,2}){3}\s{1,8}\d{1,3}%\s{1,8}/\S{0,200}"
+    r"|\[(?:clean-?up|post|epilog(?:ue)?|trap|exit)\] .{1,60}"
     r"|::endgroup::|##\[endgroup\]"
     r"|(?:post|epilog(?:ue)?|post-?job|collect\w*): (?:collecting|copying|removing|workspace"
     r"|[\w./-]{1,80} (?:not present|missing|absent|copied|collected|released|removed))\b.{0,60}",
@@ -52,7 +54,7 @@ def without_partings(tail: tuple[SeenLine, ...]) -> tuple[SeenLine, ...]:
 
 def _takes_leave(text: str) -> bool:
     said = message(text).text.strip()
-    return is_date(text) or _FAREWELL.fullmatch(said) is not None or _SHOWN.fullmatch(said) is not None
+    return is_date(text) or any(one.fullmatch(said) for one in (_FAREWELL, _SHOWN)) or HOUSEWORK.match(said) is not None
 
 
 def tidies_up(said: str) -> bool:

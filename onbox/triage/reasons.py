@@ -35,6 +35,7 @@ GIVES_UP = lazy(
     r"(?: after (?:\w+ )?\d{1,6} (?:\w+ )?(?:tries|attempts|retries|restarts|times))?\W*$",
     re.IGNORECASE,
 )
+_HINTS = lazy(r"\W{0,4}(?:hint|note|tip)\b", re.IGNORECASE)
 GAVE_UP_TRYING = lazy(r"\b(?:giving|gave|given) up\b", re.IGNORECASE)
 _ATTEMPT = lazy(r"\b(?:attempt|try|retry)\W{0,3}\d{1,6} ?/ ?\d", re.IGNORECASE)
 
@@ -104,6 +105,7 @@ def told_in(lines: Sequence[SeenLine], attempt: LogAttempt) -> Fault | None:
     """The fault that one of some lines tells of, where no rule knew any: by the first that means something, or else by
     the first with a word of trouble, as an error of no known kind. None if no line has any.
     """
+    lines = [line for line in lines if not _HINTS.match(message(line.text).text)]
     for line in lines:
         found = meaning_of(message(line.text).text, enough=ENOUGH)
         if found is not None:

@@ -104,7 +104,7 @@ SET_ASIDE = lazy(
     rf"{_CLAUSE}"
     r"|[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?<!stage )(?<!step )(?<!rest )"
     r"(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
-    r"|dropp(?:ed|ing))\b.{0,40}$"
+    r"|dropp(?:ed|ing)|re(?:scheduled|queued|submitted))\b.{0,40}$|\((?:allowed|tolerated):? ?\d[^()]{0,40}\)\s{0,4}$"
     r"|\(?\bas (?:(?:it|they) should|expected|intended|designed|planned)\b.{0,20}$|\(expected\)\s{0,4}$"
     r"|[;,(:]\s{0,8}(?:score|reward|grade|scored|rewarded|graded|counted)\b.{0,12}\d\S{0,8}$"
     r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying"

@@ -136,7 +136,7 @@ class Scanner:
         self.stamped = (self.stamped[0], raw)
         self.previous_progress = line
         self.last_progress = (number, line)
-        if look & LOSS and attempt.lost is not None and not look & SUMS_UP:
+        if look & LOSS and attempt.lost is not None and not look & (SUMS_UP | LOST):
             self._take_loss_back(line)
 
     def _look_for_beginning(self, number: int, line: bytes, form: bytes, look: int) -> None:

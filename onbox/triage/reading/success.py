@@ -28,7 +28,7 @@ _BUILT = "it was built or fetched"  # and is there to be run: the work itself ma
 _WAYS = {
     "the work has ended": (
         rf"\b{_WORK}\b.{{0,40}}\b{_ENDED}\b(?!.{{0,40}}(?:with (?:errors?|failures?|status [1-9]|exit|code"
-        rf"|rc)|fail|\brc\b|status [1-9]|code [1-9]))"
+        rf"|rc)|(?<!\b0 )(?<!\bno )fail|\brc\b|status [1-9]|code [1-9]))"
         r"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)"
         r"|\bran to completion\b|job completed"
         r"|\bfinished (?:the )?execution of (?:the )?(?:run|job|pipeline|workflow)\b"
@@ -48,7 +48,7 @@ _WAYS = {
         r"^\W*(?:(?:final|overall|load|test|job|build|run|flow|pipeline|workflow|sweep|exit|end|training) ){0,3}"
         rf"(?:status|state|result|outcome|verdict)\W{{1,4}}{_WELL}(?:\W*$|, | \()"
         r"|^\W*finished: success\W*$|\bstate[ :=]+COMPLETED\b"
-        r"|\bexit_?status\W{0,3}0\b|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b"
+        r"|\bexit_?(?:status|code)\W{0,4}0\b(?![.\d])|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b"
         r"|(?<!\b(?:child|other) process )\bexit(?:ed)?\b.{0,16}(?:code|status)\D{0,3}0\b(?!(?:, ?0){0,64}, ?-?[1-9])"
         r"|^\W*[\w./-]{1,40} exit(?:ed)?(?: with)? 0\W*$"
         r"|^\W*(?:success|passed|all good|export success)\W*$"
@@ -60,6 +60,8 @@ _WAYS = {
     "all of them": (
         r"\[(?P<bar>\d{1,20})/(?P=bar)\] (?:done|finished|complete)"
         r"|\ball (?:checks|tests|scenarios|cases|stages|tasks|jobs) (?:have )?passed\b"
+        r"|\ball (?:stages|steps|tasks|jobs|trials) (?:are |were |have been )?(?:complete[d]?|finished|succeeded)\b"
+        r"(?!.{0,30}\b(?<!0 )(?:failed|errors)\b)"
         r"|\ball (?:\w{1,24} ){1,3}(?:processed|written|converted|succeeded|uploaded)\b.{0,20}$"
         r"|^=+ (?:\d+ (?!failed|error)\w{1,40}, ){0,6}\d{1,20} passed\b(?:, \d+ (?!failed|error)\w{1,40}){0,6} in"
         r" [\d.]+s"

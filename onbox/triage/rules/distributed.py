@@ -36,12 +36,12 @@ RAY: tuple[RuleRow, ...] = (
         DEATH + 5,
         "rayactor|localraylet|actordied|lost connection|actorunavailable|workercrashed|objectlost"
         "|objectreconstruction|actor died"
-        "|worker died|worker crashed|gcs|objectfetch|the actor|ray ",
+        "|worker died|worker crashed|gcs|objectfetch|the actor|ray |current node timed out",
         r"(?:RayActor|ActorDied|ActorUnavailable|WorkerCrashed|ObjectLost|ObjectReconstructionFailed\w{0,24}"
         r"|ObjectFetchTimedOut|LocalRayletDied)(?:Error)?\b|the actor (?:died|is dead)"
         r"|worker died (?:unexpectedly)?"
         r"|failed to connect to gcs|gcs (?:server )?(?:is )?(?:unavailable|down|died)"
-        r"|lost connection to the (?:ray )?head"
+        r"|lost connection to the (?:ray )?head|the current node timed out during startup"
         r"|(?:could not|cannot|unable to|failed to) (?:find|reach|connect to) .{0,24}\bray (?:instance|cluster"
         r"|head|address)",
         "Ray",
@@ -104,7 +104,7 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         r"watchdog caught collective|collective operation timeout|watchdog (?:thread )?(?:got stuck"
         r"|terminated(?! normally)|timeout)|heartbeat monitor timed out|monitoredBarrier|(?:barrier|all_?reduce"
         r"|all_?gather|broadcast"
-        r"|reduce_?scatter|collective).{0,60}(?:timed out|timeout)|timed out (?:after"
+        r"|reduce_?scatter|collective).{0,60}(?:timed out|timeout(?! handler))|timed out (?:after"
         r"|waiting).{0,60}(?:rank|ranks|peer|barrier|(?:recv|send)\b(?! the)|clients?)|(?:rank|peer).{0,40}(?:timed out"
         r"|not respond|no response)"
         r"|ran for \d+ milliseconds before timing out|Some NCCL operations have failed",

@@ -275,7 +275,7 @@ HOST: tuple[RuleRow, ...] = (
         r"(?:exit(?:ed|s|ing|[ _]?code|[ _]?status)?|return(?:ed)?[ _]?(?:code|status|value)?|returncode|\brc"
         r"|status|died)\b[^\d-]{0,30}"
         r"(?:137|-9)(?![\d.])|\*{3} \[.{1,160} error 137$"
-        r"|(?:signal|sig)[ :=(]{1,3}9\b|\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
+        r"|(?:signal|sig)[ :=(]{1,3}9\b|(?<!=)\bSIGKILL\b(?!.{0,30}(?:sending|forcefully))|exited \(137\)",
         "shells, torchrun, docker, DeepSpeed",
         "worker 3 (pid 311) died: return code -9",
         True,

@@ -15,7 +15,7 @@ NAMES: dict[str, str] = {
     "port_in_use": "Port",
     "preempted": "Preempted Preemption Preempt Evicted Eviction Reclaimed Spot",
     "divergence": "Divergence Diverged NaN Nan NonFinite Convergence",
-    "checkpoint_corrupt": "Checkpoint Ckpt Snapshot Restore Safetensors Weights",
+    "checkpoint_corrupt": "Protobuf Checkpoint Ckpt Snapshot Restore Safetensors Weights",
     "nccl_or_distributed": "Rendezvous Collective Barrier Communicator Rank Peer",
     "network_blip": "Network Connection Connect Unreachable Disconnected Disconnect Http Download Upload Dns"
     " Transport Socket Throttled Throttling Unavailable Retrieval Fetch Server Gateway",

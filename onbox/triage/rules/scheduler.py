@@ -156,7 +156,8 @@ PEOPLE: tuple[RuleRow, ...] = (
         "preempted",
         ASKED - 5,
         "sigterm|terminated|signal|sigusr|exit|sigxcpu|*** [",
-        r"(?:received|got|caught|handling|by|trapped|on|with|signal)\b(?<!closing signal).{0,30}\bSIG(?:TERM"
+        r"(?:received|got|caught|handling|by|trapped|on|with|signal)\b(?<!closing signal)(?<!via signal)"
+        r".{0,30}\bSIG(?:TERM"
         r"|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b"
         r"|^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated\b(?!\w| at \w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
         r"|status)\D{0,4}(?:143|-15)\b|\*{3} \[.{1,160} error 143$"

@@ -196,6 +196,7 @@ THEMES: tuple[Theme, ...] = (
         r"|features (?:are|is) .{0,20}(?:constant|ignored)|(?:csv|quoted) field"
         r"|(?:pdb\w*|xml|sdf|mol2|fast[aq]|gff|gtf|vcf|sam|bed) (?:file )?pars(?:e|ing) error"
         r"|(?:extra|missing) data (?:after|for) .{0,30}column|out of specification"
+        r"|invalid character '.{1,8}' (?:looking for|after|in)"
         r"|(?:file|archive|stream|header) must (?:start|begin|end) with",
     ),
     Theme(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from onbox.triage.weighing.scene import Scene
 
 TOLD_WITHIN = 2  # lines
+_OF_CONNECTIONS = ("network_blip", "nccl_or_distributed")
 _CODE = lazy(r"(?i)\b(?:exit|rc|status|code)\W{0,3}(?:code )?[1-9]\d{0,2}\b")
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
 SUMMARY_LINES = 12  # of one summary
@@ -168,6 +169,8 @@ def names_no_reason(fault: Fault, scene: Scene) -> bool:
         return not has_given_up(fault, scene)
     if fault.trace is not None and (fault.trace.ignored or fault.trace.mentions(SHUTDOWN, last=4)):
         return True
+    if fault.trace is not None and fault.row.failure_class in _OF_CONNECTIONS:
+        return all(frame.is_library for frame in fault.trace.frames)  # who takes his workers down
     return fault.row.explains < BUG
 
 

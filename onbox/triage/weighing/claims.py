@@ -26,7 +26,10 @@ _STOPS = lazy(
 )  # a solver's word, whatever it still writes
 OF_A_STEP = lazy(r"\*{3} STEP \S{1,40} (?:ON \S{1,60} )?CANCELLED AT \S{1,40} \*{3}")  # which other steps may follow
 # A solver that stops at its own limit has a result.
-_OWN_LIMIT = lazy(r"(?i)^\W{0,3}(?:time|iteration|node|solution) limit (?:was )?(?:reached|hit)\W{0,3}$")
+OWN_LIMIT = lazy(
+    r"(?i)^\W{0,3}(?:\[ {0,8}[\d.:]{1,12} ?s?\] )?(?:time|iteration|node|solution) (?:limit|budget)"
+    r" (?:was )?(?:reached|hit)(?:\W{0,3}$|[,;:] no (?:further|more|new) \w+)"
+)
 
 
 def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
@@ -45,7 +48,7 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
     found = fault.row.rivals[0] if fault.row.failure_class == "unknown" else fault.row.failure_class
     if SHUT_DOWN.search(attempt.success.text):
         return fault.row.explains > VAGUE and attempt.signs_after(fault) == 0
-    if found in ENDS_A_RUN and not _OWN_LIMIT.search(fault.text) and not OF_A_STEP.search(fault.text):
+    if found in ENDS_A_RUN and not OWN_LIMIT.search(fault.text) and not OF_A_STEP.search(fault.text):
         if attempt.informed - fault.informed_before >= LAST_TOLD:
             return False
         return fault.severity >= LOGGED and not attempt.reached_end and attempt.signs_after(fault) <= LAST_STEPS

@@ -18,6 +18,7 @@ from onbox.triage.reading.record import LOGGED, PROVEN
 from onbox.triage.reading.success import is_success, is_test_report
 from onbox.triage.rules.rows import DEATH, REASON, SUMMARY
 from onbox.triage.weighing.after_success import has_given_up
+from onbox.triage.weighing.claims import OWN_LIMIT
 from onbox.triage.weighing.outputs import names_result, told_of
 from onbox.triage.weighing.scene import INFORMED
 from onbox.triage.words import SMALL_TOOL
@@ -64,4 +65,6 @@ def _is_death(fault: Fault, scene: Scene) -> bool:
         return True
     if fault.severity >= LOGGED and tells_step_failed(message(fault.text).text):
         return True
+    if OWN_LIMIT.search(message(fault.text).text) or OWN_LIMIT.search(fault.text):
+        return False
     return fault.severity == PROVEN and (SUMMARY < fault.row.explains <= DEATH or fault.row.explains == REASON)

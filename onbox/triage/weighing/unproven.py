@@ -27,7 +27,7 @@ SAME_LETTERS = 20  # of two complaints: so they begin alike
 LETTERS_KEPT = 2048
 TOLD_MUCH = 10  # such lines: more than a program tells while it comes to its end
 # Rows so vague that they count in so many last lines only.
-LAST_LINES = {"error-line": 3, "line-asks-for-setting": 3, "said-error": 12, "no-driver-tool": 12}
+LAST_LINES = {"error-line": 3, "line-asks-for-setting": 3, "said-error": 12, "no-driver-tool": 4}
 # Reads like an exception's name, and is a tool's complaint: "Error", or what the set-up of a shell is told by.
 _OF_A_TOOL = lazy(r"(?:Error|CondaError|CommandNotFoundError): ")
 

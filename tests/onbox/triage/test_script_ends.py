@@ -137,6 +137,30 @@ FAILED = {
         "time_limit",
         f"{STEPS}run.sh: walltime of 6s used up, timeout killed the trainer (124)\n",
     ),
+    "curl again and again, given up, and a cleanup": (
+        "network_blip",
+        "".join(
+            f"[fetch] attempt {at}/3: http://127.0.0.1:1859/e\ncurl: (7) Failed to connect to 127.0.0.1 port 1859\n"
+            f"[fetch] failed, backing off {at}s\n"
+            for at in range(1, 4)
+        )
+        + "[fetch] giving up after 3 attempts\n[cleanup] removing partial files\n[cleanup] done\n",
+    ),
+    "a flag that is not known, and a wrapper that has synced": (
+        "config_error",
+        (
+            "FATAL Flags parsing error: Unknown command line flag 'learning_rate'\n"
+            "Pass --helpshort or --helpfull to see help on flags.\n[wrapper] main container finished: exit 1\n"
+            "[wrapper] sync done\n"
+        ),
+    ),
+    "a part of the collections, and the sync is aborted": (
+        "network_blip",
+        (
+            "users: synced\nboards: HTTP 503 Service Unavailable (attempt 5/5)\nERROR boards: still a 503, "
+            "giving up\nsync aborted: 2/4 collections done\n"
+        ),
+    ),
     "what is asked of a database behind a remark of sudo": (
         "code_error",
         (
@@ -167,6 +191,26 @@ HEALTHY = {
         + "[r0 try1] INFO finished\n[r1 try1] INFO finished\n"
     ),
     "a helper that is stopped": "step 9/10 loss 0.4\nstep 10/10 loss 0.3\nstored\nlabel server stopped: Exit 143\n",
+    "failures before that were transient": (
+        "### join\nError: connect ETIMEDOUT 10.2.0.7:443\n!! 'step join' failed (try 1), sleeping\nstage join: copied\n"
+        "### all stages complete; previous failures were transient\n"
+    ),
+    "a search whose own time is over": (
+        "[  6.1s] pipeline 13 score 0.81\n[  6.3s] pipeline 14 score 0.84\n[  6.4s] time limit reached, no further "
+        "pipelines are started\nbest model: pipeline 14; refit on all data; saved automl.pkl\n"
+    ),
+    "an event that was retried, and the code of the end": (
+        '{"ts": 1, "event": "step", "n": 9}\n{"ts": 2, "event": "retry", "op": "upload", "attempt": 1, "error": '
+        '"HTTPError: 503 Service Unavailable"}\n{"ts": 3, "event": "end", "status": "COMPLETED", "error": null, '
+        '"exit_code": 0}\n'
+    ),
+    "unreadable files within what is allowed": (
+        "read 12 files\ncompaction finished: 50 rows from 5 files; 2 unreadable files listed in bad.txt (allowed: 5)\n"
+    ),
+    "a task that came too late and was taken again": (
+        "task-45 done\ntask-46 timed out after 0.03s, rescheduled\ntask-46 done\npipeline drained: 50 done, 0 failed\n"
+    ),
+    "a setting that names a signal": "watchdog: hang_timeout=30s kill_signal=SIGKILL\nwatchdog: cache alive\n",
     "advice for the case that": (
         "helm upgrade tiles ./chart\nSTATUS: deployed\nNOTES:\nIf pods are OOMKilled, raise resources.limits.memory.\n"
     ),
