@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LEAST_FORMS = {True: 6, False: 10}
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-CLEAR = 0.75  # log-odds: less of it overrules nothing
+CLEAR = 1.0  # log-odds: less of it overrules nothing
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE = "=bias", "=words", "=answer:", "=rule:"
 WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.txt")
