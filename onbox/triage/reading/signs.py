@@ -206,7 +206,7 @@ def is_record(text: str) -> bool:
 _OF_ANOTHER_TIME = lazy(
     r"\s{0,8}(?:INSERT INTO \S|UPDATE \S{1,80} SET |VALUES ?\(|COPY \S{1,80} \()"
     r"|(?=[0-9a-f]{0,11}\d)(?=[0-9a-f]{0,11}[a-f])[0-9a-f]{7,12} (?!\d)\S"
-    r"|\W{0,6}(?:If|When|Whenever|In case) [a-z]"
+    r"|\W{0,6}(?:If|Whenever|In case) [a-z]"
     r"|.{0,80}\bcould not change directory to \"[^\"]{1,300}\": Permission denied"
 )
 
