@@ -269,7 +269,7 @@ VOCABULARIES: dict[str, tuple[str, dict[str, str]]] = {
             "NO_SPACE": "disk_full",
             "ACCESS": "permission_error",
             "NO_SUCH_FILE": "config_error",
-            "TRUNCATE": "nccl_or_distributed",
+            "TRUNCATE": "code_error",
         },
     ),
 }

@@ -129,5 +129,12 @@ MPI: tuple[RuleRow, ...] = rows(
         "NO_SUCH_FILE|BAD_FILE|FILE_EXISTS|FILE_IN_USE|AMODE|UNSUPPORTED_DATAREP",
         "*** MPI_ERR_BAD_FILE: the name of it",
     ),
+    Listed(
+        "mpi-call",
+        "code_error",
+        BUG,
+        "TRUNCATE|TYPE|COUNT|TAG|BUFFER|ARG|OP|ROOT|DIMS|TOPOLOGY|REQUEST",
+        "*** MPI_ERR_TRUNCATE: message truncated",
+    ),
     Listed("mpi-data", "data_error", CAUSE, "IO|CONVERSION", "*** MPI_ERR_IO: the file"),
 )
