@@ -35,6 +35,8 @@ _COUNTED = lazy(
     rf"(?i)(?:(?<![a-z])(?:count(?:ing|ed)?|total|number of|found) {_WORD}.{{0,60}}?[\s.:=>]|{_WORD}"
     rf" (?:requested|planned|scheduled|to [a-z]{{2,12}}):? ){_NUMBER}(?=,|\s*$)"
 )
+# `Sampling 500 images`, and then `made 20 samples`: the verb tells what they will be called
+_VERB = lazy(rf"(?:^|[:\]|] )\W{{0,4}}([A-Za-z]{{4,14}})ing {_NUMBER} (?:[a-z]{{3,12}} )?[a-z]{{3,14}}s(?![a-z])")
 _TO_DO = lazy(rf"(?i)(?<![a-z])[a-z]{{3,20}}s to [a-z]{{2,12}}:? {_NUMBER}(?=,|\s*$)")
 _ROWS_COUNTED = lazy(rf"(?i)\bcount\(\*\).{{0,200}}?(?:->|=>|=|:) ?{_NUMBER}\s*$")  # an answer of SQL
 _DONE = lazy(r"(?:done|complete|completed|finished|processed|handled|merged|hashed|ok)")
@@ -94,6 +96,7 @@ def _pairs(line: str) -> list[tuple[str, int]]:
     found += [(one, one[1], one[2]) for one in _SET_TO.finditer(line)]
     found += [(one, f"{one[2]}s", one[1]) for one in _TIMES_OVER.finditer(line)]
     found += [(one, one[1] or one[2], one[3]) for one in _COUNTED.finditer(line)]
+    found += [(one, one[1] + ending, one[2]) for one in _VERB.finditer(line) for ending in ("s", "es")]
     found += [(one, "rows", one[1]) for one in _ROWS_COUNTED.finditer(line)]
     return [
         (word.lower(), int(number.replace(",", "")))

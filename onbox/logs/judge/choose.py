@@ -161,17 +161,25 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
         return Progress(ending.ticking, None, "second", loss=track.loss, finished=over, rule="ticking")
     if ending.rising is None:
         alone = ending.rising_alone if beginning else None
-        most = announced(beginning, alone.noun, alone.value) or limit_of(beginning, alone.value) if alone else None
+        most = announced(beginning, alone.noun, _so_many_before(alone)) if alone else None
+        most = most or limit_of(beginning, alone.value) if alone else None
         if alone and most:
             return Progress(alone.value, most, "step", loss=track.loss, finished=over, rule="rising")
         most = _declared(track) if ending.is_looping else None
         return Progress(exact_max=most, loss=track.loss, finished=over)
     count, most = ending.rising.value, _declared(track)
     if most is None or most < count:
-        most = announced(beginning, ending.rising.noun, count) or _told_of(track, ending.rising, beginning)
+        most = announced(beginning, ending.rising.noun, _so_many_before(ending.rising)) or _told_of(
+            track, ending.rising, beginning
+        )
     most = most or limit_of(beginning, count)
     whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
     return Progress(count, most, "step", loss=track.loss, finished=whole or over, rule="rising")
+
+
+def _so_many_before(seen: Rising) -> int:
+    """How many it was at least when the last batch began, which may have gone beyond the end."""
+    return seen.value - max(0, seen.stride - 1)
 
 
 def _told_of(track: Track, seen: Rising, beginning: bytes) -> int | None:

@@ -14,6 +14,7 @@ from onbox.logs.farewell import is_farewell
 from onbox.logs.judge.announced import headings, numbers_of
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
 from onbox.logs.judge.columns import Whole, whole
+from onbox.logs.judge.early_stop import told_in
 from onbox.logs.judge.passes import ends_pass
 from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
 from onbox.logs.judge.rounded import exact_of
@@ -39,27 +40,11 @@ LOOPED = 5  # times that a form of line came: it is the loop's
 HEAD_LINES = 4  # of a table, with the rules over and under it
 EARLY_LINES = (2, 12)  # behind the last of such lines, where the end came before its time
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
-STOP_TOLD_IN_LAST = 4  # lines: what was best and where it was saved may follow
 LINES_SINCE = 12  # a run has begun
 COMPLETE = 100  # percent
 _SHARE = lazy(r"[#=>.█-]{3,200}[\])|]\s{1,4}(\d{1,3}(?:\.\d{1,4})?) ?%")
 _SO_MANY = lazy(r"(?<![\d.,/])(\d{1,15})(?![\d.,/]*\d) [a-z]")
 _BREAKS = lazy(rb"[\r\n]+")
-_EARLY_STOP = lazy(
-    r"(?i)(?:^|[:\]|,(-]\s*|\btriggered\s|\bdue to\s)early[ -]?stop(?:ping|ped)?\b(?: (?:triggered|activated|reached))?"
-    r"(?:,? (?:at|after|in|on) (?:(?:epoch|step|iteration|round|iter|update)s? ?#?\d{1,9}|\d{1,9} \w{3,12}))?\W*$"
-    r"|(?:^|[:\]|,-]\s*)early[ -]?stop(?:ping|ped)? at (?:epoch|step|iteration|round|iter|update) ?#?\d{1,9}[:;,.] "
-    r"|\bauto-?stopp(?:ed|ing)\b"
-    r"|\b(?:training|fit(?:ting)?|optimi[sz]ation|search|run|loop)\b(?: (?:is|was|has been))?"
-    r" (?:stop(?:s|ped)|terminated|ended|halted) early\b"
-    r"|\b(?:(?:did|does|has)(?: not|n't)|no|without|stopped) improv\w{1,8}\b(?!.{0,60}\b(?:will|would|if|until"
-    r"|before)\b)"
-    r".{0,60}\b(?:stop(?:s|ped|ping)?|terminat(?:es|ed|ing)|end(?:s|ed|ing)|halt(?:s|ed|ing))\b"
-    r"(?!\W{0,3}(?:in|after|when|if|at \d)\b)"
-)
-_OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`
-    r"(?i)\b(?:early[ _-]?stop(?:ping)?|patience)\b\D{0,24}(?<!\d)(\d{1,6})\s?(?:/|of|out of)\s?(\d{1,6})(?!\d)"
-)
 _PROMPT = lazy(
     r"(?:\([\w. -]{1,40}\) ?)?(?:PS [A-Z]:\\[^>]{0,200}>|\[?[\w.-]{1,40}@[\w.-]{1,80}[: ][^$#]{0,120}[$#])\s{0,20}$"
 )
@@ -207,7 +192,7 @@ class ClosingLines:
     @property
     def tells_early_stop(self) -> bool:
         """Whether one of the last lines says in so many words that the loop was stopped early."""
-        return any(map(_stops_early, self._lines[-STOP_TOLD_IN_LAST:]))
+        return told_in(self._lines)
 
     @property
     def ends_in_results(self) -> bool:
@@ -373,11 +358,6 @@ class ClosingLines:
 
 def _number_in(found: re.Match[str]) -> str:
     return next(number for number in found.groups() if number).replace(",", "")
-
-
-def _stops_early(line: str) -> bool:
-    waited = _OUT_OF_PATIENCE.search(line)
-    return _EARLY_STOP.search(line) is not None or (waited is not None and int(waited[1]) >= int(waited[2]))
 
 
 def _is_of_loop(line: str) -> bool:

@@ -69,6 +69,7 @@ _CLOSING = lazy(
     r"|^\W*(?:mean|average)\W{1,3}\d[\d.]{0,12}\W{1,4}(?:std|sd|stdev)\b"
     r"|^PLAY RECAP \*|^\d{1,6} tests?, \d{1,6} passed, \d{1,6} failed|\bthis progress looks :"
     r"|^ref '.{1,80}' was rewritten$"
+    rf"|^{_PARTIAL}\s{{0,8}}[\w./-]{{1,80}}\.[a-z]\w{{1,5}} (?:was )?(?:written|saved|exported)\W*$"
     r"|^writing superblocks and filesystem accounting information: .*\bdone\b|^\s*execution time \(avg/stddev\):"
     r"|^chunk index:\s{1,40}\d{1,12}\s{1,40}\d{1,12}$|^failed \(failures=\d|^ran \d{1,6} tests? in \d"
     r"|^\W*\d[\d,]* [a-z]{3,20} (?:->|=>|\u2192) \S{1,200}\.[a-z]\w{1,5}$|^\d[\d.]*% overall alignment rate$"

@@ -25,6 +25,8 @@ def ends_pass(lines: Sequence[str], counted: int, key: str) -> bool:
     times = Counter(map(form, before))
     behind = {form(line) for line in lines[counted:]}
     ends = [one for one in behind if times[one] >= PASSES and one.strip()]
+    headed = _above_each(before, key)
+    ends = [one for one in ends if one in headed] if headed else ends
     return bool(ends) and any(_stands_between(one, before, key) for one in ends)
 
 
@@ -42,3 +44,12 @@ def _stands_between(closing: str, lines: Sequence[str], key: str) -> bool:
             return False  # the pass went on behind it
         now = told if told is not None else now
     return True
+
+
+def _above_each(lines: Sequence[str], key: str) -> set[str]:
+    """The forms right above the lines that tell the counter, if each pass is told once: one of these ends a pass."""
+    told = [at for at, line in enumerate(lines) for sight in read_line(line).sights if sight.key == key]
+    values = [sight.current for at in told for sight in read_line(lines[at]).sights if sight.key == key]
+    if len(set(values)) < len(values):
+        return set()
+    return {form(lines[at - 1]) for at in told[1:]}

@@ -69,7 +69,7 @@ def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick |
     """`t_env: 342195 / 2050000` beside `Episode: 7604`: what tells how much there is goes before what does not."""
     if pick.maximum is not None or pick.counter.kind == "own":
         return None
-    least = MOVES if pick.counter.unit == "batch" else GOES_ON  # a batch is of something
+    least = MOVES if pick.counter.unit in ("batch", "round") else GOES_ON  # these are of something
     beside = [
         counter
         for counter in counters

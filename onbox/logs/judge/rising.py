@@ -31,7 +31,7 @@ COLUMNS = 10
 _NAMED_BY = ("=", ":", "(")
 MOST = 1_000_000_000  # a larger number is a time
 _NUMBER = lazy(
-    r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf))(?:(?<=\.\d)m?s|(?<=\.\d\d)m?s)?(?![\w/]|\.(?!\s|$)|-\d)",
+    r"([-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf))(?:(?:(?<=\.\d)|(?<=\.\d\d))(?:m?s|min))?(?![\w/]|\.(?!\s|$)|-\d)",
     re.IGNORECASE,
 )
 _OTHER_DIGITS = lazy(r"(?<![\d.:-])\d+(?:\.\d+)?(?=[A-Za-z/])")  # `1.54B/2.1B`
@@ -40,7 +40,7 @@ _DIGITS = lazy(r"\d+")
 _RANGE = lazy(r"(?<![\w.,:/-])\d{1,12}(?:\.\.|\u2013)(?=\d)")  # `rows 2001..3000`: the last one counts
 _FREE = lazy(r"(?:^[A-Za-z]{0,2}|[\s=(\[<|,;#]|(?<!0):)$")  # before a count; `E037 L=0.24`, `Q12: right`
 _NAMES = lazy(
-    r"(?i)(?:time|date|(?<!^)(?<!\()day|(?<!^)hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year"
+    r"(?i)(?:time|date|(?<!^)(?<!\()(?<!^\[)day|(?<!^)hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year"
     r"|(?<!^)month)\W{0,3}$"
     r"|(?<![a-z])(?:pct|percent\w*)(?:[_ ]\w{1,12})?[\"']?\W{0,3}$"
     r"|(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"

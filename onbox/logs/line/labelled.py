@@ -35,6 +35,7 @@ from onbox.logs.line.words import (
     MAXIMUM_WORDS,
     NOT_A_COUNTER,
     OF_EARLIER,
+    PLURALS,
     SELDOM_UNITS,
     STEP_UNITS,
     TRAINING_WORDS,
@@ -77,8 +78,7 @@ _MANY = frozenset(word for word, unit in UNITS.items() if word.endswith("s") and
 _JOINED = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+_){1,4}$")
 _BOUNDS = (["start", "of"], ["beginning", "of"], ["end", "of"])
 _ASIDE = NOT_A_COUNTER | MAXIMUM
-_PLURALS = frozenset({"generations", "epochs", "epoches", "iters", "rounds", "trials", "episodes"})
-_MUST_LEAD = _PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
+_MUST_LEAD = PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
 _GLOBAL = lazy(r"(?i)global[_ ]?$|num_$|total_?$")
 _LOSS_BEHIND = lazy(
@@ -215,7 +215,7 @@ def _numbered_epoch(found: re.Match[str]) -> CounterSight:
 
 def _is_plural_counter(text: str, word: str, match: re.Match[str]) -> bool:
     """`Epochs   16. Current error: 0.00652`: it begins the line, and something is measured beside it."""
-    return word in _PLURALS and not match["sep"].strip() and _is_measured(text, match, "")
+    return word in PLURALS and not match["sep"].strip() and _is_measured(text, match, "")
 
 
 def _role_in_line(text: str, word: str, match: re.Match[str], before: str, *, leads: bool) -> str:
@@ -297,7 +297,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool, joi
         return ""
     if any(word in MAXIMUM and (word not in TRAINING_WORDS or unit.endswith("s")) for word in near):
         return "counter" if "|" in match["sep"] else "maximum"
-    if unit in _PLURALS or (unit.endswith("s") and "=" in match["sep"]):
+    if unit in PLURALS or (unit.endswith("s") and "=" in match["sep"]):
         return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""
     if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
         return ""

@@ -54,6 +54,10 @@ _LIMIT = lazy(  # `step limit: 5000`, `Epochs to run: 20`
 _SCHEDULE = lazy(  # `20-epoch schedule`
     rf"(?i)(?<![\w.,/-])({COUNT})[ -](epoch|step|iteration|round|trial) (?:schedule|budget|plan|run|training)(?![a-z])"
 )
+_DECAYS = lazy(  # of the learning rate: `cosine over 2000 iterations`, `linear decay over 90 epochs`
+    r"(?i)(?<![a-z])(?:cosine|linear|poly(?:nomial)?|schedule|decay|anneal\w{0,3})(?: [a-z]{4,10}){0,2}"
+    rf" over ({COUNT}) (epochs|steps|iterations|iters|updates)(?![a-z])"
+)
 _LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
 _NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(?=[)\],])")  # `('n_gen', 40)`
 _MAX_BEHIND = lazy(
@@ -147,6 +151,8 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
         found += [(one[1], one[2]) for one in _MAX_BEHIND.finditer(text)]
     if "-epoch " in text or "-step " in text or "schedule" in text:
         found += [(one[2], one[1]) for one in _SCHEDULE.finditer(text)]
+    if " over " in text:
+        found += [(one[2], one[1]) for one in _DECAYS.finditer(text) if not _is_of_a_part(text, *one.span())]
     return [told for word, number in found for told in _exact_of(word, number)]
 
 

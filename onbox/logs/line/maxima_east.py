@@ -9,6 +9,9 @@ _IN_JAPANESE = lazy(
     r"(?:総|全)?(ステップ|エポック)数\s?[:\uff1a]?\s?(\d{1,12})"
     r"|총\s?(에포크|에폭|스텝)(?: 수)?\s?[:\uff1a]?\s?(\d{1,12})"
 )
+_IN_ALL_OF_THEM = lazy(  # `全 5000 ステップ`, `総計30エポック`, `총 20 에포크`
+    r"(?:全|全部で|合計|総計|총|전체)\s?(\d{1,12})\s?(ステップ|エポック|에포크|에폭|스텝)(?!ごと|마다)"
+)
 _OF_CHINA = {
     "轮": "epoch",
     "輪": "epoch",
@@ -33,6 +36,7 @@ def read_maxima_of_east(text: str) -> list[tuple[str, int]]:
     told = _IN_JAPANESE.search(text)
     if told:
         maxima.append((OF_EAST[told[1] or told[3]], int(told[2] or told[4])))
+    maxima += [(OF_EAST[one[2]], int(one[1])) for one in _IN_ALL_OF_THEM.finditer(text)]
     maxima += [(_OF_CHINA[one[2]], int(one[1])) for one in _IN_ALL.finditer(text)]
     maxima += [(_OF_CHINA[one[1]], int(one[2])) for one in _SO_MANY.finditer(text)]
     return maxima

@@ -54,6 +54,7 @@ _PART_OF_DATA = lazy(r"(?i)(?<![a-z])(?:shard|part|partition|split|page|volume|f
 _WORKS_ON = lazy(r"(?i)(?:^|[-:|\]]\s{1,4})\s{0,4}[a-z]{3,14}ing [a-z]{3,12} ?#?$")  # `Processing volume 12 of 233`
 # What a piece is called, which differs from line to line: a file, a commit.
 _OWN_NAME = lazy(r"(?<!\S)(?:\S{0,200}/\S{1,200}|[0-9a-f]{7,64}|[\w-]{1,80}\.[a-z]\w{1,4})(?!\S)")
+_DONE_SO_FAR = lazy(r"(?i)(?<![a-z])(?:completed?|done|finished|processed)[ :=]{1,3}$")  # `completed 41/90 (passed 15)`
 _BEGUN_ANEW = lazy(r"(?i)(?<![a-z])restarts?\W{0,3}$")  # of a service: `restart 1/3`
 _IS_DONE = lazy(
     r"(?i)[\s:,.)\]-]{1,8}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
@@ -87,7 +88,9 @@ def read_moving(text: str) -> list[CounterSight]:
     if TRIED_AGAIN.match(text, found.end()) or _BEGUN_ANEW.search(label):
         return []
     if NO_SHARE_AFTER.match(text, found.end()) and not (
-        (found.start() == 0 and _MEASURED.match(text, found.end())) or _is_measured_apart(text, found)
+        _DONE_SO_FAR.search(label)
+        or (found.start() == 0 and _MEASURED.match(text, found.end()))
+        or _is_measured_apart(text, found)
     ):
         return []
     kind = "aux" if AUXILIARY.search(label) else "moving"

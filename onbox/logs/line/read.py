@@ -51,6 +51,7 @@ _OVERALL = lazy(  # `stage 2 step 40/90 | overall 130/240`
     r"(?i)(?<![a-z])(?:overall|global)(?:[ _](?:step|iter|iteration|batch|progress))?\s?[:=]?\s?[\[(]?"
     r"(\d{1,12}) ?/ ?(\d{1,12})(?![\w./%])"
 )
+_OF_THEM_DONE = lazy(r"(?<![\w])[a-z]{3,12}ed[:=]? \d{1,12} ?/ ?\d")  # `round 4: labelled 80/500`
 _NUMBERED = lazy(
     r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
 )  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
@@ -97,7 +98,9 @@ def _done(text: str) -> list[CounterSight]:
 
 def _beside(sights: list[CounterSight], text: str) -> list[CounterSight]:
     """What else a line counts that shows no maximum: `batch 54: 5400 of 8123 users done`."""
-    of_parts = all(sight.kind == "moving" or sight.unit == "batch" for sight in sights)
+    of_parts = bool(_OF_THEM_DONE.search(text)) or all(
+        sight.kind == "moving" or sight.unit == "batch" for sight in sights
+    )
     return [*read_beside(text), *(read_moving(text) if of_parts else [])]
 
 

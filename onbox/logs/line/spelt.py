@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onbox.logs.line.words import SHARE_IN_PERCENT
 from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    import re
 
 WIDE = 21 * " "
 _OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
@@ -13,6 +18,13 @@ _PERCENT_BEFORE_OF = lazy(r"(?<=\d) \( {0,3}\d{1,3}(?:\.\d{1,3})? ?%\)(?= of \d)
 _WIDE_GAP = lazy(r"(?<=[A-Za-z=]) {21,100}(?=\d{1,12}$)")  # `Step number <...> 66`, in columns of a report
 _POINTS = lazy(  # `1.015 von 2.400 Dateien`: of thousands, in these languages
     r"(?<![\w.,/-])\d{1,3}(?:\.\d{3}){0,3} (?:von|sur|de|di) \d{1,3}(?:\.\d{3}){1,3}(?![\w.,]{0,12}\d)"
+)
+_FIELDS = lazy(r"([\"'])(\w{2,24})\1: (\d{1,12}), [\"'](?:of|out_of)[\"']: (\d{1,12})(?![\d.])")  # of JSON
+_POINTS_BEHIND_SLASH = lazy(  # `1.500 / 23.114 producten`: no measure has three digits behind its point and a plural
+    r"(?:^|[\])|] )\d{1,3}(?:\.\d{3}){0,3} / [1-9]\d{0,2}(?:\.\d{3}){1,3}(?= (?!loss|second|minute|hour|byte)[a-z]{4})"
+)
+_SHARE_OF_WHOLE = lazy(  # `ids 801..1000 (10.6% of 9400)`
+    r"(?<=[\s.-])(\d{1,12})((?: [a-z]{3,20})?) \((\d{1,3}(?:\.\d{1,4})?) ?% of (?:the )?(\d{1,12})\)"
 )
 
 
@@ -26,7 +38,20 @@ def spelt_alike(text: str) -> str:
         text = _WIDE_GAP.sub(" ", text)
     if " von " in text or " sur " in text or " de " in text or " di " in text:
         text = _POINTS.sub(lambda found: found[0].replace(".", ""), text)
+    if " / " in text and "." in text:
+        text = _POINTS_BEHIND_SLASH.sub(lambda found: found[0].replace(".", ""), text)
+    if "of" in text and ": " in text:
+        text = _FIELDS.sub(r"\1\2\1: \3/\4", text)
+    if "% of " in text:
+        text = _SHARE_OF_WHOLE.sub(_of_whole, text)
     if " of " in text:
         text = _UNIT_TWICE.sub(r" of \3", text)
         text = _OF_NAMED.sub("of ", text) if "=" in text else _PERCENT_BEFORE_OF.sub("", text)
     return text
+
+
+def _of_whole(found: re.Match[str]) -> str:
+    """`4600 of 9400`, where the percentage is that of the number before it."""
+    current, share, most = int(found[1]), float(found[3]), int(found[4])
+    near = most > 1 and abs(100 * current / most - share) < 1
+    return f"{found[1]} of {found[4]}{found[2]}" if near else found[0]

@@ -16,7 +16,7 @@ _KNOWN_BYTES = 1 << 21
 
 _OF_A_FRACTION = (
     "0/0", "0m/0", "0k/0", "0s/0", "0 / 0", ") / 0", "0/ ", " /  ", " of 0", " von 0", "of [0", " over 0", "0%",
-    ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0",
+    ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0", "\"of\": 0",
 )  # fmt: skip
 # Without their first letter where it may be a capital of another script.
 _OF_A_COUNT = (
@@ -34,7 +34,8 @@ _OF_WORK_DONE = (
     "ing 0", "ed 0", "done", "built 0", "seen", "solved", "handled", "visited", "scored", "consumed", "fitted",
     "after 0", "processing ", "processed", "s read", "s parsed", "s scanned", "s written", "s indexed", "s inserted",
     "s imported", "s exported", "s converted", "s simulated", "s translated", "s embedded", "s rendered", "s crawled",
-    "s fetched", "s ingested", "s aligned", "s annotated", "s extracted", "s analy", "s label", "s classified",
+    "s fetched", "s ingested", "s aligned", "s annotated", "s extracted", "s analy", "s tokeni",
+    "s download", "s upload", "s copied", "s hashed", "s checked", "s label", "s classified",
 )  # fmt: skip
 _OF_A_VALUE = (
     "loss", "eta", "remain", "elapsed", " avg, ", "rate:", "learn:", "patience",

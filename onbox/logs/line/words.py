@@ -15,6 +15,7 @@ UNITS = {
     "épocas": "epoch", "epoca": "epoch", "epocas": "epoch", "époque": "epoch", "эпоха": "epoch",
     "pas": "step", "paso": "step", "pasos": "step", "passo": "step", "étape": "step", "étapes": "step", "шаг": "step",
     "iteración": "iter", "iteração": "iter", "itération": "iter", "iterazione": "iter", "итерация": "iter",
+    "époques": "epoch", "эпохи": "epoch", "эпох": "epoch", "iteraciones": "iter", "iterações": "iter", "itérations": "iter",
     "nstep": "step", "fra": "frame", "época": "epoch", "поколение": "generation", "génération": "generation",
     "geração": "generation", "geracao": "generation", "generación": "generation", "generacion": "generation", "generazione": "generation",
     "upd": "update", "update": "update", "updates": "update", "up": "update",
@@ -45,6 +46,10 @@ LONE_WORDS = frozenset({
     "geração", "geracao", "generación", "generacion", "generazione",
 })  # fmt: skip
 
+# How many there are, not which: `Épocas: 18`.
+PLURALS = frozenset({
+    "generations", "epochs", "epoches", "iters", "rounds", "trials", "episodes", "épocas", "epocas", "époques", "эпохи", "эпох", "epochen", "iteraciones", "iterações", "itérations",
+})  # fmt: skip
 # Units whose number alone, without a maximum, is a counter if it goes on: `GEOMETRY OPTIMIZATION CYCLE  8`.
 SELDOM_UNITS = frozenset({"cycle", "pass", "sweep", "draw", "game"})
 # Things that a run works through. A number with such a name is a counter if it goes on and on: `frame=  338 fps=0.0`.

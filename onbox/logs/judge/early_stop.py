@@ -1,0 +1,58 @@
+"""Whether a log's last lines say that a loop was stopped before its end, as nothing got better. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STOP_TOLD_IN_LAST = 4  # lines: what was best and where it was saved may follow
+_IN_ENGLISH = lazy(
+    r"(?i)(?:^|[:\]|,(-]\s*|\btriggered\s|\bdue to\s)early[ -]?stop(?:ping|ped)?\b(?: (?:triggered|activated|reached))?"
+    r"(?:,? (?:at|after|in|on) (?:(?:epoch|step|iteration|round|iter|update)s? ?#?\d{1,9}|\d{1,9} \w{3,12}))?\W*$"
+    r"|(?:^|[:\]|,-]\s*)early[ -]?stop(?:ping|ped)? at (?:epoch|step|iteration|round|iter|update) ?#?\d{1,9}[:;,.] "
+    r"|\bauto-?stopp(?:ed|ing)\b"
+    r"|\b(?:training|fit(?:ting)?|optimi[sz]ation|search|run|loop)\b(?: (?:is|was|has been))?"
+    r" (?:stop(?:s|ped)|terminated|ended|halted) early\b"
+    r"|\b(?:(?:did|does|has)(?: not|n't)|no|without|stopped) improv\w{1,8}\b(?!.{0,60}\b(?:will|would|if|until"
+    r"|before)\b)"
+    r".{0,60}\b(?:stop(?:s|ped|ping)?|terminat(?:es|ed|ing)|end(?:s|ed|ing)|halt(?:s|ed|ing))\b"
+    r"(?!\W{0,3}(?:in|after|when|if|at \d)\b)"
+)
+_OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`
+    r"(?i)\b(?:early[ _-]?stop(?:ping)?|patience)\b\D{0,24}(?<!\d)(\d{1,6})\s?(?:/|of|out of)\s?(\d{1,6})(?!\d)"
+)
+_KEEPS = lazy(  # `no improvement for 40 rounds; keeping 60 of 100 trees`: of a line behind which nothing stands
+    r"(?i)\b(?:no|without)\b(?: [a-z_]{2,12})? improv\w{1,8}\b.{0,40}[;:,.] {1,2}"
+    r"(?:keeping|returning|restoring|rolling back to|reverting to|using)\b"
+)
+_ELSEWHERE = lazy(
+    r"(?i)(?<!\w)не улучш\w{1,8}.{0,60}(?<!\w)останов(?:ка|лен)(?!\w{4})"
+    r"|\bsin mejora\w{0,3}\b.{0,60}\b(?:deteniendo|detenid[oa]|parada|parando)\b"
+    r"|\bsem melhor\w{1,4}\b.{0,60}\b(?:parando|parad[oa]|interrompid[oa]|encerrad[oa])\b"
+    r"|\b(?:sans|aucune|pas d['\u2019]) ?amélioration\b.{0,60}\barrêté?e?\b"
+    r"|\bkeine verbesserung\b.{0,60}\b(?:abbruch|abgebrochen|beendet|gestoppt|stopp)\b"
+    r"|\b(?:nessun|senza) miglioramento\b.{0,60}\b(?:interrott[oa]|arresto|fermat[oa]|stop)\b"
+    r"|\bgeen verbetering\b.{0,60}\b(?:gestopt|stoppen|beëindigd)\b"
+    r"|\bbrak poprawy\b.{0,60}\b(?:zatrzyma\w{1,4}|przerwan\w{1,2})\b"
+    r"|(?:未|没有|无)(?:提升|改善|改进|下降).{0,30}(?:停止|终止|结束|早停)"
+    r"|改善(?:なし|せず|しなかった).{0,30}(?:停止|終了|打ち切)|早期(?:終了|停止)しました"
+    r"|(?:개선|향상).{0,8}(?:없|않).{0,30}(?:중단|종료|중지)"
+)
+_IF = lazy(r"(?i)\b(?:если|wenn|falls|cuando|quando|si|se|als|jeśli)\b")  # it may come to that
+
+
+def told_in(lines: Sequence[str]) -> bool:
+    """Whether one of the last few says so in so many words, or the very last one what is kept instead."""
+    told = any(map(_says, lines[-STOP_TOLD_IN_LAST:]))
+    return told or (bool(lines) and _KEEPS.search(lines[-1]) is not None)
+
+
+def _says(line: str) -> bool:
+    waited = _OUT_OF_PATIENCE.search(line)
+    if _IN_ENGLISH.search(line) or (waited and int(waited[1]) >= int(waited[2])):
+        return True
+    return _ELSEWHERE.search(line) is not None and not _IF.search(line)
