@@ -48,7 +48,8 @@ How it decides, in this order:
 5. Where nothing is wrong, the run is *done* if the log says so, or if its progress has ended (`onbox progress`).
 6. Where nothing but the log tells of the end, its last lines are read once more, by their words
    ([why](decisions/0018-a-second-reading.md)): what they clearly speak against is overruled, with *low* confidence. A
-   fault that they make light of (`reads-well`) is shown beside the verdict.
+   fault that they make light of (`reads-well`) is shown beside the verdict; where they speak of a failure and no line
+   names its kind (`reads-badly`), the class is `unknown`.
 
 Rows of your own in onbox.toml come before all others:
 
