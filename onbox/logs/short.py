@@ -48,5 +48,5 @@ def _tells_of_done(line: str, found: re.Match[str]) -> bool:
     led = _BEFORE.search(before)
     if led is None:
         return False
-    own = led[0] + found[0] + (behind[0] if behind else "")
+    own = led[0] + (behind[0] if behind else "")  # without the count: of a part, nobody says that it is made
     return outcome_in(own.strip(" :;,(")) is Outcome.MADE

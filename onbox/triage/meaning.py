@@ -191,7 +191,15 @@ def _full_form(found: re.Match[str]) -> str:
     return {"ca": "cannot", "wo": "will not"}.get(found[1].lower(), f"{found[1]} not")
 
 
+# What could not be saved has damaged nothing that is loaded.
+_NOT_SAVED = lazy(
+    r"\b(?:sav(?:e|ing)|writ(?:e|ing)|stor(?:e|ing))\b.{0,60}\bfail|\bfail\w* to (?:save|write|store)\b", re.IGNORECASE
+)
+
+
 def _score(theme: Theme, text: str, raw: str) -> int:
+    if theme.failure_class == "checkpoint_corrupt" and _NOT_SAVED.search(raw):
+        return 0
     said = CLEAR if _words(theme.sayings).search(text) else 0
     things = _distinct(theme.things, text, raw)
     troubles = _distinct(theme.troubles, text, raw) if things else set()

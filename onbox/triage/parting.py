@@ -26,7 +26,7 @@ _FAREWELL = lazy(
 )
 # What a script shows of the machine when it ends: a listing, sizes, disks, the load.
 _SHOWN = lazy(
-    r"-{2,} ?(?:epilog(?:ue)?|post|end) ?-{2,}|total \d{1,12}"
+    r"-{2,40} ?(?:epilog(?:ue)?|post|end) ?-{2,40}|total \d{1,12}"
     r"|[dlbcps-][rwxst-]{9}[.+@]?\s{1,8}\d{1,9} \S{1,60}\s.{1,300}|[\d.]{1,8}[KMGT]?\t\S{1,300}"
     r"|(?:\d\d:\d\d:\d\d )?up .{1,80}load average: .{1,40}"
     r"|Filesystem\s.{1,80}|\S{1,200}(?:\s{1,30}[\d.]{1,16}[KMGTPi]{0,2}){3}\s{1,8}\d{1,3}%\s{1,8}/\S{0,200}"

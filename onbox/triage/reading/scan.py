@@ -24,7 +24,7 @@ from onbox.triage.reading.match import BAD_LEVELS, BY_ID, WORK_LEVELS, holds_a_w
 from onbox.triage.reading.mounts import MountTables
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
-from onbox.triage.reading.success import TESTS_OK, is_success, is_test_case
+from onbox.triage.reading.success import NOTHING_DONE, TESTS_OK, is_success, is_test_case
 from onbox.triage.rules.rows import compiled
 
 if TYPE_CHECKING:
@@ -238,7 +238,8 @@ class Scanner:
             look |= SPEAKS
         if (said.level in WORK_LEVELS or signs.shows_life(text)) and not signs.FAREWELL.search(said.text):
             look |= INFORMS
-        if progress_of(text, said) and not (tells_step_failed(said.text) or tidies_up(said.text)):
+        tells_none = tells_step_failed(said.text) or tidies_up(said.text) or NOTHING_DONE.match(said.text)
+        if progress_of(text, said) and not tells_none:
             look |= PROGRESS
             if signs.finite_loss(text):
                 look |= LOSS

@@ -134,6 +134,10 @@ TESTS_OK = lazy(
 )
 _SOME_FAILED = lazy(r"\b[1-9]\d* (?:failed|errors?)\b")
 _RAISED = lazy(r"^\s*(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")  # whatever it speaks of, nothing is done
+NOTHING_DONE = lazy(  # `0 steps done, bye`: no word of success, and no step
+    r"(?:^|[:;,(] ?)\W{0,3}0 (?:[a-z]{2,20} ){1,2}(?:done|complete[d]?|finished|submitted|launched|started)\b",
+    re.IGNORECASE,
+)
 NOT_SUCCESS = lazy(
     r"\bexit \W{0,2}\$|\bsuccess\w*\W{1,3}but\b|\bno (?:trials?|runs?|models?|jobs?|folds?|seeds?|tasks?)"
     r" (?:\w{2,5} ){0,2}(?:complet|finish|succe)|\b(?:if|when|once|unless|until)\b.{0,40}\bexit"
@@ -143,7 +147,7 @@ NOT_SUCCESS = lazy(
     r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",
     re.IGNORECASE,
 )
-_NOT_ALL_DONE = (signs.STOPPED, NOT_SUCCESS, FETCHED, _RAISED)
+_NOT_ALL_DONE = (signs.STOPPED, NOT_SUCCESS, NOTHING_DONE, FETCHED, _RAISED)
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
 
 

@@ -14,7 +14,7 @@ from onbox.triage.reading.record import PROVEN
 from onbox.triage.reading.signs import UNCAUGHT
 from onbox.triage.reading.success import READY, counts_bad, is_of_build
 from onbox.triage.reading.tracebacks import SHUTDOWN
-from onbox.triage.rules.rows import ASKED, BUG, DEATH, VAGUE
+from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, VAGUE
 from onbox.triage.stacks import FRAME
 from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_of_new_speaker, names_result, same_form
 from onbox.triage.weighing.scene import INFORMED
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from onbox.triage.weighing.scene import Scene
 
 TOLD_WITHIN = 2  # lines
+_ENDED = lazy(r"(?:结束|結束|終了|종료)(?:しました|되었습니다)?\W{0,4}$")  # that it has ended, and not how
 _OF_CONNECTIONS = ("network_blip", "nccl_or_distributed")
 _CODE = lazy(r"(?i)\b(?:exit|rc|status|code)\W{0,3}(?:code )?[1-9]\d{0,2}\b")
 GOES_ON = 3  # lines of progress after a word of success: what ended was a part, and the run went on
@@ -41,6 +42,8 @@ def is_one_of_several(success: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
 def was_before_success(fault: Fault, scene: Scene) -> bool:
     success = scene.attempt.success
     if success is None or fault.number >= success.number:
+        return False
+    if _ENDED.search(success.text) and success.number - fault.number <= TOLD_WITHIN and fault.row.explains >= CAUSE:
         return False
     if _died_as_its_script_tells(fault, scene) or (not scene.attempt.progress and is_echoed(success, scene.record)):
         return False

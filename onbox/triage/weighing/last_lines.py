@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from onbox.triage.weighing.scene import Scene
 
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
+_RIGHT_BEHIND = 2  # lines
 _MESSAGE_LINES = 6  # that the message of an exception may go on for
 _SAVED_IN_LAST = 12  # lines: a summary may follow
 _STEP_OK = lazy(r"(?i)\b(?:rc|exit(?:ed)?|status|exit[ _-]?code|return ?code)\s?[=: ]\s?0\W{0,3}$")
@@ -131,7 +132,10 @@ def ends_with_the_work(fault: Fault, scene: Scene) -> bool:
         return False
     if _is_told_by_another(last, fault, scene) or _is_lost_between(fault, last, scene):
         return False
-    near = scene.end - fault.number < _MESSAGE_LINES and not scene.attempt.signs_after(fault)
+    signs_since = scene.attempt.signs_after(fault)
+    counted = scene.attempt.last_progress  # `12 samples processed`: the last line counts what its script always counts
+    only_last = counted is not None and counted.number == last.number and last.number - fault.number <= _RIGHT_BEHIND
+    near = scene.end - fault.number < _MESSAGE_LINES and (not signs_since or (signs_since == 1 and only_last))
     return not (near and fault.ended_program and not fault.handled)
 
 

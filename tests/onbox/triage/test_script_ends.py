@@ -16,6 +16,7 @@ IMPORT = (
     'Traceback (most recent call last):\n  File "<string>", line 1, in <module>\n'
     "ImportError: cannot import name 'scale' from 'ops' (/w/ops.py)\n"
 )
+TRACE = 'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\n    f()\n'
 HF = 'Traceback (most recent call last):\n  File "/w/eval.py", line 9, in <module>\n    load()\n'
 FAILED = {
     "a step's code, and the cleanup as the last of all steps": (
@@ -160,6 +161,20 @@ FAILED = {
             "users: synced\nboards: HTTP 503 Service Unavailable (attempt 5/5)\nERROR boards: still a 503, "
             "giving up\nsync aborted: 2/4 collections done\n"
         ),
+    ),
+    "no step was done": (
+        "cuda_oom",
+        "torch.OutOfMemoryError: CUDA out of memory.\n0 steps done, bye\n",
+    ),
+    "a script counts behind a program that died": ("code_error", f"{TRACE}KeyError: 'a'\n12 samples processed\n"),
+    "no job was handed in": (
+        "config_error",
+        "sbatch: error: Batch job submission failed: Requested node configuration is not available\n0 jobs submitted\n",
+    ),
+    "in Chinese, and the program has ended": ("disk_full", "错误\uff1a磁盘空间不足\n程序结束\n"),
+    "what could not be saved has damaged nothing": (
+        "code_error",
+        "step 1/9 loss 1\nsaving checkpoint ... failed (0 bytes written)\nexiting\n",
     ),
     "what is asked of a database behind a remark of sudo": (
         "code_error",

@@ -16,7 +16,8 @@ _PLAIN = lazy(r"[(\\?]|.\?")  # what follows the plain beginning of an expressio
 def _row(name: str, failure_class: str, explains: int, texts: tuple[str, ...], example: str) -> RuleRow:
     said = "|".join(texts)
     need = "|".join(_PLAIN.split(text)[0] or text.rpartition(")")[2] for text in texts)
-    return RuleRow(name, failure_class, explains, need, rf"(?:[:\]'\"».] ?|^)(?:{said})(?:\W|$)", "glibc", example)
+    pattern = rf"(?:[:\uff1a\]'\"».] ?|^)(?:{said})(?:\W|$)"
+    return RuleRow(name, failure_class, explains, need, pattern, "glibc", example)
 
 
 TRANSLATED: tuple[RuleRow, ...] = (
@@ -68,6 +69,7 @@ TRANSLATED: tuple[RuleRow, ...] = (
         "cuda_oom",
         CAUSE + 1,
         (
+            "cuda ?(?:显存|内存)(?:不足|溢出)",
             "显存(?:不足|溢出|已满)", "gpu ?メモリ(?:が|ー)?不足", "gpu 메모리(?:가)? 부족",
             "gpu-?speicher (?:voll|erschöpft|reicht nicht)",
             "mémoire (?:du )?gpu insuffisante", "memoria (?:de la )?gpu (?:insuficiente|agotada)",
