@@ -30,13 +30,13 @@ _POINTS_ELSEWHERE = lazy(
     r"\bsee (?:the )?(?:previous|above|root cause|stack trace|log)|root cause above", re.IGNORECASE
 )
 # It was tried again, and nothing says what.
-GIVES_UP = lazy(
+ONLY_GIVES_UP = lazy(
     r"^\W*(?:[\w.-]{1,30}\W{1,3})?(?:giving|gave|given) up"
     r"(?: after (?:\w+ )?\d{1,6} (?:\w+ )?(?:tries|attempts|retries|restarts|times))?\W*$",
     re.IGNORECASE,
 )
 _HINTS = lazy(r"\W{0,4}(?:hint|note|tip)\b", re.IGNORECASE)
-GAVE_UP_TRYING = lazy(r"\b(?:giving|gave|given) up\b", re.IGNORECASE)
+GIVES_UP = lazy(r"\b(?:giving|gave|given) up\b", re.IGNORECASE)
 _ATTEMPT = lazy(r"\b(?:attempt|try|retry)\W{0,3}\d{1,6} ?/ ?\d", re.IGNORECASE)
 
 
@@ -71,9 +71,9 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
 
 def _tried_in_vain(death: Fault) -> bool:
     """Whether a complaint says only that what was tried again has been given up."""
-    if GIVES_UP.search(message(death.text).text):
+    if ONLY_GIVES_UP.search(message(death.text).text):
         return True
-    return death.row.id == ROWS["network_blip"].id and GAVE_UP_TRYING.search(death.text) is not None
+    return death.row.id == ROWS["network_blip"].id and GIVES_UP.search(death.text) is not None
 
 
 def _known_at(line: SeenLine, attempt: LogAttempt) -> Fault | None:

@@ -238,8 +238,7 @@ class Scanner:
             look |= SPEAKS
         if (said.level in WORK_LEVELS or signs.shows_life(text)) and not signs.FAREWELL.search(said.text):
             look |= INFORMS
-        tells_none = tells_step_failed(said.text) or tidies_up(said.text) or NOTHING_DONE.match(said.text)
-        if progress_of(text, said) and not tells_none:
+        if progress_of(text, said) and not _is_no_step(said.text):
             look |= PROGRESS
             if signs.finite_loss(text):
                 look |= LOSS
@@ -401,6 +400,11 @@ class Scanner:
         fault = late_fault(number, readable(line), progress, is_progress=is_progress)
         if fault is not None:
             self.attempt.faults = sorted([*self.attempt.faults, fault], key=lambda item: item.number)
+
+
+def _is_no_step(said: str) -> bool:
+    """Whether what looks like progress tells of none: a step that failed, a cleanup, `0 steps done`."""
+    return tells_step_failed(said) or tidies_up(said) or NOTHING_DONE.match(said) is not None
 
 
 def _without_counted(tail: list[SeenLine]) -> tuple[SeenLine, ...]:

@@ -19,7 +19,7 @@ from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import LOGGED, PROVEN, WEAK, Fault, LogAttempt, Record
 from onbox.triage.reading.series import ALL_ZERO, lost_figures, series_fault
 from onbox.triage.reading.tracebacks import exception_of
-from onbox.triage.reasons import GAVE_UP_TRYING, GIVES_UP, reason_before, told_after
+from onbox.triage.reasons import GIVES_UP, ONLY_GIVES_UP, reason_before, told_after
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several
@@ -203,7 +203,7 @@ def _is_outlived(words: Fault, scene: Scene) -> bool:
     if any(one.number == words.number and one.trace and not counts(one, scene) for one in scene.attempt.faults):
         return True  # it ends a traceback, which has been weighed
     near = (one for one in scene.attempt.faults if abs(one.number - words.number) <= SAME_EVENT)
-    if not GAVE_UP_TRYING.search(words.text) and any(was_written_before(one, scene) for one in near):
+    if not GIVES_UP.search(words.text) and any(was_written_before(one, scene) for one in near):
         return True
     return is_over(words, scene) or _is_set_aside(words, scene.attempt, scene.record.tail)
 
@@ -253,7 +253,7 @@ def _was_called_off(record: Record) -> bool:
     if last.started is None or last.progress or last.success:
         return False
     since = (line for line in record.tail if line.number >= last.started.number)
-    return any(GIVES_UP.search(message(line.text).text) for line in since)
+    return any(ONLY_GIVES_UP.search(message(line.text).text) for line in since)
 
 
 def judged_tail(record: Record) -> tuple[SeenLine, ...]:

@@ -70,8 +70,7 @@ def gave_up(fault: Fault, scene: Scene) -> bool:
         return False
     if closing_outcome(scene.record) is not Outcome.LOST:
         return False
-    told = [one for one in scene.attempt.faults if one.severity > WEAK and not one.handled]
-    if any(one.number > fault.number and (one.row.explains > SUMMARY or fault.row.explains <= SUMMARY) for one in told):
+    if any(one.number > fault.number for one in _told_beside(fault, scene)):
         return False
     return scene.attempt.signs_after(fault) < SURVIVED_PROVEN or _is_all_that_is_known(fault, scene)
 
@@ -79,9 +78,13 @@ def gave_up(fault: Fault, scene: Scene) -> bool:
 def _is_all_that_is_known(fault: Fault, scene: Scene) -> bool:
     """Whether the log's last line tells a code of failure, and no other fault explains it."""
     last = scene.record.last_line
-    told = [one for one in scene.attempt.faults if one.severity > WEAK and not one.handled and one is not fault]
-    others = [one for one in told if one.row.explains > SUMMARY or fault.row.explains <= SUMMARY]
-    return last is not None and not others and ended_with_code(message(last.text).text)
+    return last is not None and not _told_beside(fault, scene) and ended_with_code(message(last.text).text)
+
+
+def _told_beside(fault: Fault, scene: Scene) -> list[Fault]:
+    """The other faults that count, without the codes that launchers tell, unless it is one itself."""
+    told = (one for one in scene.attempt.faults if one.severity > WEAK and not one.handled and one is not fault)
+    return [one for one in told if one.row.explains > SUMMARY or fault.row.explains <= SUMMARY]
 
 
 def closes_with_work(fault: Fault, scene: Scene) -> bool:

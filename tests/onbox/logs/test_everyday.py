@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from onbox.logs.progress import ProgressReader
-
-if TYPE_CHECKING:
-    from onbox.contract.progress import Progress
-
-
-def read(log: str) -> Progress:
-    reader = ProgressReader()
-    reader.feed(log.encode())
-    return reader.result()
-
-
-def lines(form: str, *numbers: int) -> str:
-    return "".join(form.replace("#", str(at)) + "\n" for at in numbers)
+from tests.onbox.logs.loops import lines, read
 
 
 def bar(name: str, most: int) -> str:
