@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from tests.box import ONBOX
+from tests.box import ONBOX, wait_until
 
 if TYPE_CHECKING:
     from tests.box import Box
@@ -28,7 +28,7 @@ def test_a_silent_stage_is_stalled_and_recovers(box: Box) -> None:
     configure(box, f"[stages.a]\ncmd = {line!r}\nstall_after = '800ms'\n")
     chain = box.start("chain")
     box.wait_for_event("stage_stalled")
-    assert box.status()["state"] == "stalled"
+    wait_until(lambda: box.status()["state"] == "stalled", "the status to say so, which is written after the journal")
     (box.project / "go").touch()
     box.wait_for_event("stage_moving")
     (box.project / "end").touch()

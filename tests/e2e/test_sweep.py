@@ -50,6 +50,7 @@ def start_slow(box: Box, *words: str) -> None:
 def finish(box: Box) -> None:
     (box.project / "go").touch()
     wait_until(lambda: {"CHAIN_DONE", "CHAIN_FAILED"} & set(box.markers), "the sweep's end")
+    wait_until(lambda: not box.processes(), "its runner to be gone: who comes before attaches to it")
 
 
 def test_a_failing_cell_does_not_end_the_sweep_and_the_end_names_it(box: Box) -> None:
