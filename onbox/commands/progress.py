@@ -19,6 +19,9 @@ from onbox.logs.large import LargeLogReading, read_large
 from onbox.logs.tail import TAIL_BYTES, last_line
 from onbox.outside import safe_line
 from onbox.system.kept import places_of
+from onbox.triage.beside_progress import with_verdict
+from onbox.triage.classify import classify
+from onbox.triage.reading.large import Excerpt
 
 if TYPE_CHECKING:
     from onbox.cli.command import Options
@@ -67,8 +70,9 @@ def _read(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, 
         log, age = places_of(file), age_seconds(file)
         reading = read_large(log, settings)
         end = log.read(max(0, log.size - TAIL_BYTES), log.size)
+        progress = with_verdict(reading.progress, classify(Excerpt(log).parts())) if reading.progress.finished else None
     _tell_unread(name_of(path), reading)
-    return reading.progress, last_line(end), age
+    return progress or reading.progress, last_line(end), age
 
 
 def _tell_unread(name: str, reading: LargeLogReading) -> None:

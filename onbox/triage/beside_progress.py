@@ -1,4 +1,4 @@
-"""A verdict beside what `onbox progress` says of the same log. Pure."""
+"""What triage and `onbox progress` say of one log, beside each other: one answer to whether it has ended. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.short import stops_short
 from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import may_repeat
-from onbox.triage.classify import ENDED_WELL
+from onbox.triage.classify import ENDED_WELL, FAULTLESS, NOT_KNOWN, SAID_DONE
 from onbox.triage.signature import signature
 from onbox.triage.weighing.silence import is_step
 
@@ -24,6 +24,8 @@ def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
         return verdict._replace(state="done") if progress.finished else verdict
     if verdict.rule == ENDED_WELL:
         return _short_of_its_end(verdict, progress)
+    if verdict.rule == SAID_DONE:
+        return _under_way(verdict) if _is_shown_before_its_end(progress) else verdict
     if not may_be_done(verdict):
         return verdict
     is_silent = verdict.rule == "silent-log"
@@ -48,14 +50,32 @@ def _short_of_its_end(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     return verdict._replace(confidence="low", remedy=remedy)
 
 
+def with_verdict(progress: Progress, verdict: Diagnosis) -> Progress:
+    """A progress beside the verdict on the same log: what died of a fault has not come to its own end, however full its
+    counter is. A suite of which tests failed has: its fault is that of the code.
+    """
+    died = verdict.state == "dead" and verdict.failure_class not in ("success_healthy", "code_error")
+    return progress._replace(finished=False) if progress.finished and died else progress
+
+
+def _is_shown_before_its_end(progress: Progress) -> bool:
+    """`[ 60%] Building ...`, below the word of a part that is done."""
+    in_the_midst = progress.current is None and progress.percent is not None and progress.percent < 100
+    return progress.finished is False and (in_the_midst or stops_short(progress))
+
+
+def _under_way(verdict: Diagnosis) -> Diagnosis:
+    return verdict._replace(state="unknown", rule=FAULTLESS, confidence="low", remedy=NOT_KNOWN)
+
+
 def _lost_its_loss(verdict: Diagnosis) -> bool:
     return verdict.failure_class == "divergence" and verdict.state in ("running", "unknown")
 
 
 def may_be_done(verdict: Diagnosis) -> bool:
-    """Whether the progress may tell more than the words did: nothing in them is wrong, and no end is told, or only by
-    an exit code.
+    """Whether the progress may tell more than the words did: nothing in them is wrong, and no end is told, or one that
+    may be that of a part.
     """
-    if verdict.rule in ("silent-log", ENDED_WELL) or _lost_its_loss(verdict):
+    if verdict.rule in ("silent-log", ENDED_WELL, SAID_DONE) or _lost_its_loss(verdict):
         return True
     return verdict.failure_class == "success_healthy" and verdict.state in ("running", "unknown")

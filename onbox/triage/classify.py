@@ -44,6 +44,8 @@ NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
 NOTHING = Evidence()
 NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
 ENDED_WELL = "ended-well"
+SAID_DONE = "said-done"
+FAULTLESS = "no-fault-seen"
 _GPU = lazy(r"gpu|cuda|hip|bfc", re.IGNORECASE)
 
 
@@ -273,14 +275,14 @@ def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledC
     if evidence.ended_well:
         return SettledClass("success_healthy", ENDED_WELL, "done", "high", sign)
     if attempt.success is not None and attempt.progress - attempt.progress_at_success <= 1:
-        return SettledClass("success_healthy", "said-done", "done", "medium", sign)
+        return SettledClass("success_healthy", SAID_DONE, "done", "medium", sign)
     if attempt.progress and (evidence.process_alive or evidence.log_age_seconds is not None):
         return SettledClass("success_healthy", "goes-on", "running", "medium", sign)
     if record.last_line is None and not evidence.process_alive:
         return SettledClass("unknown", "nothing-written", "unknown", "low")
     if evidence.process_alive or evidence.log_age_seconds is not None:
-        return SettledClass("success_healthy", "no-fault-seen", "running", "low", sign)
-    return SettledClass("success_healthy", "no-fault-seen", "unknown", "low", sign, remedy=NOT_KNOWN)
+        return SettledClass("success_healthy", FAULTLESS, "running", "low", sign)
+    return SettledClass("success_healthy", FAULTLESS, "unknown", "low", sign, remedy=NOT_KNOWN)
 
 
 # -- a second reading, where nothing but the log tells of the end
