@@ -79,6 +79,7 @@ _LOST = lazy(
 _BETWEEN = r"\b(?:\W+\w+){0,5}\W+$"  # a few words at most, up to what is denied
 _DENIED = lazy(
     rf"\b(?:{_any_of('not never nothing none nobody no cannot neither nor hardly without')}|\w+n't"
+    rf"|{_any_of('nicht kein keine pas não не niet nie')}|non(?=\s)"
     rf"|unable to|fail(?:s|ed)? to){_BETWEEN}",
     re.IGNORECASE,
 )

@@ -54,6 +54,7 @@ GAVE_UP = lazy(
     r"|error: [Rr]ecipe .{0,120} failed|tar: Error is not recoverable: exiting|error: could not compile "
     r"|npm (?:ERR!|error) code |This progress looks :\(|##\[error\]Process completed with exit code [1-9]"
     r"|\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"
+    r"|(?:/\S{1,200}/)?(?:python[\d.]{0,4}|perl|ruby|bash|sh|Rscript): (?:can't|cannot) open (?:file|perl script)?\b"
     r"|Execution halted$|[\w./-]{1,60}: exit(?:ed)?(?: with)? (?:code|status) [1-9]\d{0,2}$"
 )
 # `step 3/5: rc 101`, `train.sh: exit 1`, `model status 2`: a script tells the code of what it has started.

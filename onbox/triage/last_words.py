@@ -81,16 +81,21 @@ _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a
     r"|[\"'\u201c]\S{1,60}\s.{0,140}[\"'\u201d]\s{0,4}$|\?",
     re.IGNORECASE,
 )
+# What a program calls an error in other languages than English; before a number it is a measure.
+ERROR_WORDS = (
+    "fehler|abbruch|erreur|errore|erro|fout|hata|błąd|fel|chyba|virhe|feil|hiba|eroare"
+    "|ошибка|помилка|エラー|오류|错误|錯誤"
+)
 _SAYS_ERROR = lazy(
     r"^E: \S|^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)"
-    r"|^(?:fehler|erreur|errore|erro|ошибка|エラー|오류|错误|錯誤)\s?[:\uff1a]"
+    rf"|^(?:{ERROR_WORDS})\s?[:\uff1a](?! ?[\d.,]{{1,20}}\s?%?$)"
     r"|^(?:\S{1,40} ){0,6}error\W{1,3}\d{0,4}\W{0,3}$|^.{0,60}\((?:abort|error|fatal)\) ?:"
     r"|\berrors? occurred\b|\b(?:completed|finished|done|ended) with [1-9]\d{0,8} (?:errors?|failures?)\b"
     r"|^(?!use of uninitialized).* at \S{1,200} line \d{1,9}(?:, <\S{0,20}> (?:line|chunk) \d{1,12})?\.$",  # of Perl
     re.IGNORECASE,
 )
-_ITS_OWN_ERROR = lazy(
-    r"^(?:(?:error|fatal)\b ?:|(?:fehler|erreur|errore|erro|ошибка|エラー|오류|错误|錯誤)\s?[:\uff1a]) ?\S",
+ITS_OWN_ERROR = lazy(
+    rf"^(?:(?:error|fatal)\b ?:|(?:{ERROR_WORDS})\s?[:\uff1a]) ?(?![\d.,]{{1,20}}\s?%?$)\S",
     re.IGNORECASE,
 )  # without a logger's time or name
 # `tool: what went wrong`, as Unix tools complain, and `stage failed: why`.
@@ -254,7 +259,8 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
     if own and _OWN_NAME.match(said.text):
         return fault_of(BY_ID["exception"], line, attempt)
     if attempt.reached_end:
-        gate = is_last and said.level in BAD_LEVELS and not harmless and not _AT_ITS_END.search(said.text)
+        lost = ITS_OWN_ERROR.match(said.text) and outcome_of(line.text) is Outcome.LOST
+        gate = (lost or (is_last and said.level in BAD_LEVELS)) and not harmless and not _AT_ITS_END.search(said.text)
         return fault_of(BY_ID["error-line"], line, attempt) if gate else None
     if own and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):
         of_file = class_of_file(said.text)
@@ -273,7 +279,7 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
 
 def _ends_in_loss(said: LogMessage, text: str) -> bool:
     """Whether the last line says, in whatever words, that the work will not be there."""
-    return bool(_ITS_OWN_ERROR.match(text)) or (said.level not in QUIET_LEVELS and outcome_of(text) is Outcome.LOST)
+    return bool(ITS_OWN_ERROR.match(text)) or (said.level not in QUIET_LEVELS and outcome_of(text) is Outcome.LOST)
 
 
 def _tells_of_loss(line: SeenLine, tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:

@@ -96,10 +96,19 @@ _OF_BUILD = lazy(_WAYS[_BUILT], re.IGNORECASE)
 _TALLY = lazy(
     r"(?<![\w./])(?P<count>\d{1,9}) (?:(?:tasks?|jobs?|tests?|runs?|files?|checks?|steps?|stages?) )?"
     r"(?P<what>[a-z]{2,12})\b"
-    r"|\b(?P<label>[a-z]{2,12})(?:\s{0,4}[:=]\s{0,4}| )(?P<value>\d{1,9})(?![\w.%/])",
+    r"|\b(?P<label>[a-z]{2,12})"
+    r"(?:[\"']?\s{0,4}[:=]\s{0,4}(?!\d{1,9} [a-z]{2,12}(?:[,;.)]|$))| )(?P<value>\d{1,9})(?![\w.%/])",
     re.IGNORECASE,
 )
 _GOOD = lazy(r"ok|pass(?:ed)?|succeeded|successful(?:ly)?|completed", re.IGNORECASE)
+# What brings something, each of it.
+_BROUGHT = lazy(
+    r"ok|pass(?:ed)?|succeeded|success(?:es|ful(?:ly)?)?|completed|done|answered|accepted|uploaded|converted|processed"
+    r"|scored"
+    r"|saved|written|sent|transferred|copied|evaluated|generated|solved|delivered|published|exported|imported|trained"
+    r"|finished",
+    re.IGNORECASE,
+)
 _BAD = lazy(r"fail(?:ed|ures?)?|errors?|unreachable|crashed|aborted", re.IGNORECASE)
 _REST = lazy(r"skip(?:ped)?|changed|warn(?:ing)?s?|ignored|rescued|cached", re.IGNORECASE)
 _NOT_YET = lazy(r"running|pending|queued|remaining|left|waiting|scheduled|active", re.IGNORECASE)
@@ -184,6 +193,13 @@ def counts_failed(text: str) -> int:
 def counts_bad(text: str) -> int:
     """How many pieces a line counts as failed, whatever else it counts."""
     return sum(count for word, count in _counts_in(text) if _BAD.fullmatch(word))
+
+
+def counts_bad_only(text: str) -> bool:
+    """Whether a line counts that something went badly, and beside it that nothing went well: `uploaded=0 failed=12`."""
+    counts = _counts_in(text)
+    brought = [count for word, count in counts if _BROUGHT.fullmatch(word)]
+    return bool(brought) and not any(brought) and counts_bad(text) > 0 and not _OF_A_LOOP.search(text)
 
 
 def _tallies_all_good(text: str) -> bool:

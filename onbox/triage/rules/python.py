@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.triage.rules.rows import BUG, CAUSE, CONFIG, DIVERGED, VAGUE, RuleRow
+from onbox.triage.rules.rows import BUG, CAUSE, CONFIG, DIVERGED, SUMMARY, VAGUE, RuleRow
 
 # Of the Test Anything Protocol: a case that failed, and was not known to.
 FAILED_CASE = r"^not ok \d{1,6}\b(?!.{0,200}# (?:TODO|SKIP))"
@@ -354,16 +354,27 @@ DEFECTS: tuple[RuleRow, ...] = (
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x768 and 1024x10)",
     ),
     RuleRow(
+        "playbook-failed",
+        "code_error",
+        SUMMARY,
+        "unreachable=",
+        r"\bok=\d{1,9}\s.{0,40}\b(?:unreachable=[1-9]|unreachable=0\s{1,8}failed=[1-9])",
+        "Ansible's recap",
+        "gpu-3 : ok=12 changed=3 unreachable=0 failed=1 skipped=2 rescued=0 ignored=0",
+    ),
+    RuleRow(
         "tests-failed",
         "code_error",
         VAGUE,
-        "fail|errors|not ok ",
+        "fail|errors|not ok |s passed",
         rf"{FAILED_CASE}"
         r"|^FAIL(?:\s{1,8}\S{1,200}\s{1,8}[\d.]{1,20}s)?\s{0,4}$|^FAILED \((?:[\w ]{1,20}=\d{1,9}(?:, )?){1,5}\)"
         r"|^test result: FAILED\b|^\[\s{0,4}FAILED\s{0,4}\] \d{1,9} tests?\b"
         r"|^=+ (?:\d+ \w{1,40}, ){0,6}[1-9]\d{0,8} (?:failed|errors?)\b.{0,80} in [\d.]+s"
         r"|^Tests?(?: Suites)?:\s{1,10}[1-9]\d{0,8} failed\b|^\s{0,8}[1-9]\d{0,8} failing\b"
-        r"|\b[1-9]\d{0,8} tests? failed out of \d|^(?:#|\u2139) fail\s{1,8}[1-9]\d{0,8}$",
+        r"|\b[1-9]\d{0,8} tests? failed out of \d|^(?:[^\d:]{1,40}: |\W{0,4})\d{1,9} passed, [1-9]\d{0,8} failed\b"
+        r"|(?<![\d.,/])(?P<well>\d{1,9}) (?:of|out of|/) (?!(?P=well)\b)\d{1,9} (?:\w{1,20} )?(?:tests|checks"
+        r"|assertions|expectations|validations) passed\b|^(?:#|\u2139) fail\s{1,8}[1-9]\d{0,8}$",
         "go test, unittest, pytest, cargo, Google Test, CTest, Jest, Mocha, TAP",
         "FAILED (failures=2, errors=1)",
     ),

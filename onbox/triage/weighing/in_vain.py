@@ -15,6 +15,7 @@ from onbox.regex import lazy
 from onbox.triage.reading.match import BY_ID
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import LOGGED, Fault
+from onbox.triage.reading.success import counts_bad_only
 from onbox.triage.reasons import told_in
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _TOLD_IN_LAST = 6  # lines
 _PIECES = (
     r"(?:trials|runs|jobs|tasks|models|seeds|folds|requests|prompts|replicas|samples|examples|questions|images|files|records"
-    r"|documents|videos|clips|items|episodes|batches|shards|sequences|chunks|pages|urls|configs|candidates)"
+    r"|documents|videos|clips|items|episodes|batches|shards|sequences|chunks|pages|urls|configs|candidates|workers)"
 )
 _LOST = r"(?:failed|skipped|dropped|rejected|errored|discarded|lost|unusable|unreadable|invalid|empty)"
 # None of the pieces of a work brought anything. That none passed, is a result.
@@ -55,7 +56,8 @@ def nothing_came(tail: tuple[SeenLine, ...]) -> bool:
 
 
 def _line_of_it(tail: tuple[SeenLine, ...]) -> SeenLine | None:
-    return next((line for line in tail[-_TOLD_IN_LAST:] if _NOTHING_CAME.search(message(line.text).text)), None)
+    said = ((line, message(line.text).text) for line in tail[-_TOLD_IN_LAST:])
+    return next((line for line, text in said if _NOTHING_CAME.search(text) or counts_bad_only(text)), None)
 
 
 def told_in_vain(record: Record, attempt: LogAttempt) -> Fault | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.counts import counts_of
 from onbox.logs.model.lines import message
-from onbox.logs.outcome import Outcome, ended_with_code
+from onbox.logs.outcome import Outcome, ended_with_code, outcome_in
 from onbox.regex import lazy
 from onbox.triage.epilogue import HOUSEWORK, tells_step_failed
+from onbox.triage.last_words import ITS_OWN_ERROR
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import NEARLY_ASKED
 from onbox.triage.reading.outcome import closing_outcome, outcome_of
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
 _RIGHT_BEHIND = 2  # lines
+TESTS_FAILED = "tests-failed"  # whose report is written in any case
 _MESSAGE_LINES = 6  # that the message of an exception may go on for
 _SAVED_IN_LAST = 12  # lines: a summary may follow
 _STEP_OK = lazy(r"(?i)\b(?:rc|exit(?:ed)?|status|exit[ _-]?code|return ?code)\s?[=: ]\s?0\W{0,3}$")
@@ -50,7 +53,7 @@ def closes_with_result(fault: Fault, scene: Scene) -> bool:
     """Whether a bare complaint was followed by a result that was saved as the last thing of all."""
     if scene.dead or fault.severity == PROVEN or fault.trace is not None or fault.row.explains > CAUSE:
         return False
-    if _WHOLE_FAILED.search(fault.text):
+    if _WHOLE_FAILED.search(fault.text) or fault.row.id == TESTS_FAILED:
         return False
     if fault.row.explains <= ASKED + NEARLY_ASKED or has_given_up(
         fault, scene
@@ -94,9 +97,11 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
         return False
     if closing_outcome(scene.record) is not Outcome.MADE or _WHOLE_FAILED.search(fault.text):
         return False
-    if fault.row.id == "tests-failed" or fault.row.failure_class in ENDS_A_RUN:  # who is asked to end keeps what it has
+    if fault.row.id == TESTS_FAILED or fault.row.failure_class in ENDS_A_RUN:  # who is asked to end keeps what it has
         return False
     if _is_told_by_another(last, fault, scene) or HOUSEWORK.match(message(last.text).text):
+        return False
+    if _is_left_at_once(fault, scene):
         return False
     if not names_result(last.text) and (_tells_of_its_code(fault, scene) or has_given_up(fault, scene)):
         return False
@@ -128,6 +133,8 @@ def ends_with_the_work(fault: Fault, scene: Scene) -> bool:
         return False
     if fault.row.failure_class in (*ENDS_A_RUN, *LEAVES_OTHERS) or counts_failed(message(last.text).text):
         return False
+    if fault.row.id == TESTS_FAILED or _is_left_at_once(fault, scene):
+        return False
     if any(line.number == last.number - 1 and same_form(line.text, last.text) for line in scene.record.tail):
         return False  # it goes on and on
     made = closing_outcome(scene.record) is Outcome.MADE and names_result(last.text)
@@ -158,6 +165,21 @@ def _shows_result_of_a_loop(fault: Fault, scene: Scene) -> bool:
     return is_result(last.text, sure=False) and not signs.is_progress(message(last.text).text)
 
 
+def _is_left_at_once(fault: Fault, scene: Scene) -> bool:
+    """Whether it calls itself an error, and a loop that it came upon in its midst, or which lost what it was to leave,
+    takes leave right behind it in a word: `Error: cannot write model.pt`, `Done.`
+    """
+    last = scene.record.last_line
+    if last is None or last.number - fault.number > _RIGHT_BEHIND or names_result(last.text):
+        return False
+    if fault.handled or scene.attempt.signs_after(fault) or not ITS_OWN_ERROR.match(message(fault.text).text):
+        return False
+    counted = scene.attempt.last_progress
+    counts = counts_of(message(counted.text).text) if counted is not None else ()
+    in_its_midst = any(one.maximum is not None and not one.at_end for one in counts)
+    return in_its_midst or outcome_in(fault.text) is Outcome.LOST
+
+
 def is_of_one_step(fault: Fault, scene: Scene) -> bool:
     """Whether it is the exit code of one step of a script, a later one ended with 0, and the last line of all says that
     the work is there.
@@ -181,7 +203,7 @@ def ends_with_done(fault: Fault, scene: Scene) -> bool:
     last = scene.record.last_line
     if last is None or fault.number >= last.number or not is_bare(fault, scene) or _WHOLE_FAILED.search(fault.text):
         return False
-    if has_given_up(fault, scene):
+    if has_given_up(fault, scene) or _is_left_at_once(fault, scene):
         return False
     if abs(fault.row.explains - ASKED) <= NEARLY_ASKED:  # who is asked to end says that he did
         return False
