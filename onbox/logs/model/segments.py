@@ -56,7 +56,16 @@ _NUMBERED = lazy(
     re.IGNORECASE,
 )
 _PROMPT = lazy(r"^(?:\([\w.-]{1,40}\)\s?)?(?:[\w.-]{1,40}@[\w.-]{1,60}[:\s][^$#]{0,80})?\$ [a-zA-Z./]")
+# What somebody types behind the work, to look at what is there or to leave.
+_ONLY_LOOKS = lazy(
+    r"[^$]{0,160}\$ (?:sudo )?(?:ls|ll|cat|tail|head|less|more|grep|zgrep|egrep|echo|printf|exit|logout|df|du|free|top|htop|ps|pgrep|date|wc"
+    r"|stat|file|find|tree|pwd|cd|history|which|type|env|uptime|dmesg|journalctl|nvidia-smi|rocm-smi|sacct|squeue|sinfo"
+    r"|scontrol|sstat|seff|qstat|bjobs|git (?:status|log|diff|show)|gsutil (?:ls|du|cat)|aws s3 ls"
+    r"|(?:kubectl|oc)(?: -n \S{1,60})? (?:get|describe|logs|top|events)|docker (?:ps|logs|inspect|stats)"
+    r"|tmux|screen|rm|mkdir|mv|cp|md5sum|sha\d{1,3}sum)\b"
+)
 THING_NUMBERED = lazy(r"\W{0,3}[A-Za-z]{2,20}[ #]?\[?(\d{1,6})[\]):.]{1,2}\s")  # `guard 7: no fault`
+_WORDS = lazy(r"[A-Za-z]{2,}")
 _EXPLICIT = lazy(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
 
 
@@ -92,6 +101,7 @@ class Beginning:
         self.loops: set[bytes] = set()  # those that came one right after the other: a loop's
         self.again: dict[bytes, bool] = {}  # those that came once more: whether they count on
         self.first: dict[str, float] = {}
+        self.words: set[str] = set()  # that the first lines of a loop begin with
         self.learned = 0
 
     def take_head(self, form: bytes, text: str) -> None:
@@ -110,7 +120,7 @@ class Beginning:
         once more, or a second one of its first lines does. A date, a few letters, or what counts, tells nothing alone.
         """
         if form[:2] == b"$ " or (b"$ " in form and _PROMPT.match(form.decode("latin-1"))):
-            return True
+            return not _ONLY_LOOKS.match(text)
         if b"systemd[]: Started " in form and b".service" in form:
             return True
         letters = sum(map(_is_letter, form))
@@ -129,6 +139,7 @@ class Beginning:
     def take_counts(self, text: str) -> None:
         if self.learned < FIRST_COUNTS:
             self.learned += 1
+            self.words.add(_first_word(text))
             for count in counts_of(text):
                 self.first.setdefault(count.unit, count.value)
 
@@ -138,7 +149,13 @@ class Beginning:
         outer: Count | None = next(iter(counts_of(text)), None)
         if outer is None or outer.unit not in stood or outer.unit not in self.first:
             return False
+        if _first_word(text) not in (*self.words, _first_word(before)):
+            return False  # who tells of a checkpoint counts nothing
         return outer.value < stood[outer.unit] and outer.value <= self.first[outer.unit]
+
+
+def _first_word(text: str) -> str:
+    return next(iter(_WORDS.findall(message(text).text)), "")
 
 
 def _counted(text: str) -> float | None:

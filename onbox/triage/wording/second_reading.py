@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 # Lines that differ in more than digits: of fewer, each word would count for too much. Words that make light of a fault
 # are surer than words that name none.
-LEAST_FORMS = {True: 6, False: 10}
+LEAST_FORMS = {True: 6, False: 6}
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-CLEAR = 1.0  # log-odds: less of it overrules nothing
+CLEAR = 0.75  # log-odds: less of it overrules nothing
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE = "=bias", "=words", "=answer:", "=rule:"
 WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.txt")
