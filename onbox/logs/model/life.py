@@ -34,6 +34,11 @@ COLLEAGUES = 50  # lines of other ranks after the death of one: so many are no l
 _ANSWER = lazy(r"\"(?:GET|POST|PUT|HEAD|DELETE|PATCH) /\S{0,500} HTTP/[\d.]{1,4}\" [1-4]\d\d\b")
 SHOWS_BAR = r"\d%\||\d\.?\d{0,3}(?:it/s|s/it)\b"
 _OF_AN_EPOCH = lazy(rb"\b[Ee]poch \d{1,9}: {1,4}(\d{1,3})%")  # its bar is not that of the run
+# What a program of its own kind counts, in a line that shows other numbers too: `problem 12 samples 8 ...`.
+_THING = lazy(
+    r"\W{0,4}(?!(?i:rank|worker|gpu|node|host|process|proc|pid|attempt|try|retry|thread|exit|signal|line|level|loss|port)\b)"
+    r"([A-Za-z][a-z_]{2,15})[ #:=]{1,3}(\d{1,9})(?= )"
+)
 _BAR = lazy(SHOWS_BAR.encode())
 
 
@@ -141,7 +146,11 @@ def _read(line: bytes) -> _Shown:
     at_once = said.level is not None or bool(_BAR.search(line))
     if _ANSWER.search(said.text):  # a server goes on, whatever it was asked for
         return _Shown(NOBODY, (), "an answer", at_once)
-    return _Shown(writer_of(said.source), counts_of(said.text), "".join(filter(str.isalpha, said.text)), at_once)
+    counts = counts_of(said.text)
+    things = _THING.match(said.text) if counts else None
+    if things is not None and things[1].lower() not in {one.unit for one in counts}:
+        counts = (*counts, Count(things[1].lower(), float(things[2])))
+    return _Shown(writer_of(said.source), counts, "".join(filter(str.isalpha, said.text)), at_once)
 
 
 class _Standing:

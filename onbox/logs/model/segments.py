@@ -58,8 +58,8 @@ _NUMBERED = lazy(
 _PROMPT = lazy(r"^(?:\([\w.-]{1,40}\)\s?)?(?:[\w.-]{1,40}@[\w.-]{1,60}[:\s][^$#]{0,80})?\$ [a-zA-Z./]")
 # What somebody types behind the work, to look at what is there or to leave.
 _ONLY_LOOKS = lazy(
-    r"[^$]{0,160}\$ (?:sudo )?(?:ls|ll|cat|tail|head|less|more|grep|zgrep|egrep|echo|printf|exit|logout|df|du|free|top|htop|ps|pgrep|date|wc"
-    r"|stat|file|find|tree|pwd|cd|history|which|type|env|uptime|dmesg|journalctl|nvidia-smi|rocm-smi|sacct|squeue|sinfo"
+    r"[^$]{0,160}\$ (?:sudo )?(?:ls|ll|cat|tail|head|less|more|grep|zgrep|egrep|echo|printf|exit|logout|df|du"
+    r"|free|top|htop|ps|pgrep|date|wc|stat|file|find|tree|pwd|cd|history|which|type|env|uptime|dmesg|journalctl|nvidia-smi|rocm-smi|sacct|squeue|sinfo"
     r"|scontrol|sstat|seff|qstat|bjobs|git (?:status|log|diff|show)|gsutil (?:ls|du|cat)|aws s3 ls"
     r"|(?:kubectl|oc)(?: -n \S{1,60})? (?:get|describe|logs|top|events)|docker (?:ps|logs|inspect|stats)"
     r"|tmux|screen|rm|mkdir|mv|cp|md5sum|sha\d{1,3}sum)\b"

@@ -11,6 +11,9 @@ from onbox.triage.words import TROUBLE
 LOOP_LINES = 4  # alike, before they are a loop
 FORMS_KEPT = 20000
 _A_MEASURE = lazy(r"\d\.\d")
+# `passed 5  runtime errors 3  killed=1`: how many there are of each, in every line.
+_COLUMN = lazy(r"\b[A-Za-z_]{2,24}(?: ?[=:] ?| )-?\d[\d.,]{0,16}(?=[\s,;|)]|$)")
+_COLUMNS = 3
 
 
 class LoopForms:
@@ -47,6 +50,9 @@ class LoopForms:
 
 def _is_trouble(text: str) -> bool:
     said = message(text)
+    rest, columns = _COLUMN.subn(" ", said.text)
+    if columns >= _COLUMNS and said.level not in (*BAD_LEVELS, "WARNING"):
+        return match_row(rest, rest) is not None or TROUBLE.search(rest) is not None
     if not _A_MEASURE.search(said.text) or said.level in (*BAD_LEVELS, "WARNING"):
         return True  # it may be one of a list of troubles
     return match_row(said.text, text) is not None or TROUBLE.search(said.text) is not None

@@ -169,7 +169,8 @@ def names_no_reason(fault: Fault, scene: Scene) -> bool:
     if scene.well:
         return True
     if fault.severity < PROVEN:
-        return not has_given_up(fault, scene)
+        refused = fault.row.id == "usage" and scene.end - fault.number < TOLD_WITHIN  # by the next program
+        return not refused and not has_given_up(fault, scene)
     if fault.trace is not None and (fault.trace.ignored or fault.trace.mentions(SHUTDOWN, last=4)):
         return True
     if fault.trace is not None and fault.row.failure_class in _OF_CONNECTIONS:

@@ -50,6 +50,16 @@ def test_what_follows_a_prompt_is_a_new_run() -> None:
     assert read(CRASH + "$ pip install w\n$ python t.py\n" + steps(1, 1)).failure_class == "success_healthy"
 
 
+def test_who_only_looks_at_what_is_left_runs_nothing() -> None:
+    crashed = read(CRASH).failure_class
+    for look in (
+        "ls -s /cache\ntotal 0\n$ exit\n",
+        "kubectl get job t\nt  0/1  4h\n",
+        "nvidia-smi\nno process\n$ echo ok\nok\n",
+    ):
+        assert read(f"{CRASH}$ {look}").failure_class == crashed
+
+
 @pytest.mark.parametrize("saved", ["", "saved ckpt-8\n"])
 def test_done_counts_if_what_was_made_could_be_written(saved: str) -> None:
     log = steps(1, 7) + NO_SPACE + steps(8, 9) + saved + "Training completed.\n"
