@@ -37,6 +37,7 @@ ONLY_GIVES_UP = lazy(
 )
 _HINTS = lazy(r"\W{0,4}(?:hint|note|tip)\b", re.IGNORECASE)
 GIVES_UP = lazy(r"\b(?:giving|gave|given) up\b", re.IGNORECASE)
+_SUMS_UP = lazy(r"\b(?:overall|total) (?:\w{1,20} )?(?:speed|time|throughput|duration)\b", re.IGNORECASE)
 _ATTEMPT = lazy(r"\b(?:attempt|try|retry)\W{0,3}\d{1,6} ?/ ?\d", re.IGNORECASE)
 
 
@@ -61,6 +62,8 @@ def reason_before(death: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
         known = _known_at(line, attempt) or _setting_asked_for(line, death, attempt)
         if known is not None:
             return known
+        if _SUMS_UP.search(said.text):
+            continue
         if progress_of(line.text, said) and not _ATTEMPT.search(said.text):
             return None
         found = _meant(line, points=points, tried=tried)

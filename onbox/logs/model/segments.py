@@ -56,13 +56,15 @@ _NUMBERED = lazy(
     re.IGNORECASE,
 )
 _PROMPT = lazy(r"^(?:\([\w.-]{1,40}\)\s?)?(?:[\w.-]{1,40}@[\w.-]{1,60}[:\s][^$#]{0,80})?\$ [a-zA-Z./]")
-# What somebody types behind the work, to look at what is there or to leave.
-_ONLY_LOOKS = lazy(
-    r"[^$]{0,160}\$ (?:sudo )?(?:ls|ll|cat|tail|head|less|more|grep|zgrep|egrep|echo|printf|exit|logout|df|du"
-    r"|free|top|htop|ps|pgrep|date|wc|stat|file|find|tree|pwd|cd|history|which|type|env|uptime|dmesg|journalctl|nvidia-smi|rocm-smi|sacct|squeue|sinfo"
-    r"|scontrol|sstat|seff|qstat|bjobs|git (?:status|log|diff|show)|gsutil (?:ls|du|cat)|aws s3 ls"
-    r"|(?:kubectl|oc)(?: -n \S{1,60})? (?:get|describe|logs|top|events)|docker (?:ps|logs|inspect|stats)"
-    r"|tmux|screen|rm|mkdir|mv|cp|md5sum|sha\d{1,3}sum)\b"
+# What somebody types to have work done, and not to look at what is there or to leave.
+_RUNS = lazy(
+    r"[^$]{0,160}\$ (?:[A-Z_]{2,40}=\S{0,200} |(?:sudo|nohup|time|env|nice|exec|stdbuf|timeout)(?: -\S{1,12}"
+    r"| \d\S{0,8})* ){0,4}(?:\.{0,2}/\S"
+    r"|(?:python|pypy|pip|uv|poetry|conda|mamba|torchrun|accelerate|deepspeed|composer|ray|bash|sh|zsh|source|Rscript"
+    r"|julia|matlab|octave|perl|ruby|node|npm|npx|yarn|pnpm|cargo|go|java|scala|mvn|gradle|make|cmake|ninja|snakemake|nextflow"
+    r"|dvc|sbatch|srun|salloc|qsub|bsub|mpirun|mpiexec|horovodrun|docker (?:run|compose|start|build)|podman|singularity"
+    r"|apptainer|kubectl (?:apply|create|run|exec)|spark-submit|dbt|airflow|pytest|tox|curl|wget|rsync|onbox)\b"
+    r"|\S{1,80}\.(?:sh|py|R|jl|pl)\b)"
 )
 THING_NUMBERED = lazy(r"\W{0,3}[A-Za-z]{2,20}[ #]?\[?(\d{1,6})[\]):.]{1,2}\s")  # `guard 7: no fault`
 _WORDS = lazy(r"[A-Za-z]{2,}")
@@ -120,7 +122,7 @@ class Beginning:
         once more, or a second one of its first lines does. A date, a few letters, or what counts, tells nothing alone.
         """
         if form[:2] == b"$ " or (b"$ " in form and _PROMPT.match(form.decode("latin-1"))):
-            return not _ONLY_LOOKS.match(text)
+            return _RUNS.match(text) is not None
         if b"systemd[]: Started " in form and b".service" in form:
             return True
         letters = sum(map(_is_letter, form))

@@ -34,6 +34,7 @@ _GOES_ON = (
     r"|\b(?:using|took|taking|keep(?:s|ing)?|stay(?:s|ing)? with) (?:the |its |my |our )?(?:bundled|built-in|cached|old"
     r"|previous|last|local|slow|slower|plain|backup|other|next|current)\b|\b(?:no harm|(?:does not|doesn't) matter"
     r"|not needed|good enough|back to normal)\b|\bold .{1,20} stays\b"
+    r"|\b(?:tak(?:e|es|ing)|keep(?:s|ing)?|us(?:e|es|ing)) (?:ours|theirs|the (?:older|newer|last|first) one)\b"
     r"|\b(?:made|created|built) (?:it|them|a new one)\b"
     r"|\bdefaults? (?:stays?|apply|applies|(?:are|is) \w{2,8})\b|\bwith (?:the )?defaults\b|\btolerated\b"
 )

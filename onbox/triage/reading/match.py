@@ -305,9 +305,19 @@ def _is_quoted(row: RuleRow, text: str) -> bool:
     before = text[: found.start()]
     if text.lstrip().startswith("{"):
         return signs.is_record(text)
+    if _is_row_of_a_table(text):
+        return True
     return before.count('"') % 2 == 1 or _IN_A_VALUE.search(before) is not None
 
 
+def _is_row_of_a_table(text: str) -> bool:
+    """Whether it is framed, and each cell holds a word or two: `| aborted | 0 |`."""
+    cells = _CELLS.split(text.strip())
+    return len(cells) >= LEAST_CELLS and not cells[0] and not cells[-1] and all(one.count(" ") <= 1 for one in cells)
+
+
+LEAST_CELLS = 4  # two between three bars, and what lies outside
+_CELLS = lazy(r"\s{0,60}[|\u2502\u2503]\s{0,60}")
 # `prompt='Permission denied (publickey)'`: of a field that tells of no error
 _IN_A_VALUE = lazy(
     r"\b(?!\w*(?:err|exc|msg|mess|reason|std|detail|cause|fail|stat|info|out|log))\w{1,30}='[^']{0,200}$", re.IGNORECASE

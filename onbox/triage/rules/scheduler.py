@@ -105,7 +105,8 @@ PEOPLE: tuple[RuleRow, ...] = (
         "interrupted",
         "user_interrupt",
         ASKED,
-        "keyboardinterrupt|interruptexception|aborted!|sigint|ctrl|interrupt|^c|signal|exit|user request",
+        "keyboardinterrupt|interruptexception|aborted!|sigint|ctrl|interrupt|^c|signal|exit|user request|request"
+        "|web interface|web ui|dashboard| console",
         r"KeyboardInterrupt\b(?!.{0,30}to stop)|\bInterruptException\b|(?:received|got|caught|sending|signal|by"
         r"|on)\b.{0,30}\bSIGINT\b|\^C\s{0,8}(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)"
         r"|(?:pressed|received"
@@ -118,7 +119,10 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|\b(?:interrupt|INT|SIGINT) signal (?:was )?(?:received|caught|detected)"
         r"|\b(?:received|caught|got) (?:an? |the )?(?:interrupt|INT) signal"
         r"|\b(?:received|caught|got) signal\W{1,3}interrupt\b"
-        r"|\bin [`'].{1,80}': Interrupt$",
+        r"|\bin [`'].{1,80}': Interrupt$"
+        r"|\b(?:cancel(?:l?ed|l?ing)?|stopp(?:ed|ing)|terminat(?:ed|ing|ion)|ended|aborted|killed|ending)\b"
+        r".{0,60}\b(?:(?:on|at the|by) (?:user )?request(?: of \S{1,60})?(?=\W*$|[\s(,;:])"
+        r"|(?:in|from|via|through) the (?:web|dashboard|console|\S{1,20} ui)\b)",
         "Python, shells, Lightning",
         "KeyboardInterrupt",
     ),

@@ -215,7 +215,8 @@ def _is_set_aside(words: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...])
     if any(fault.handled for fault in attempt.faults if fault.number == words.number):
         return True
     below = (line.text for line in tail if words.number < line.number <= words.number + SPEAKS_OF)
-    if is_complaint(words) and any(tells_a_way_on(text) for text in below):
+    may_go_on = is_complaint(words) or words.row.explains <= SUMMARY
+    if may_go_on and any(tells_a_way_on(text) for text in below):
         return True
     above = next((line.text for line in tail if line.number == words.number - 1), "")
     said = message(words.text)

@@ -16,6 +16,7 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.match import NEARLY_ASKED, WORK_LEVELS
 from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, WEAK
+from onbox.triage.reading.success import is_success
 from onbox.triage.rules.rows import ASKED, DEATH, DIVERGED, SUMMARY
 from onbox.triage.weighing.after_success import (
     came_after_the_work,
@@ -182,6 +183,13 @@ def _left_nothing(fault: Fault, scene: Scene) -> bool:
     return fault.severity > WEAK and fault.row.explains > SUMMARY and nothing_came(scene.record.tail)
 
 
+def _had_enough(fault: Fault, scene: Scene) -> bool:
+    """Whether the reader of its output went away, as `head` does, and what followed is there."""
+    if fault.row.id != "reader-gone" or scene.record.last_line is None:
+        return False
+    return closing_outcome(scene.record) is Outcome.MADE or is_success(message(scene.record.last_line.text).text)
+
+
 def _was_taken_up(fault: Fault, scene: Scene) -> bool:
     return _asks_to_end(fault, scene) and scene.attempt.reached_end and scene.attempt.signs_after(fault) > 0
 
@@ -206,6 +214,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "the job or its step was cancelled right before: so its processes are killed", _was_cancelled),
     Ground(False, "a row of many that the program numbers, and it told more behind them", is_numbered_row),
     Ground(False, "torchrun told of it, and started all ranks once more, which work", was_started_once_more),
+    Ground(False, "its reader had read enough, and the last line of all says that the work is there", _had_enough),
     Ground(True, "a runtime or a shell says that it is dead, and nobody worked since", is_dead_for_sure),
     Ground(False, "the last line of all tells what came of the work", ends_with_the_work),
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
@@ -224,8 +233,6 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "the shell that started what complains shows its next commands, and works on", _a_shell_goes_on),
     Ground(False, "the program prints below what it printed above, or a result as its last line", _went_on),
     Ground(False, "the program's own lines count on from where they stood", counts_on),
-    Ground(False, "its reader had read enough, and the last line of all says that the work is there",
-           lambda f, s: f.row.id == "reader-gone" and closing_outcome(s.record) is Outcome.MADE),
     Ground(False, "what it complains of is fine in a later line", _is_fine_later),
     Ground(False, "a worker of a pool crashed, and the last line of all is a result", is_of_a_worker),
     Ground(False, "a thread died, behind what says that the work is there", is_of_a_thread_after_the_work),

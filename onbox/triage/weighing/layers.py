@@ -59,7 +59,7 @@ _LAYERS = (
     Layer(
         ("disk_full", "quota_exceeded", "inode_exhausted", "permission_error"),
         lazy(
-            r"no such file|does not exist|not found|no module named|unexpected eof|truncat|empty|corrupt"
+            r"no such file|does not exist|not found|no module named|unexpected eof|truncat|empty|corrupt|too short"
             r"|sav(?:e|ing)|writ(?:e|ing)|cache|database|flush|iostream|\bglob\(|\blistdir\(",
             re.IGNORECASE,
         ),
