@@ -1,9 +1,11 @@
-"""Learn anew how strongly the words at the end of a log speak for a failure: `onbox/triage/wording/weights.txt`.
+"""Learn anew how strongly the words at the end of a log speak for a failure (`onbox/triage/wording/weights.txt`), and
+of which class (`class_weights.txt` beside it).
 
     python scripts/learn_wording.py FOLDER... [--left-out FOLDER]
 
 A FOLDER holds logs with `labels.jsonl` (as the benches of triage and of progress read them), or is
-`tests/cases/triage`; a file `*.jsonl` of `{"text": ..., "label": "well" | "ill"}` holds ends of logs. Beside the
+`tests/cases/triage`; a file `*.jsonl` of `{"text": ..., "label": "well" | "ill"}` holds ends of logs, and may give a
+"class" instead of the label. Beside the
 labels, `answers.jsonl` may hold what the rules said when they saw the logs for the first time (`{"id", "class",
 "confidence", "rule"}`): from these it is learned how far an answer is to be trusted. --left-out: a folder that nothing
 is learned from; how many of its answers are right is printed. Logistic regression, by gradient steps of an own length
@@ -17,6 +19,7 @@ import json
 import math
 import os
 import random
+import string
 import sys
 from collections import Counter
 from typing import NamedTuple
@@ -26,6 +29,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from onbox.triage.reading.record import WEAK
 from onbox.triage.reading.scan import scan
 from onbox.triage.weighing.decide import decide, judged_tail
+from onbox.triage.wording import class_reading
 from onbox.triage.wording.second_reading import BIAS, WEIGHTS, WORDS, contradicts, grounds, leaning
 from onbox.triage.wording.words import words_of
 
@@ -36,15 +40,20 @@ TRUST_EPOCHS = 60
 FOLDS = 4
 LEAST_TRUST = 0.1
 LEAST_LOGS = 3  # a word in fewer says nothing
+CLASS_EPOCHS, CLASS_DECAY = 6, 5e-5
+LEAST_CLASS_WEIGHT, LEAST_IN_ROW = 1.5, 1.0  # a word speaks clearly for some class; and so much is written of it
 LEAST_WEIGHT = 0.85  # the words below it are left out: the table stays a third as long, and reads as well
 
 
 class Example(NamedTuple):
-    """A labelled log. answer: the grounds of the rules' first answer, and whether it was a failure; None: not kept."""
+    """A labelled log. answer: the grounds of the rules' first answer, and whether it was a failure; None: not kept.
+    failure_class: "" where it is not known.
+    """
 
     words: frozenset[str]
     ill: bool
     answer: tuple[tuple[str, str], bool] | None = None
+    failure_class: str = ""
 
 
 class Row(NamedTuple):
@@ -67,6 +76,7 @@ def main() -> None:
     table = {**learn_trust(sets), **words}
     table[BIAS] = round(table[BIAS] + table[WORDS] * bias, 2)
     write(table, len(everything))
+    write_classes(learn_classes(everything))
     for folder in asked.left_out:
         report(folder, table)
 
@@ -75,8 +85,8 @@ def read(path: str) -> list[Example]:
     """The examples of a folder or a file."""
     if path.endswith(".jsonl"):
         with open(path, encoding="utf-8") as file:
-            ends = [end for end in map(json.loads, file) if end["label"] in ("well", "ill")]
-        return [Example(words_in(str(end["text"]).encode()), end["label"] == "ill") for end in ends]
+            ends = list(map(json.loads, file))
+        return [read_end(end) for end in ends if end.get("label") in ("well", "ill") or end.get("state") != STALLED]
     if os.path.exists(os.path.join(path, "expected.tsv")):
         return read_cases(path)
     labels = json_lines(os.path.join(path, "labels.jsonl"))
@@ -88,8 +98,16 @@ def read(path: str) -> list[Example]:
         said = answers.get(label["id"])
         ill = said is not None and said["class"] != HEALTHY
         told = (grounds(ill=ill, confidence=said["confidence"], rule=said["rule"]), ill) if said else None
-        found.append(Example(words_in(read_log(path, label["file"])), label["class"] != HEALTHY, told))
+        words, is_ill = words_in(read_log(path, label["file"])), label["class"] != HEALTHY
+        found.append(Example(words, is_ill, told, label["class"] if is_ill else ""))
     return found
+
+
+def read_end(end: dict[str, str]) -> Example:
+    """A line of a file of ends."""
+    found = end.get("class", "")
+    ill = found != HEALTHY if found else end["label"] == "ill"
+    return Example(words_in(end["text"].encode()), ill, None, found if ill else "")
 
 
 def read_unharmed(path: str, names: list[str]) -> list[Example]:
@@ -157,6 +175,52 @@ def learn_trust(sets: list[list[Example]]) -> dict[str, float]:
     weights, bias = descend(rows, [1 / seen[name] for name in names], TRUST_EPOCHS)
     found = {name: round(one, 2) for name, one in zip(names, weights, strict=True)}
     return {BIAS: bias, **{name: one for name, one in found.items() if abs(one) >= LEAST_TRUST}}
+
+
+def learn_classes(examples: list[Example]) -> dict[str, dict[str, float]]:
+    """For each word that speaks clearly for or against a class, by how much: one regression for each class against all
+    others, first over all words, then over those that spoke clearly.
+    """
+    told = [(class_reading.plain(one.words), one.failure_class) for one in examples if one.failure_class]
+    logs = Counter(word for words, _ in told for word in words)
+    known = {word for word, count in logs.items() if count >= LEAST_LOGS}
+    table = learn_each_class(told, known)
+    clear = {word for word, row in table.items() if max(map(abs, row.values())) >= LEAST_CLASS_WEIGHT}
+    table = learn_each_class(told, clear - {class_reading.BIAS})
+    return {
+        word: {name: one for name, one in row.items() if abs(one) >= LEAST_IN_ROW or word == class_reading.BIAS}
+        for word, row in table.items()
+    }
+
+
+def learn_each_class(told: list[tuple[frozenset[str], str]], known: set[str]) -> dict[str, dict[str, float]]:
+    """The weights of all known words for all classes, with the row of the biases."""
+    names = sorted(known)
+    at = {word: index for index, word in enumerate(names)}
+    rows = [[at[word] for word in sorted(words) if word in at] for words, _ in told]
+    table: dict[str, dict[str, float]] = {word: {} for word in (class_reading.BIAS, *names)}
+    for one in sorted({name for _, name in told}):
+        scaled = [
+            Row(row, [1 / math.sqrt(max(1, len(row)))] * len(row), name == one)
+            for row, (_, name) in zip(rows, told, strict=True)
+        ]
+        weights, bias = descend(scaled, [CLASS_DECAY] * len(names), CLASS_EPOCHS)
+        table[class_reading.BIAS][one] = round(bias, 2)
+        for word, weight in zip(names, weights, strict=True):
+            table[word][one] = round(weight, 1)
+    return table
+
+
+def write_classes(table: dict[str, dict[str, float]]) -> None:
+    """The file of the classes, sorted: a word in a line, and behind it each class, as a letter, with its weight."""
+    letters = dict(zip(sorted(table[class_reading.BIAS]), string.ascii_letters, strict=False))
+    with open(class_reading.CLASS_WEIGHTS, "w", encoding="utf-8") as file:
+        file.write("# Log-odds of each class, learned from the ends of labelled logs by scripts/learn_wording.py\n")
+        told = [f"{letter}{name}" for name, letter in letters.items()]
+        file.write("\t".join([class_reading.LETTERS, *told]) + "\n")
+        for word, row in sorted(table.items()):
+            file.write("\t".join([word, *(f"{letters[name]}{one:g}" for name, one in sorted(row.items()))]) + "\n")
+    print(f"{len(table)} words of classes, {os.path.getsize(class_reading.CLASS_WEIGHTS)} bytes")
 
 
 def descend(rows: list[Row], decay: list[float], epochs: int) -> tuple[list[float], float]:

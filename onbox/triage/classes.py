@@ -127,6 +127,7 @@ CLASSES: tuple[FailureClass, ...] = (
 IN_DOUBT = "exit-0-beside-a-fault"  # the rule of an end with 0 whose log tells of a failure
 READS_WELL = "reads-well"  # the rule of a log whose last lines read like those of runs that went well, beside a fault
 READS_BADLY = "reads-badly"  # and of one whose last lines read like a failure, of which no line names the kind
+READS_AS = "reads-as"  # and of one whose class no rule is sure of, by its words
 
 RULE_REMEDIES = {
     "stalled": "It stood still until it was ended: the end of its log and its stacks (beside the log, where py-spy is "

@@ -13,8 +13,9 @@ from onbox.logs.model.lines import message
 from onbox.model.units import format_duration
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
-from onbox.triage.classes import IN_DOUBT, READS_BADLY, READS_WELL
+from onbox.triage.classes import IN_DOUBT, READS_AS, READS_BADLY, READS_WELL, may_repeat
 from onbox.triage.evidence import Evidence, classify_end
+from onbox.triage.last_words import are_checks
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.reading.signs import UNCAUGHT
@@ -28,6 +29,7 @@ from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import doubt_of
 from onbox.triage.weighing.silence import line_of_the_work
+from onbox.triage.wording.class_reading import class_by_words
 from onbox.triage.wording.second_reading import is_overruled, most_telling
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def classify(
     settled = _settle(record, decision, evidence)
     if not evidence.tells_the_end:
         settled, decision = _read_again(settled, decision, record, evidence)
+    settled = _read_class(settled, decision, record, evidence)
     if settled.rule == ENDED_WELL:
         by_itself = decide(record, dead=False, well=False, exited_zero=False)
         doubted = doubt_of(record, by_itself)
@@ -299,7 +302,7 @@ def _read_again(
         return call, decision  # a batch system told it, above the output
     tail, ill = judged_tail(record), call.failure_class != "success_healthy"
     proof = call.at if ill else decision.attempt.success
-    if proof is not None and tells_code(proof.text):
+    if (proof is not None and tells_code(proof.text)) or (not ill and are_checks(tail)):
         return call, decision
     if not is_overruled(tail, ill=ill, confidence=call.confidence, rule=call.rule):
         return call, decision
@@ -313,6 +316,24 @@ def _read_again(
         return call, decision
     failed = _from_text(record, by_death, evidence) or SettledClass("unknown", READS_BADLY, "dead", "low", worst[0])
     return failed._replace(confidence="low"), by_death
+
+
+def _read_class(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:
+    """With the class that the words of the last lines speak for, where no rule is sure of its own."""
+    fault = call.fault
+    if call.state != "dead" or (fault is None and call.rule != READS_BADLY) or call.rule in NO_ROOM_RULES:
+        return call  # it is well, or it was proven without the log
+    if fault is not None and call.failure_class == "unknown":
+        return call  # between two classes that are named
+    if fault is not None and (fault.row.explains == DIVERGED or fault.number < decision.attempt.report_ends):
+        return call
+    tail = judged_tail(record)
+    found = class_by_words(tail, known=call.failure_class, rule=call.rule, confidence=call.confidence)
+    if found == call.failure_class:
+        return call
+    if evidence.tells_the_end and may_repeat(found) and not may_repeat(call.failure_class):
+        return call  # a guess makes nothing run again by itself
+    return call._replace(failure_class=found, rule=READS_AS, confidence="low", remedy=None)
 
 
 # -- the user's own rows

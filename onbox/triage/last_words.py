@@ -150,13 +150,18 @@ _PRINTED = lazy(
 )
 
 
+def are_checks(tail: tuple[SeenLine, ...]) -> bool:
+    """Whether there are lines of a configure script, which tries what is there."""
+    return any(signs.CONFIGURE_CHECK.search(line.text) for line in tail)
+
+
 def are_no_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
     """Whether the log ends in what says nothing of its own end: a check of a configure script, which is meant to find
     out, a traceback that was set aside, or tests that all passed.
     """
     if attempt.success is not None and is_test_report(message(attempt.success.text).text):
         return True
-    if any(signs.CONFIGURE_CHECK.search(line.text) for line in tail[-CHECK_LINES:]):
+    if are_checks(tail[-CHECK_LINES:]):
         return True
     set_aside = {fault.number for fault in attempt.faults if fault.trace is not None and fault.severity == WEAK}
     return any(line.number in set_aside for line in tail[-LOOKED_AT:])

@@ -8,7 +8,7 @@ from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.triage.case_remedies import remedy_of
-from onbox.triage.classes import IN_DOUBT, READS_WELL, may_repeat
+from onbox.triage.classes import IN_DOUBT, READS_AS, READS_WELL, may_repeat
 from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
 
@@ -75,7 +75,8 @@ def _candidates(call: SettledClass) -> tuple[FurtherFault, ...]:
     if call.fault is None:
         return ()
     fault = call.fault
-    return tuple(FurtherFault(name, clean(fault.text), fault.number) for name in fault.row.rivals)
+    names = [*([fault.row.failure_class] if call.rule == READS_AS else []), *fault.row.rivals]
+    return tuple(FurtherFault(name, clean(fault.text), fault.number) for name in names if name != call.failure_class)
 
 
 def _traceback(call: SettledClass) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ _NOT_THE_RUN = lazy(
     r"|use of closed network connection"  # closed by the program itself
     r"|\brequest: \"(?-i:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS) /"  # a web server, of what it was asked for
     r"|\bUCX\s{1,4}(?:DEBUG|INFO|TRACE)\b"
-    r"|\b(?:cache|entr(?:y|ies)|keys?|items?|pages?|blocks?|objects?)\b.{0,16}\b(?:evict|reclaim)"
+    r"|\b(?:cache|entr(?:y|ies)|keys?|items?|pages?|blocks?|objects?|connections?)\b.{0,16}\b(?:evict|reclaim)"
     r"|\b(?:evict|reclaim)\w{0,4} \d{1,12} (?:\w{1,20} )?(?:entries|keys|items|pages|blocks|objects|bytes)\b"
     r"|^\s{1,20}at [\w.$/<>]{3,200}\("  # a frame of the JVM, which may be named like an exception
     r"|^\s{2,60}\[--?[a-z][\w-]{0,60}[ \]]"  # options that a usage lists

@@ -113,7 +113,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|(?<!defined )signal 2\b"
         r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?|^interrupted[,;:.]\s"
         r"|\bterminating processes on user request\b|interrupted by (?:user|signal 2|keyboard)"
-        r"|detected keyboardinterrupt|(?<!^rake )aborted!$"
+        r"|detected keyboardinterrupt|(?:^|: |[.!?] )\W{0,4}aborted!$"
         r"|^make.{0,60}\b(?:interrupt|error 130)$|ctrl ?\+ ?c (?:was )?(?:pressed|received|detected|caught)"
         r"|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt"
         r"|\b(?:interrupt|INT|SIGINT) signal (?:was )?(?:received|caught|detected)"

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from onbox.triage.reading.record import SeenLine
 
-# Lines that differ in more than digits: of fewer, each word would count for too much. Words that make light of a fault
-# are surer than words that name none.
-LEAST_FORMS = {True: 6, False: 6}
+# Lines that differ in more than digits: of fewer, each word would count for too much. More are asked for to blame a run
+# that the rules call healthy than to make light of a fault.
+LEAST_FORMS = {True: 5, False: 8}
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-CLEAR = 0.75  # log-odds: less of it overrules nothing
+CLEAR = 0.5  # log-odds: less of it overrules nothing
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE = "=bias", "=words", "=answer:", "=rule:"
 WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.txt")
@@ -37,10 +37,15 @@ def is_overruled(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: 
 
     ill: the answer is a failure. confidence, rule: as in its verdict.
     """
-    if len({line.text.translate(_NO_DIGITS) for line in tail}) < LEAST_FORMS[ill]:
+    if not is_enough(tail, LEAST_FORMS[ill]):
         return False
     rows = grounds(ill=ill, confidence=confidence, rule=rule)
     return contradicts(words_of(tail), rows, weights(), ill=ill)
+
+
+def is_enough(tail: Sequence[SeenLine], least: int) -> bool:
+    """Whether the lines are enough to be read so. least: that differ in more than digits."""
+    return len({line.text.translate(_NO_DIGITS) for line in tail}) >= least
 
 
 def contradicts(words: Iterable[str], rows: Iterable[str], table: Mapping[str, float], *, ill: bool) -> bool:
