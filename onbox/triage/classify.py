@@ -301,8 +301,7 @@ def _read_again(
     if call.fault is not None and call.fault.number < decision.attempt.report_ends:
         return call, decision  # a batch system told it, above the output
     tail, ill = judged_tail(record), call.failure_class != "success_healthy"
-    proof = call.at if ill else decision.attempt.success
-    if (proof is not None and tells_code(proof.text)) or (not ill and are_checks(tail)):
+    if tells_code(call.at.text) if ill else are_checks(tail):
         return call, decision
     if not is_overruled(tail, ill=ill, confidence=call.confidence, rule=call.rule):
         return call, decision
