@@ -15,7 +15,7 @@ from onbox.regex import lazy
 from onbox.triage.around import reads_state
 from onbox.triage.classes import IN_DOUBT, READS_AS, READS_BADLY, READS_WELL, may_repeat
 from onbox.triage.evidence import Evidence, classify_end
-from onbox.triage.last_words import are_checks
+from onbox.triage.last_words import are_checks, ends_badly
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.reading.signs import UNCAUGHT
@@ -301,7 +301,7 @@ def _read_again(
     if call.fault is not None and call.fault.number < decision.attempt.report_ends:
         return call, decision  # a batch system told it, above the output
     tail, ill = judged_tail(record), call.failure_class != "success_healthy"
-    if tells_code(call.at.text) if ill else are_checks(tail):
+    if tells_code(call.at.text) or ends_badly(tail[-1].text) if ill else are_checks(tail):
         return call, decision
     if not is_overruled(tail, ill=ill, confidence=call.confidence, rule=call.rule):
         return call, decision

@@ -132,7 +132,8 @@ _ENDS_BADLY = lazy(
     r"(?i)\b(?:exit(?:ed)?|exiting)(?: with)? (?:status|code)\W{1,3}[1-9]\d{0,2}\W{0,3}$"
     r"|\b(?:finished|done|completed|ended|stopped),? (?:but|with)\b.{0,24}"
     r"\b(?:errors?|fail(?:ed|ures?))\b(?!\s?[:=]\s?0)"
-    r"|\b(?:result|status|summary|outcome)\s?[:=]\s?(?:failure|failed|errors?)\b"
+    r"|\b(?:result|status|summary|outcome)\s?[:=]\s?(?:failure|failed|errors?)\b|^\W*finished: (?:failure|unstable)\W*$"
+    r"|\bnormal termination \(return value [1-9]\d{0,2}\)"  # of HTCondor
     r"|\b[1-9]\d{0,8} of \d{1,9} \w{2,20} (?-i:FAILED)\b"
     r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
 )
@@ -167,11 +168,16 @@ def are_no_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
     return any(line.number in set_aside for line in tail[-LOOKED_AT:])
 
 
+def ends_badly(text: str) -> bool:
+    """Whether a line, as the last of all, says that the run failed, however far it came."""
+    return _ENDS_BADLY.search(message(text).text) is not None and not is_harmless("", text, loud=True)
+
+
 def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     """The complaint that the log ends with; None if it ends otherwise."""
     began = attempt.started.number if attempt.started else 0
     tail = without_warnings(line for line in tail if line.number > began)
-    if tail and _ENDS_BADLY.search(message(tail[-1].text).text) and not is_harmless("", tail[-1].text, loud=True):
+    if tail and ends_badly(tail[-1].text):
         return fault_of(SAYS_IT_FAILED, tail[-1], attempt)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail)

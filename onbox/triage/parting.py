@@ -31,7 +31,9 @@ _SHOWN = lazy(
     r"|(?:\d\d:\d\d:\d\d )?up .{1,80}load average: .{1,40}"
     r"|Filesystem\s.{1,80}|\S{1,200}(?:\s{1,30}[\d.]{1,16}[KMGTPi]{0,2}){3}\s{1,8}\d{1,3}%\s{1,8}/\S{0,200}"
     r"|\[(?:clean-?up|post|epilog(?:ue)?|trap|exit)\] .{1,60}"
-    r"|::endgroup::|##\[endgroup\]"
+    r"|::endgroup::|##\[endgroup\]|post job cleanup\.?|cleaning up orphan processes|git version \d\S{1,20}"
+    r"|\[command\]\S{0,80}/git .{1,200}|(?:usr|run) .{1,80}-  (?:run|total) (?:remote|local) usage"
+    r"|\d{1,20}\s{1,4}-  (?:run|total) bytes (?:sent|received) by job"
     r"|(?:post|epilog(?:ue)?|post-?job|collect\w*): (?:collecting|copying|removing|workspace"
     r"|[\w./-]{1,80} (?:not present|missing|absent|copied|collected|released|removed))\b.{0,60}",
     re.IGNORECASE,

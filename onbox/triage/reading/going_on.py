@@ -75,6 +75,7 @@ HANDLED = lazy(
     r"|\bas (?:(?:it|they) should|expected|intended|designed|planned)\b|\(simulated\)|\brequeued\b|fault injection"
     r"|on purpose|deliberate"
     r"|(?<!un)\bacceptable\b|\(expected(?! (?:an?|the|but|to|\d)\b)[^()]{0,20}\)"
+    r"|\b(?P<code>\d{1,3}) \(expected (?P=code)\)"
     r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,

@@ -41,7 +41,7 @@ _WAYS = {
         r"|(?:finished|completed|ended|exited|executed|compiled)"
         r" (?:successfully\b(?!,? but)|without (?:any )?errors?\b|with (?:0|no) errors?\b)"
         r"|^\W*successfully ran (?:all )?\d"
-        r"|(?<!\bthread )(?<!watchdog )\b(?:normal termination|terminated normally(?!, but)|normally terminated"
+        r"|(?<!\bthread )(?<!watchdog )\b(?:normal termination(?! \(return value [1-9])|terminated normally(?!, but)|normally terminated"
         r"|(?:ended|exited) normally)\b"
     ),
     "an outcome": (
@@ -155,6 +155,7 @@ NOT_SUCCESS = lazy(
     r"|(?<!processed, )(?<!done, )\b(?:rank|worker|child|thread|replica|pod|node|actor)s?\b.{0,20}\bexit(?:ed)?\b"
     r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
+    r"|^writing additional pages\b"  # of Sphinx
     r"|(?<!final )\b(?:checkpoint|snapshot) (?:is |was |has been )?(?:finished|done|complete[d]?)\b"  # on the way
     r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",
     re.IGNORECASE,

@@ -246,7 +246,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|^make(?:\[\d{1,20}\])?: \*\*\* (?:\[.{0,160}\] \w{3,12}|.{0,160}\berror) \d+$"
         r"|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
         r"|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError"
-        r"|failed \(exitcode: ?-?[1-9]"
+        r"|failed \(exitcode: ?-?[1-9]|\bnormal termination \(return value [1-9]"
         r"|(?:exit(?:ed|s|ing)?(?: with)?|finished with|ended with|died with)(?: (?:non-?zero"
         r"|error))?(?: exit)? ?(?:code|status|rc)?[ :=(]{1,3}-?[1-9]\d{0,2}\b|\b(?:rc|exit_?code|exit_?status"
         r"|return_?code|returncode)(?:\s?[=:]\s?| )-?[1-9]\d{0,2}\b|child process.{0,40}exited"
@@ -282,7 +282,7 @@ UNKNOWN_LEVEL: tuple[RuleRow, ...] = (
         "code_error",
         VAGUE - 35,
         "fatal|critical|panic",
-        r"^\W*(?:fatal|critical|panic)\b\W{0,8}[: ]|panicked at",
+        r"^\W*(?:fatal|critical|panic)\b\W{0,8}[: ](?!\s{0,8}\d{1,9}\s{1,8}\w{2,20}\s?: ?\d)|panicked at",
         "logging at the highest level",
         "FATAL: worker table inconsistent",
         True,

@@ -37,6 +37,23 @@ WELL = {
     ),
 }
 FAILED = {
+    "HTCondor's word of an end with a code": (
+        "divergence",
+        (
+            "lr 0.1 loss 2.31\nlr 2.9 loss 9.14\nTraceback (most recent call last):\n"
+            '  File "/w/hpo.py", line 9, in <module>\n    search()\nRuntimeError: solver diverged for lr=2.916\n'
+            "005 (21833.000.000) 11/29 18:41:26 Job terminated.\n\t(1) Normal termination (return value 1)\n"
+            "\t\tUsr 0 00:00:06, Sys 0 00:00:01  -  Run Remote Usage\n\t18844  -  Run Bytes Sent By Job\n"
+        ),
+    ),
+    "Jenkins' last word behind a builder's": (
+        "code_error",
+        (
+            'docs/usage.rst:8: ERROR: Unknown target name: "link". [docutils]\n'
+            "writing additional pages... search done\nbuild finished with problems, 3 warnings.\n"
+            "Build step 'Execute shell' marked build as failure\nArchiving artifacts\nFinished: FAILURE\n"
+        ),
+    ),
     "a file that was cut short by the quota": (
         "quota_exceeded",
         (
