@@ -41,8 +41,8 @@ _WAYS = {
         r"|(?:finished|completed|ended|exited|executed|compiled)"
         r" (?:successfully\b(?!,? but)|without (?:any )?errors?\b|with (?:0|no) errors?\b)"
         r"|^\W*successfully ran (?:all )?\d"
-        r"|(?<!\bthread )(?<!watchdog )\b(?:normal termination(?! \(return value [1-9])|terminated normally(?!, but)|normally terminated"
-        r"|(?:ended|exited) normally)\b"
+        r"|(?<!\bthread )(?<!watchdog )\b(?:normal termination(?! \(return value [1-9])|terminated normally(?!, but)"
+        r"|normally terminated|(?:ended|exited) normally)\b"
     ),
     "an outcome": (
         r"^\W*(?:(?:final|overall|load|test|job|build|run|flow|pipeline|workflow|sweep|exit|end|training) ){0,3}"

