@@ -21,6 +21,10 @@ _IN_ENGLISH = lazy(
     r"|before)\b)"
     r".{0,60}\b(?:stop(?:s|ped|ping)?|terminat(?:es|ed|ing)|end(?:s|ed|ing)|halt(?:s|ed|ing))\b"
     r"(?!\W{0,3}(?:in|after|when|if|at \d)\b)"
+    r"|^\W*(?:tol(?:erance)?|convergence(?: criteri(?:on|a))?|stopping criteri(?:on|a)) (?:was |were |has been |is )?"
+    r"(?:reached|met|satisfied)(?: (?:at|after|in) (?:[a-z]{3,12} )?\d{1,9}(?: [a-z]{3,12})?)?\W*$"
+    r"|[,;:] (?:finishing|ending|exiting|terminating|quitting) early\W*$"
+    r"|^\W*stopping: [a-z]{1,20} [a-z]{2,20} (?:[a-z]|\d)"
 )
 _OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`
     r"(?i)\b(?:early[ _-]?stop(?:ping)?|patience)\b\D{0,24}(?<!\d)(\d{1,6})\s?(?:/|of|out of)\s?(\d{1,6})(?!\d)"
