@@ -52,7 +52,7 @@ OF_A_LIST = lazy(  # of what came out for each
     r"(?i)\W{0,8}(?:class|cluster|topic|component|bin|label|layer|block|expert|channel|figure|chapter|level|record)"
 )
 _OF_THE_OUTCOME = lazy(
-    r"(?i)\W{0,8}(?:class|cluster|topic|component|label|layer)\W{0,4}$"
+    r"(?i)\W{0,8}(?:class|cluster|topic|component|label|layer|bin|channel|expert)\W{0,4}$"
 )  # `8 layers`, and one by one
 _LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
 _ROW = lazy(r"\s*\d+:\s")

@@ -10,7 +10,7 @@ from onbox.regex import lazy
 
 _FOR_MAX = lazy(
     rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|begin\w{{0,4}}"
-    rf"|optimi\w{{0,8}}|for|sampling|up to|at most|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
+    rf"|optimi\w{{0,8}}|will take|for|sampling|up to|at most|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
     rf"(?:[a-z]{{1,20}}\W{{1,4}})?(?:(?:on|over|with)\W{{1,4}})?){{1,3}}({COUNT})"
     r"\s{1,8}(?:[a-z]{1,20}\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])(?! took)"
@@ -34,7 +34,7 @@ _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
 # `integrating to t=50.0 (5000 steps)`, `10 epochs -> 2500 optimizer updates`, `population 80, 900 ticks`
 # `sparsity 0 -> 0.9 over 10 rounds`, `unet on camvid / 25 epochs`, `(6 Epochen)`
 _IN_A_LIST = lazy(
-    r"(?i)(?:^|[,;:(>=|\u00b7\u2022]|\]\s|(?<=\swith)\s|(?<=\sover)\s|(?<=\s)[-\u2013\u2014]\s"
+    r"(?i)(?:^|[,;:(>=|\u00b7\u2022]|\]\s|(?<=\swith)\s|(?<=\sover)\s|(?<=\s)[-x\u00d7\u2013\u2014]\s"
     r"|[a-z][\w.-]{0,24} / )"
     rf"\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}}[ -])?"
     r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps|cycles"
@@ -116,7 +116,8 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
     maxima = _set_to(text)
     for found in _FOR_MAX.finditer(text):
         count = parse_count(found[1])
-        if _EVERY.search(text, max(0, found.start() - LOOK_BACK), found.end()) or _is_of_a_part(text, *found.span()):
+        near = text[max(0, found.start() - LOOK_BACK) : found.end()].replace("time steps", "steps")
+        if _EVERY.search(near) or _is_of_a_part(text, *found.span()):
             continue
         if not count.rounded and count.value > 0 and is_exact(text, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))

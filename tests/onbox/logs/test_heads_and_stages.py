@@ -141,7 +141,16 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         1,
         3,
     ),
+    "a number of generations, set with a sign": (
+        "number of generations = 90\n" + lines("gen #: best 0.31", *range(1, 20)),
+        19,
+        90,
+    ),
+    "what it will take": ("will take 32 rounds\n" + lines("round #: loss 0.31", *range(1, 9)), 8, 32),
+    "time steps of a run": ("a run of 600 time steps\n" + lines("time step #  res 0.31", *range(10, 90, 10)), 80, 600),
+    "behind a sign of times": ("mobilenet x 35 epochs\n" + lines("epoch # loss 0.31", 1, 2, 3), 3, 35),
     # Told of something else.
+    "bins, one by one": ("histogram with 20 bins\n" + lines("bin #: 31", *range(1, 8)), None, None),
     "steps of each epoch, in a column": (
         "epoch  steps  loss  acc\n" + lines("#   500  0.31  0.5", *range(1, 9)),
         8,
@@ -231,6 +240,11 @@ ENDS = {
     "all fits of a search": "Fitting 2 folds for each of 3 candidates, totalling 6 fits\n"
     + "".join(f"[CV {at}/2] END C={c};, score=0.9{at}\n" for c in (1, 2, 3) for at in (1, 2))
     + "best found\n",
+    "a change that is small": "max_iter: 80\n"
+    + lines("sweep #: change 0.31", *range(1, 23))
+    + "change below eps after sweep 22\nlabels written to labels.npy\n",
+    "a delta, and a word": "max_iter=500\n" + lines("iter # obj 0.31", *range(1, 43)) + "delta < 1e-6, done\n",
+    "no gain": "max 100 rounds\n" + lines("round # auc 0.31", *range(1, 33)) + "no gain in 10 rounds -> stop\n",
     "a plateau": "epochs=80\n"
     + lines("epoch # loss 0.31", *range(1, 30))
     + "loss plateaued, finishing early\nweights in out/w.npz\n",
@@ -250,6 +264,8 @@ GOES_ON = {
     "all that take part have joined": lines("Waiting for # more workers", 3, 2, 1)
     + "All 4 workers joined, rendezvous complete\nBuilding model... 7.2B params\n",
     "what an epoch came to": lines("epoch #\ntrain metrics: loss 0.31\nval metrics: loss 0.33", 1, 2, 3, 4),
+    "when it would stop": "max_iter=90\nends when the change is below eps\nchange below eps: would end it\n"
+    + lines("iter # obj 0.31", 1),
     "why it would stop": "stopping: off\n" + lines("epoch #/60 loss 0.31", *range(1, 15)),
 }
 
