@@ -37,7 +37,7 @@ _SMALL_ENOUGH = lazy(  # `delta < 1e-6, done`, `change below eps after sweep 22`
     r"(?i)^\W*(?:[a-z]{1,20} ){0,2}(?:delta|change|shift|residual|gap|error|gradient) (?:is |was |fell |dropped )?"
     r"(?:<|below|under) ?(?:(?:the )?(?:eps|epsilon|tol|tolerance|threshold)(?![a-z])"
     r"|[\d.e-]{1,12}[,;:] (?:done|stop|finished|converged))"
-    r"|^\W*no (?:gain|progress|decrease|increase) (?:for|in|since|over) .{1,24}(?:[,;:]|[-=]>) {0,2}(?:stop|done|finish)"
+    r"|^\W*no (?:gain|progress|decrease|increase) (?:for|in|since) .{1,24}(?:[,;:]|[-=]>) {0,2}(?:stop|done|finish)"
 )
 _WHEN = lazy(r"(?i)\b(?:when|once|if|until|while|unless|will|would)\b")
 _ELSEWHERE = lazy(
