@@ -29,6 +29,7 @@ BEGUN = 3  # times that a counter without a maximum went back to its beginning
 BARS_AROUND = 2  # times that a bar went on, and another one began again
 BARS_TO_A_STAGE = 5  # so often a loop goes on for each time that the one inside it had begun again before
 IN_TURN = 3  # times that two bars were drawn one after the other
+LOOPS_IN_EACH = (2, 3)  # of one name, one after the other: the generator's steps, then the critic's
 RANK_LETTERS = 24
 _BESIDE_A_RANK = lazy(r"(?i)rank\W{0,3}\d{1,6}\W{0,4}$")  # `GLOBAL_RANK: 3, MEMBER: 4/8`
 _OF_A_SUPERVISOR = lazy(
@@ -44,8 +45,9 @@ _REPEATED_INDEX = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_REPEATED}){_INDEX}")
 _INDEX_IN_A_BAR = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_IN_A_BAR}){_INDEX}")
 
 _NAMED_FIRST = lazy(  # `Run: 01, Epoch: 475, Loss: 0.9`
-    r"(?i)\W{0,3}(?P<word>run|fold|repeat|repetition|split|replicate)s?(?:\s?[:#=]\s?|\s)#?(?P<current>\d{1,4})"
-    r"(?:\s?[,|:;]\s?|\s{1,4})(?=(?:epoch|step|iter|iteration|round)\W{1,3}\d)"
+    r"(?i)\W{0,3}(?P<word>run|fold|repeat|repetition|split|replicate|seed|member|model|net|network|learner|variant"
+    r"|candidate|config|subject|patient)s?(?:\s?[:#=]\s?|\s)#?(?P<current>\d{1,4})"
+    r"(?:\s?[,|:;\])]\s?|\s{1,4})(?=(?:epoch|step|iter|iteration|round)\W{1,3}\d)"
 )
 _NAMED_IN_A_BAR = lazy(rf"(?i)\W{{0,4}}({_REPEATED})\W{{0,3}}(\d{{1,4}})\W{{0,3}}$")
 _NUMBERED_REPETITION = lazy(rf"(?i)(?<![a-z_-])(?:{_REPEATED})\W{{0,3}}#?\d{{1,6}}(?![\w.%/-])")
@@ -243,6 +245,8 @@ def _is_drawn_around(outer: Counter, inner: Counter) -> bool:
 
 def _go_together(outer: Counter, inner: Counter) -> bool:
     """Whether the one went on about as often as the other began again, of which an earlier stage may have had some."""
+    if inner.repeats == inner.resets >= outer.advances + 2 >= 2 * BARS_AROUND and not inner.made:
+        return any(inner.resets // loops == outer.advances for loops in LOOPS_IN_EACH)
     if (outer.first, outer.seen, outer.last) == (inner.first, inner.seen, inner.last):  # not every line was looked at
         return 0 < inner.resets <= outer.advances <= 2 * inner.resets
     return outer.advances > 0 and abs(outer.advances - inner.resets) <= max(1, outer.advances // BARS_TO_A_STAGE)

@@ -45,12 +45,14 @@ _SHARE_FIRST = lazy(r"\s{0,4}\d{1,3}%\|.{1,200}\]\s{0,4}\S")
 _PATIENCE = lazy(r"(?i)(?:patience|early_?stopping(?:_rounds?)?|stopping_rounds)[\"']?\s?[:=]\s?(\d{1,6})(?![\d./])")
 _IN_ALL = lazy(r"(?i)(?<![a-z])(?:number of|total) [a-z]{4,12}[ .]{0,40}[:=]")
 _TRACKER = lazy(r"wandb:\s")
+_EPOCH = lazy(r"[eE][pP]?\d{1,5}")  # `E042 | loss 0.31`: no host
+BEGUN_LINES = 8  # from the heading of a stage to its first count
 
 
 def _writer(text: str) -> str:
     """`rank 3`, `process 4012`; "" where nothing names the writer."""
     writer = writer_of(message(text).source)
-    if writer is not NOBODY:
+    if writer is not NOBODY and not _EPOCH.fullmatch(writer.name):
         return f"{writer.kind} {writer.name}"
     rank = _NAMED_RANK.search(text, 0, 100)
     return f"rank {rank[1]}" if rank else ""
@@ -87,6 +89,7 @@ class Track:
         self.counters: dict[str, Counter] = {}
         self.maxima: dict[str, int] = {}
         self.raised: dict[str, int] = {}  # how often a maximum grew: a count that goes on is none
+        self.staged: dict[str, list[int]] = {}  # a maximum told while it was counted, and the line: of the next stage?
         self.line = 0
         self.bar = ""  # key of the newest bar
         self.text = ""  # of the line that is looked at
@@ -139,6 +142,7 @@ class Track:
                 setattr(track, name, value)
         track.counters = {row[0]: Counter(*row) for row in state["counters"]}
         track.maxima, track.raised = dict(state["maxima"]), dict(state.get("raised", {}))
+        track.staged = {unit: list(told) for unit, told in state.get("staged", {}).items()}
         track.readings = dict(state.get("readings", {}))
         track.again.take_state(state.get("again", {}))
         track.table = TableHead(*state["table"]) if state["table"] else None
@@ -288,6 +292,7 @@ class Track:
     def take(self, seen: SeenOnLine) -> None:
         for unit, most in seen.maxima:
             if most < 1 or self._is_passed(unit, most):
+                self.staged[unit] = [most, self.line]
                 continue
             self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
@@ -297,6 +302,8 @@ class Track:
                 self.maxima.setdefault(unit, most)
             elif max(counting) == self.maxima.get(unit, most) and max(counting) < most and not _counts(seen, unit):
                 self.maxima[unit] = most  # all of it was done, and now there is more
+            elif not _counts(seen, unit):
+                self.staged[unit] = [most, self.line]
         for sight in seen.sights:
             moves = self.drawn and sight.kind == "moving"
             self._count(sight._replace(kind="train", rule="drawn") if moves else sight)
@@ -418,6 +425,8 @@ class Track:
             seen = 1 + self.drawn  # what is drawn over was shown before
             first = Counter(*sight, 0, 0, now, seen, self.line, self.line, self.line, sight.current)
             return first._replace(writer=_writer(self.text), form=_line_form(self.text))
+        if sight.current < old.current and sight.current <= old.minimum:
+            self._begin_stage(sight.unit)
         back = sight.current < old.current or (
             sight.elapsed is not None and old.elapsed is not None and sight.elapsed + 1 < old.elapsed
         )
@@ -444,7 +453,9 @@ class Track:
             writer=old.writer,
             apart=old.apart,
             begun=old.begun + (sight.current < old.current and sight.current <= old.minimum),
-            stretched=old.stretched + (grows or (changed != self.line and None is not old.maximum != maximum)),
+            stretched=old.stretched
+            + 2 * (sight.rule == "table" and None is not old.maximum != sight.maximum)  # it rises: no end
+            + (grows or (changed != self.line and None is not old.maximum != maximum)),
             form=_line_form(self.text) if changed == self.line else old.form,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,
             beside_epoch=sight.beside_epoch or old.beside_epoch,
@@ -452,6 +463,12 @@ class Track:
             made=sight.made or old.made,
             measured=sight.measured or old.measured,
         )
+
+    def _begin_stage(self, unit: str) -> None:
+        """`stage: main (30 epochs)`, and the epochs begin again right behind it: so many there are in this one."""
+        most, told = self.staged.pop(unit, (0, 0))
+        if most and self.line - told <= BEGUN_LINES:
+            self.maxima[unit] = most
 
     def _goes_on(self, old: Counter, sight: CounterSight) -> bool:
         """Whether what looks like a setting is a counter: its line comes again and again with more, alone."""

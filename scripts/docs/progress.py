@@ -29,6 +29,9 @@ exactly, and `no progress shown` where there is none.
 - A repetition of the whole work is around its loop: `Fold 2/5` around epochs, `Trial 4/12` in a bar's label, a bar
   of seeds around bars of steps. Alone (`fold 3 of 5: 0.91`) it is a remark, unless it goes on.
 - What begins again and again with nothing known around it never gives the run's maximum.
+- The heading of a stage (`phase 2 (10 epochs)`) tells the maximum as soon as the counter begins again below it.
+- What the head knows the number of (`200 evaluations`, `12 subjects`) is a counter where its lines go on (`eval 63`,
+  `S07`), however unevenly.
 - Behind the last counter, lines that sum up (`Saved final model to`, `took 3 min`) tell that the run is finished,
   unless a
   counter stands before its end.

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from onbox.logs.line.words import LONE_UNITS, LOOK_BACK, SELDOM_UNITS, UNITS
 from onbox.logs.model.lines import message, readable
 from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    import re
 
 BEGINNING_BYTES = 1024
 LINES = 20  # of a beginning
@@ -40,6 +44,11 @@ _VERB = lazy(rf"(?:^|[:\]|] )\W{{0,4}}([A-Za-z]{{4,14}})ing {_NUMBER} (?:[a-z]{{
 _TO_DO = lazy(rf"(?i)(?<![a-z])[a-z]{{3,20}}s to [a-z]{{2,12}}:? {_NUMBER}(?=,|\s*$)")
 _ROWS_COUNTED = lazy(rf"(?i)\bcount\(\*\).{{0,200}}?(?:->|=>|=|:) ?{_NUMBER}\s*$")  # an answer of SQL
 _DONE = lazy(r"(?:done|complete|completed|finished|processed|handled|merged|hashed|ok)")
+_LIST = lazy(r"(?<![A-Za-z])([A-Za-z]{3,20})[\"']?\s?[:=]?\s?[\[(]([^\[\](){}]{1,200})[\])]")
+_HOW_IT_IS_MADE = lazy(
+    r"(?:work|rank|gpu|thread|process|core|class|layer|cluster|topic|component|block|bin|channel|label|feature|step|sec)"
+)
+_SWEEPS = frozenset({"sweep", "grid", "runs"})
 _NOT_OF_THE_RUN = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|test|valid\w*"
     r"|patience|batch|min\w*|at least|bad|invalid|dropp\w*|in flight)(?![a-z])"
@@ -72,6 +81,30 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
     return next(iter(told)) if len(told) == 1 else None
 
 
+def announced_by_letter(beginning: bytes, letter: str, least: int) -> int | None:
+    """As `announced`, where lines name the things by their first letter: `12 subjects`, and then `S01`."""
+    told = {
+        number
+        for line in headings(beginning)
+        for found in _SO_MANY.finditer(line)
+        for word, number in _pairs(found[0])
+        if word[0] == letter.lower() and word[-1] == "s" and number >= max(2, least) and not _HOW_IT_IS_MADE.match(word)
+    }
+    return told.pop() if len(told) == 1 else None
+
+
+def announced_in_list(beginning: bytes, noun: str, least: int) -> int | None:
+    """How many a list of them holds: `seeds=[1, 2, 3]`, `lr sweep [0.3, 0.1, 0.03]`."""
+    told = {
+        found[2].count(",") + 1
+        for line in headings(beginning)
+        for found in _LIST.finditer(line)
+        if found[1].lower() in (noun, f"{noun}s") or (noun == "run" and found[1].lower() in _SWEEPS)
+    }
+    most = told.pop() if len(told) == 1 else 0
+    return most if most >= max(2, least) else None
+
+
 def _alone(headings: list[str], least: int) -> int | None:
     """The number of the only heading that is nothing but a number of things (`24 configurations`), else of the only
     ones that are named as those of a loop are: `cpu | steps 500`.
@@ -101,8 +134,16 @@ def _pairs(line: str) -> list[tuple[str, int]]:
     return [
         (word.lower(), int(number.replace(",", "")))
         for one, word, number in found
-        if not _NOT_OF_THE_RUN.search(line, max(0, one.start() - LOOK_BACK), one.end())
+        if not _is_of_a_part(line, one, word)
     ]
+
+
+def _is_of_a_part(line: str, found: re.Match[str], word: str) -> bool:
+    """Whether its clause says that the number is of something else; the word of what is counted may be any."""
+    clause = max(line.rfind(sign, 0, found.start()) for sign in ",;|(")
+    start = max(0, clause + 1, found.start() - LOOK_BACK)
+    said = line[start : found.end()]
+    return _NOT_OF_THE_RUN.search(said.replace(word, "", 1)) is not None
 
 
 def headings(beginning: bytes) -> list[str]:

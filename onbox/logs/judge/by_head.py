@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.announced import announced
+from onbox.logs.judge.announced import announced, announced_in_list
 from onbox.logs.judge.limits import limit_of
 from onbox.regex import lazy
 
@@ -31,7 +31,7 @@ def with_end(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Pick 
 def counted_to_head(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Whole | None:
     """What the last lines count up to a number of the log's head, where no counter is known to have an end."""
     if pick is None:
-        return None if ending.whole else ending.whole_of(beginning)
+        return None if ending.whole else ending.whole_of(beginning) or ending.led_of(beginning)
     counter = pick.counter
     open_ended = pick.maximum is None and pick.inner is None and counter.unit != "epoch" and not counter.resets
     return ending.whole_of(beginning) if open_ended and counter.kind != "own" else None
@@ -43,7 +43,10 @@ def _announced(pick: Pick, beginning: bytes) -> int | None:
     if counter.kind not in OF_THINGS or (pick.inner is not None and counter.kind != "outer"):
         return None
     noun = _NOUN.search(counter.key)
-    return announced(beginning, noun[0], int(counter.current)) if noun else None
+    if noun is None:
+        return None
+    listed = announced_in_list(beginning, noun[0], int(counter.current)) if counter.kind == "outer" else None
+    return listed or announced(beginning, noun[0], int(counter.current))
 
 
 def _limit(pick: Pick, beginning: bytes) -> int | None:

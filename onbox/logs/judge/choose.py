@@ -10,7 +10,7 @@ from onbox.logs.judge.by_head import counted_to_head, with_end
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.nesting import is_open, is_under_way
-from onbox.logs.judge.pick import AGAIN, MOVES, Pick, is_of_many, maximum_of, pick_of
+from onbox.logs.judge.pick import AGAIN, MOVES, RAISED_MAX, Pick, is_of_many, maximum_of, pick_of
 from onbox.logs.line.words import LONE_UNITS, UNITS
 from onbox.logs.loops import NEARLY
 from onbox.regex import lazy
@@ -154,6 +154,10 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     """
     if ending.whole is not None:
         return _of_columns(ending.whole, configured_max, track, ending)
+    most = track.maxima.get("fit")
+    fits = ending.fits_ended(most)
+    if fits is not None:
+        return Progress(fits, most, "fit", finished=fits == most, rule="fits")
     over = _without_counter(track, ending)
     if track.percent is not None and track.percent_line >= track.started:
         return Progress(percent=track.percent, exact_max=track.maxima.get("byte"), finished=over)
@@ -184,8 +188,9 @@ def _so_many_before(seen: Rising) -> int:
 
 def _told_of(track: Track, seen: Rising, beginning: bytes) -> int | None:
     """The maximum that a line has told of such things: `target frames: 1000000`; not how many there were in all."""
-    most = track.maxima.get(UNITS.get(seen.noun, ""))
-    if most is None or most < seen.value:
+    unit = UNITS.get(seen.noun, "")
+    most = track.maxima.get(unit)
+    if most is None or most < seen.value or track.raised.get(unit, 0) >= RAISED_MAX:
         return None
     head = b"\n".join(beginning.split(b"\n")[:DECLARING_LINES])
     return most if most > seen.value or str(most).encode() in head else None

@@ -15,6 +15,8 @@ from onbox.logs.judge.announced import headings, numbers_of
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
 from onbox.logs.judge.columns import Whole, whole
 from onbox.logs.judge.early_stop import told_in
+from onbox.logs.judge.fits import fits_ended
+from onbox.logs.judge.led import led
 from onbox.logs.judge.passes import ends_pass
 from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
 from onbox.logs.judge.rounded import exact_of
@@ -59,6 +61,10 @@ _STORES = lazy(
     r"|^\W*[\w./-]{1,80}\.[a-z]\w{1,5} (?:was )?(?:written|saved|created|exported)\b"
 )
 _OF_THE_BEST = lazy(r"(?i)^\W*(?:(?:done|finished|completed?)[.!:;,] {1,2})?(?:the )?(?:best|final|overall)\b")
+_OUTCOME_SAVED = lazy(
+    r"(?i)^\W*(?:solution|answer|tour|route|schedule|results?|policy|centroids) (?:was |were )?"
+    r"(?:saved|written|stored)\b"
+)
 _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")
 _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
@@ -123,6 +129,14 @@ class ClosingLines:
         if of_share is not None and of_share.most in known and of_share.lines >= self._counted:
             return of_share
         return until(self._lines, headings(beginning)) if beginning else None
+
+    def led_of(self, beginning: bytes) -> Whole | None:
+        """As `led`, of these lines and the log's first ones."""
+        return led(self._lines, beginning)
+
+    def fits_ended(self, most: int | None) -> int | None:
+        """As `fits_ended`, where these are all of the log's lines."""
+        return fits_ended(self._lines, most) if len(self.tail) < TAIL_BYTES else None
 
     def exact_of(self, beginning: bytes) -> int | None:
         """As `exact_of`, of the last line and the numbers of the log's first ones."""
@@ -303,6 +317,8 @@ class ClosingLines:
         what was counted. None where the lines tell of an end before its time.
         """
         after = self._lines[self._counted - 1 :]
+        if self._counted and self._forms[self._counted - 1] in self._forms[: self._counted - 1]:
+            del after[0]  # `5,000 rows processed`, again and again: so many by now
         if any(map(_BEFORE_ITS_TIME.search, self._lines[-LINES_AFTER:])):
             return None
         told = [found for line in after for found in _IN_ALL.finditer(said(line)) if found[2].lower() in words]
@@ -362,7 +378,7 @@ def _number_in(found: re.Match[str]) -> str:
 
 def _is_of_loop(line: str) -> bool:
     """Whether a loop may tell that on its way."""
-    return bool(_OF_THE_LOOP.search(line)) and not _OF_THE_BEST.search(said(line))
+    return bool(_OF_THE_LOOP.search(line)) and not (_OF_THE_BEST.search(said(line)) or _OUTCOME_SAVED.match(said(line)))
 
 
 def _counts(line: str, times: int) -> bool:

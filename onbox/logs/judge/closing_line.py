@@ -17,7 +17,7 @@ _CLOSING = lazy(
     r"|^\W*(?:tasks?|script|program|process|pipeline|work) (?:(?:is|was|has) )?(?:done|finished|completed?|over)\W*$"
     rf"|^\W*(?:saved|wrote|written|exported|dumped|uploaded|stored)\b{_PARTIAL}"
     r"|\b(?:model|weights|results?|predictions?|report|metrics|output|pipeline|embeddings|samples?|trace|file"
-    r"|archive|structure"
+    r"|archive|structure|solution|tour|route|schedule|policy|centroids"
     r"|geometry|trajectory|figure|plot|table)"
     rf"\b.{{0,40}}\b(?:saved|written|exported|stored|uploaded)\b{_PARTIAL}"
     r"|\bsuccessfully (?:installed|built|downloaded|saved|completed|finished|exported|uploaded|converted|processed"
@@ -46,7 +46,8 @@ _CLOSING = lazy(
     r"|\bdone (?:generat|writ|sav|process|plott|comput|evaluat|predict|export|convert)\w{1,8}\b"
     r"|\b(?:total|overall|whole|entire)\b (?:\w+ ){0,2}(?:time|duration|runtime)\b.{0,24}?\d"
     r"|^\W*(?:median|mean|average|avg\.?) (?:time|seconds|duration) per (?:epoch|step|iter\w*|batch|fold)\b.{0,12}\d"
-    r"|^\W*final (?:performance|timing|statistics|summary|report|metrics)\b|^\W*best \w+ (?:is|was) (?:at|from|found)\b"
+    r"|^\W*(?:final|run|overall) (?:performance|timing|statistics|stats|summary|report|metrics)\b"
+    r"|^\W*best \w+ (?:is|was) (?:at|from|found)\b"
     r"|^[\w.$]{1,60} - (?:all )?(?:done|finished|completed)\W*$|^attr\(,\"|^\$\w{1,40}(?:\$\w{1,40}){0,4}$"
     r"|\bmean\s{1,20}\(?(?:std|sd)\b|\b0 errors?\b|\bkb/s:\d|\blifecycle event\b(?!.{0,400}'event': '(?:build_vocab"
     r"|prepare_vocab))|\bbuild (?:succeeded|successful)"
@@ -107,6 +108,8 @@ _MIDWAY = lazy(
 _NONE = lazy(r"(?i)\b(?:best|final)\b[^:=]{0,30}[:=]\s{0,4}(?:none|null|nil|n/?a|-)\W{0,3}$")  # `best model: none`
 _PREPARED = lazy(
     r"(?i)\b(?:load|initiali[sz]|init|captur|warm|set ?up|start ?up)\w*\b.{0,60}\b(?:finished|done|took|ready)\b"
+    r"|^\W*all \d{1,5} .{0,30}\b(?:joined|connected|registered|started|launched"
+    r"|loaded|initiali[sz]ed|spawned)\b"  # a start
 )
 _NO_LETTERS = lazy(r"(?<=\d)\s?(?:ms|s|min|h)\b|[\W\d_]+")  # nor units: `elapsed: 59.2s`, `elapsed: 1.1min`
 # A logger's name before its level, where `message` leaves it.

@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from onbox.logs.line.words import GATHERS
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -32,6 +33,9 @@ _OF_ANOTHER = lazy(rf"/|{_CLOCK_WORDS}", re.IGNORECASE)  # `to-chk=3/10`
 # Between a count and the whole: no Latin letter or figure, but a letter of another script (`第3轮/共40轮`, `3 из 40`).
 _OF_IN_ANY_SCRIPT = lazy(r"[^A-Za-z0-9|,;:()\[\]]{1,12}")
 _LETTER = lazy(r"[^\W\d_]")
+_NAMED_TOTAL = lazy(  # `"done": 10, "todo": 400`: what stands still beside what rises
+    r"(?i)[\"'\s,;|]{1,4}(?:todo|to_do|total|planned|target|goal|expected|requested|scheduled|all|of)[\"']?\s?[:=]\s?"
+)
 _LATIN_OF = lazy(r"(?i)\s(?:von|sur|de|di|van|av|af|из|з|od|z)\s(?:the )?")
 
 
@@ -81,6 +85,8 @@ def whole(lines: Sequence[str], known: frozenset[int] = frozenset()) -> Whole | 
         if forms[at] in asked or "%|" in forms[at]:  # a bar has been read
             continue
         asked.add(forms[at])
+        if GATHERS.search(forms[at]):
+            continue
         rows = [line for line, form in zip(last[: at + 1], forms, strict=False) if form == forms[at]]
         found = _of_rows(_columns(rows), known) if len(rows) >= ROWS else None
         if found is not None:
@@ -114,7 +120,7 @@ def _beside(one: _Column, other: _Column, known: frozenset[int]) -> int | None:
 
 def _is_of(between: str) -> bool:
     foreign = _OF_IN_ANY_SCRIPT.fullmatch(between) and _LETTER.search(between)
-    return bool(foreign or _LATIN_OF.fullmatch(between))
+    return bool(foreign or _LATIN_OF.fullmatch(between) or _NAMED_TOTAL.fullmatch(between))
 
 
 def _of_share(one: _Column, share: _Column, known: frozenset[int]) -> int | None:

@@ -21,6 +21,10 @@ _IN_ENGLISH = lazy(
     r"|before)\b)"
     r".{0,60}\b(?:stop(?:s|ped|ping)?|terminat(?:es|ed|ing)|end(?:s|ed|ing)|halt(?:s|ed|ing))\b"
     r"(?!\W{0,3}(?:in|after|when|if|at \d)\b)"
+    r"|^\W*(?:tol(?:erance)?|convergence(?: criteri(?:on|a))?|stopping criteri(?:on|a)) (?:was |were |has been |is )?"
+    r"(?:reached|met|satisfied)(?: (?:at|after|in) (?:[a-z]{3,12} )?\d{1,9}(?: [a-z]{3,12})?)?\W*$"
+    r"|[,;:] (?:finishing|ending|exiting|terminating|quitting) early\W*$"
+    r"|^\W*stopping: [a-z]{1,20} [a-z]{2,20} (?:[a-z]|\d)"
 )
 _OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`
     r"(?i)\b(?:early[ _-]?stop(?:ping)?|patience)\b\D{0,24}(?<!\d)(\d{1,6})\s?(?:/|of|out of)\s?(\d{1,6})(?!\d)"
@@ -29,6 +33,13 @@ _KEEPS = lazy(  # `no improvement for 40 rounds; keeping 60 of 100 trees`: of a 
     r"(?i)\b(?:no|without)\b(?: [a-z_]{2,12})? improv\w{1,8}\b.{0,40}[;:,.] {1,2}"
     r"(?:keeping|returning|restoring|rolling back to|reverting to|using)\b"
 )
+_SMALL_ENOUGH = lazy(  # `delta < 1e-6, done`, `change below eps after sweep 22`, `no gain in 10 rounds -> stop`
+    r"(?i)^\W*(?:[a-z]{1,20} ){0,2}(?:delta|change|shift|residual|gap|error|gradient) (?:is |was |fell |dropped )?"
+    r"(?:<|below|under) ?(?:(?:the )?(?:eps|epsilon|tol|tolerance|threshold)(?![a-z])"
+    r"|[\d.e-]{1,12}[,;:] (?:done|stop|finished|converged))"
+    r"|^\W*no (?:gain|progress|decrease|increase) (?:for|in|since) .{1,24}(?:[,;:]|[-=]>) {0,2}(?:stop|done|finish)"
+)
+_WHEN = lazy(r"(?i)\b(?:when|once|if|until|while|unless|will|would)\b")
 _ELSEWHERE = lazy(
     r"(?i)(?<!\w)не улучш\w{1,8}.{0,60}(?<!\w)останов(?:ка|лен)(?!\w{4})"
     r"|\bsin mejora\w{0,3}\b.{0,60}\b(?:deteniendo|detenid[oa]|parada|parando)\b"
@@ -54,5 +65,7 @@ def told_in(lines: Sequence[str]) -> bool:
 def _says(line: str) -> bool:
     waited = _OUT_OF_PATIENCE.search(line)
     if _IN_ENGLISH.search(line) or (waited and int(waited[1]) >= int(waited[2])):
+        return True
+    if _SMALL_ENOUGH.search(line) and not _WHEN.search(line):
         return True
     return _ELSEWHERE.search(line) is not None and not _IF.search(line)

@@ -120,7 +120,8 @@ def _is_size_of_batch(counter: Counter, scene: Scene) -> bool:
     told = counter.unit == "batch" and counter.maximum is None and not counter.made
     if told and counter.resets >= LOOKS and 3 * counter.resets > counter.advances:
         return True  # each request brings as many as it likes
-    return told and counter.current == counter.minimum and (counter.seen > 1 or scene.behind(counter) > 0)
+    once = counter.first == counter.last  # `mini_batch = 4, batch = 64`
+    return told and (once or counter.current == counter.minimum) and (counter.seen > 1 or scene.behind(counter) > 0)
 
 
 def _is_left_behind(counter: Counter, scene: Scene) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from onbox.logs.line.words import TRAINING
-from onbox.logs.loops import BARS_AROUND
+from onbox.logs.line.words import SELDOM_UNITS, TRAINING
+from onbox.logs.loops import BARS_AROUND, LOOPS
 
 if TYPE_CHECKING:
     from onbox.logs.counter import Counter
@@ -19,6 +19,14 @@ def numbers_each_bar(counter: Counter, others: list[Counter]) -> bool:
     return counter.advances >= BARS_AROUND and any(
         bar.made and bar.repeats == counter.advances and counter.first < bar.first for bar in others
     )
+
+
+def numbers_each_loop(counter: Counter, others: list[Counter]) -> bool:
+    """`cycle 3: difficulty 0.3` above epochs that begin again below each: which of them it is."""
+    if counter.kind != "moving" or counter.unit not in SELDOM_UNITS or counter.maximum is not None or counter.resets:
+        return False
+    inside = (one for one in others if one.unit in LOOPS and one.kind == "train" and counter.first < one.first)
+    return counter.advances >= BARS_AROUND and any(one.begun == one.resets == counter.advances for one in inside)
 
 
 def heads_bars(heading: Counter, others: list[Counter]) -> bool:

@@ -1,7 +1,8 @@
 """The last number of a loop, where a log's head sets it by one of the names that programs give it. Pure.
 
-`nt = 4000` above `t= 250`, `nmax = 100000` above `n= 50`, `from=1 to=250000` above `rows 1..1000`: nothing but a
-convention tells that the one is the end of the other. So it is asked last, and of a number that has gone on.
+`nt = 4000` above `t= 250`, `nmax = 100000` above `n= 50`, `from=1 to=250000` above `rows 1..1000`, `stop at 8000`:
+nothing but a convention tells that the one is the end of the other. So it is asked last, and of a number that has gone
+on.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ _LAST = lazy(
     rf"(?<![\w.])(?:nt|n_t|[nN]_?max|NMAX|max_?n|max_batches|n_?cycles?_?max)\s{{0,20}}[=:]\s{{0,20}}{_NUMBER}"
     rf"|(?i:\bfrom[ =:]{{1,2}}[01],?\s(?:to|until)[ =:]{{1,2}}){_NUMBER}"
     rf"|^\W*(?i:budget)\W{{1,3}}{_NUMBER}\W*$"
+    rf"|(?<![A-Za-z-])(?i:(?:stop|end)(?:s|ping|ing)? at|until) {_NUMBER}(?=\s*(?:[,;.)]|$))"
 )
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS, Scene, counts
-from onbox.logs.judge.headings import heads_bars, heads_its_bar, numbers_each_bar
+from onbox.logs.judge.headings import heads_bars, heads_its_bar, numbers_each_bar, numbers_each_loop
 from onbox.logs.judge.in_turn import as_one
 from onbox.logs.judge.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
@@ -37,6 +37,7 @@ LONGER_SECONDS = 10  # of two that are over, the one that was at work for so muc
 ESTIMATES = 3  # ends of one bar that goes on
 NO_END = 1 << 30  # a bar that is drawn with another end each time: none that is told elsewhere is its own
 RAISED_MAX = 4  # times that a run may state a larger maximum
+HEADINGS = (numbers_each_bar, numbers_each_loop, heads_bars)  # what stands around the work below it
 
 
 class Pick(NamedTuple):
@@ -111,9 +112,7 @@ def _around(counters: list[Counter]) -> list[Counter]:
     inside = taking_turns(counters)
     counters = [counter._replace(kind="aux") if counter in inside else counter for counter in counters]
     counters = [
-        counter._replace(kind="outer")
-        if numbers_each_bar(counter, counters) or heads_bars(counter, counters)
-        else counter
+        counter._replace(kind="outer") if any(heads(counter, counters) for heads in HEADINGS) else counter
         for counter in counters
     ]
     return [
@@ -282,7 +281,9 @@ def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool |
     )
     done = complete and (followed or (track.line - counter.last > 3 and not same))
     done = done or any(_is_told_anew(counter, other) for other in others)
-    trained = counter.first <= track.loss_line  # not a bar that came after the last loss: an evaluation at the end
+    # Not a bar that came after the last loss: an evaluation at the end.
+    named = counter.unit in LONE_UNITS and counter.maximum is not None and not counter.made
+    trained = counter.first <= track.loss_line or named
     moved = counter.current > counter.minimum
     own = counter.maximum is not None or moved or (same and complete)  # not a number that was named once
     stands = counter.seen >= LOOKS and not moved and not complete

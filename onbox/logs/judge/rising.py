@@ -48,9 +48,12 @@ _NAMES = lazy(
 
 
 _FOLD = lazy(r"(?i)(?<![a-z])fold\W{0,3}$")  # which are told of in all that is validated across them
-_OF_A_LIST = lazy(  # of what came out for each
+OF_A_LIST = lazy(  # of what came out for each
     r"(?i)\W{0,8}(?:class|cluster|topic|component|bin|label|layer|block|expert|channel|figure|chapter|level|record)"
 )
+_OF_THE_OUTCOME = lazy(
+    r"(?i)\W{0,8}(?:class|cluster|topic|component|label|layer|bin|channel|expert)\W{0,4}$"
+)  # `8 layers`, and one by one
 _LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
 _ROW = lazy(r"\s*\d+:\s")
 _NUMBERED = lazy(r"(?i)[ _](?:number|no|nr|num|index|idx)\W*$")  # `REPLICATE NUMBER 12`
@@ -61,7 +64,7 @@ _DONE_OF_THEM = lazy(
 )  # `files done: 9`
 _THINGS = lazy(r"0 ([A-Za-z]{3,20})s\b")
 OF_A_MODULE = lazy(r"\): [A-Z]\w{1,40}\(")  # `(layer0): Conv2d(1, 2, kernel_size=(3, 3))`
-_SO_MANY_THINGS = lazy(r"(?<![\w.,])(\d[\d,]{0,14}) ([A-Za-z]{3,20})s\b")
+_SO_MANY_THINGS = lazy(r"(?<![\w.,])(\d[\d,]{0,14}) ([A-Za-z]{3,20})s\b(?! ?=)")
 _REQUEST = lazy(r"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /")
 
 
@@ -118,7 +121,7 @@ def _rows_needed(name: str, *, alone: bool) -> int:
         return ROWS
     if alone:
         return FEW_ROWS
-    return LED_ROWS if _LEADS.match(name) and not _OF_A_LIST.match(name) else ROWS
+    return LED_ROWS if _LEADS.match(name) and not OF_A_LIST.match(name) else ROWS
 
 
 def _moves(rows: Sequence[dict[str, _Cell]], name: str) -> list[dict[str, _Cell]]:
@@ -152,7 +155,8 @@ def _falls(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 
 
 def _goes_evenly(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
-    return not _names_something(name) and _is_even([row[name] for row in rows], leads=True)
+    listed = _names_something(name) or _OF_THE_OUTCOME.match(name)
+    return not listed and _is_even([row[name] for row in rows], leads=True)
 
 
 def _names_something(name: str) -> bool:

@@ -28,6 +28,7 @@ from onbox.logs.line.words import (
     EVALUATION,
     EVERYDAY,
     LAST_WORD,
+    LEADS_UP_TO,
     LONE_UNITS,
     LONE_WORDS,
     LOOK_BACK,
@@ -221,6 +222,8 @@ def _is_plural_counter(text: str, word: str, match: re.Match[str]) -> bool:
 def _role_in_line(text: str, word: str, match: re.Match[str], before: str, *, leads: bool) -> str:
     """As `_role`, with what else the line shows."""
     if match["max"] is None and not before.endswith("_") and _stands_beside_its_count(text, word):
+        return "maximum"
+    if match["max"] is None and LEADS_UP_TO.search(before):
         return "maximum"
     if word == "gs":
         return "counter" if match["sep"].strip() else ""

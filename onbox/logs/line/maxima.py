@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from onbox.logs.line.maxima_east import read_maxima_of_east
+from onbox.logs.line.maxima_west import read_maxima_of_west
 from onbox.logs.line.numbers import COUNT, is_exact, parse_count
 from onbox.logs.line.words import EVALUATION, LOOK_BACK, OF_EARLIER, UNIT_WORD, UNITS
 from onbox.regex import lazy
 
 _FOR_MAX = lazy(
-    rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|optimi\w{{0,8}}|for|sampling"
-    rf"|up to|at most|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
+    rf"(?i)(?:(?<![a-z])(?:(?:pre)?train\w{{0,8}}|run\w{{0,8}}|fit\w{{0,8}}|start\w{{0,8}}|begin\w{{0,4}}"
+    rf"|optimi\w{{0,8}}|will take|for|sampling|up to|at most|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
     rf"(?:[a-z]{{1,20}}\W{{1,4}})?(?:(?:on|over|with)\W{{1,4}})?){{1,3}}({COUNT})"
     r"\s{1,8}(?:[a-z]{1,20}\s)?"
     r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])(?! took)"
 )
 _EVERY = lazy(
-    r"(?i)(?<![a-z])(?:time|taken|took|every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
+    r"(?i)(?<![a-z])(?:mean|averag\w*|avg|smooth\w*|window|time|taken|took|every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"
 )  # `an evaluation is run every 500 iterations`
 _OF_A_PART = lazy(
     r"(?i)(?<![a-z])(?:accum\w*|(?<!simulation )horizon|rollouts?|unroll\w*|diffusion|denois\w*"
@@ -31,11 +32,19 @@ _ANNOUNCED = lazy(  # `Indexing 12,500 documents`
     rf" ({UNIT_WORD})(?![a-z/])"
 )
 # `integrating to t=50.0 (5000 steps)`, `10 epochs -> 2500 optimizer updates`, `population 80, 900 ticks`
+# `sparsity 0 -> 0.9 over 10 rounds`, `unet on camvid / 25 epochs`, `(6 Epochen)`
 _IN_A_LIST = lazy(
-    rf"(?i)(?:^|[,;:(>=|]|\]\s|(?<=\swith)\s)\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}}[ -])?"
-    r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps)"
-    r"(?=\s?[,;).|]|\s*$|\s{2}| (?:from|at|with|on|over) | x \d| \((?!\d)| in \d{1,6} (?!sec|min|hour|day|ms)[a-z]{3})"
+    r"(?i)(?:^|[,;:(>=|\u00b7\u2022]|\]\s|(?<=\swith)\s|(?<=\sover)\s|(?<=\s)[-x\u00d7\u2013\u2014]\s"
+    r"|[a-z][\w.-]{0,24} / )"
+    rf"\s{{0,2}}({COUNT}) (?:[a-z]{{3,14}}[ -])?"
+    r"(epochs|steps|timesteps|ticks|iterations|iters|updates|rounds|trials|generations|episodes|sweeps|cycles"
+    r"|epochen|schritte|[eé]pocas|époques|эпохи?|pasos|iteraciones|iterações|itérations)"
+    r"(?=\s?[,;).|/\u00b7]|\s*$|\s{2}| ={2,}| (?:from|at|with|on|over) "
+    r"| x \d| \((?!\d)| in \d{1,6} (?!sec|min|hour|day|ms)[a-z]{3})"
     r"(?!\)?,? (?:in )?\d[\d.]{0,9} ?(?:m?s|secs?|seconds|min|minutes|h|hours)(?![a-z]))"  # which they have taken
+)
+_OF_A_SETTING = lazy(  # `beta rises from 0 to 1 over 20 epochs`
+    r"(?i)(?<![a-z])(?:ramp|anneal|beta|kl|ema|decay|dropout|noise|temperature|mask|momentum|mixup)"
 )
 _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
@@ -63,6 +72,11 @@ _NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(
 _MAX_BEHIND = lazy(
     rf"(?i)(?<![a-z])({UNIT_WORD})[ _]max(?:imum)?[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)"
 )  # `iter max: 8000`
+_TOTAL_BEHIND = lazy(  # `epochs_total=200`, in a line that measures nothing
+    r"(?i)(?<![a-z_])(epochs|steps|iterations|iters|rounds|trials|updates|generations|episodes)_total[\"']?"
+    rf"\s?[:=]\s?({COUNT})(?![\w.]*\d)"
+    r"(?!.{0,200}(?:loss|reward|return|acc|score|fps|time))"
+)
 _PLAN = lazy(r"^1\.\.(\d{1,9})(?: #.*)?$")  # of the Test Anything Protocol
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 _SET_TO = lazy(
@@ -91,7 +105,8 @@ _OPTION = lazy(  # of a command that is shown: `+ python train.py --epochs 80 --
 _SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
 _WHOLE_LINES = (("byte", _LENGTH), ("step", _DECLARED), ("step", _RUN), ("test", _PLAN))
 _UNTIL = lazy(
-    rf"(?i)(?<![a-z])(?:up to|until|till|through|(?<!early[ -])stops? at|ends? at|target(?: is|:)?)\s{{1,4}}"
+    rf"(?i)(?<![a-z])(?:up to|until|till|through|continu\w{{1,3}} to|(?<!early[ -])stops? at"
+    r"|ends? at|target(?: is|:)?)\s{1,4}"
     rf"(epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)\s{{1,4}}({COUNT})(?![\w.]*\d)"
 )
 
@@ -101,7 +116,8 @@ def read_maxima(text: str) -> list[tuple[str, int]]:
     maxima = _set_to(text)
     for found in _FOR_MAX.finditer(text):
         count = parse_count(found[1])
-        if _EVERY.search(text, max(0, found.start() - LOOK_BACK), found.end()) or _is_of_a_part(text, *found.span()):
+        near = text[max(0, found.start() - LOOK_BACK) : found.end()].replace("time steps", "steps")
+        if _EVERY.search(near) or _is_of_a_part(text, *found.span()):
             continue
         if not count.rounded and count.value > 0 and is_exact(text, *found.span(1)):
             maxima.append((UNITS[found[2].lower()], int(count.value)))
@@ -127,7 +143,7 @@ def _elsewhere(text: str) -> list[tuple[str, int]]:
     maxima = []
     if "zahl" in text or "ombre" in text or "mero" in text:
         maxima = [told for one in _SO_MANY_ELSEWHERE.finditer(text) for told in _exact_of(one[1], one[2])]
-    return maxima + read_maxima_of_east(text)
+    return maxima + read_maxima_of_east(text) + read_maxima_of_west(text)
 
 
 def _of_tools(text: str) -> list[tuple[str, int]]:
@@ -149,6 +165,8 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
         found += [(one[1], one[2]) for one in _LIMIT.finditer(text)]
     if " max" in text or "_max" in text:
         found += [(one[1], one[2]) for one in _MAX_BEHIND.finditer(text)]
+    if "s_total" in text:
+        found += [(one[1], one[2]) for one in _TOTAL_BEHIND.finditer(text)]
     if "-epoch " in text or "-step " in text or "schedule" in text:
         found += [(one[2], one[1]) for one in _SCHEDULE.finditer(text)]
     if " over " in text:
@@ -168,9 +186,14 @@ def read_announced(text: str) -> list[tuple[str, int]]:
             near[near.rfind(",", 0, -len(found[0])) + 1 :] if found and "=" in found[0] else near
         )  # `4 epochs = 1560 steps`
         found = None if _EVERY.search(near) or OF_EARLIER.search(near) else found
-    if found is not None and _is_of_a_part(text, found.start(), found.end()):
+    if found is not None and (_is_of_a_part(text, *found.span()) or _is_reached_over(text, found.start())):
         return []
     return [] if found is None else _exact_of(found[2], found[1])
+
+
+def _is_reached_over(text: str, at: int) -> bool:
+    """Whether what stands there tells over how many a setting moves to its end."""
+    return text[:at].endswith(" over") and _OF_A_SETTING.search(text, max(0, at - LOOK_BACK), at) is not None
 
 
 def _exact_of(word: str, number: str) -> list[tuple[str, int]]:

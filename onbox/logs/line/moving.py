@@ -12,6 +12,7 @@ from onbox.logs.line.words import (
     ANY_WORD,
     AUXILIARY,
     EVALUATION,
+    GATHERS,
     LOOK_BACK,
     NO_SHARE,
     NO_SHARE_AFTER,
@@ -70,7 +71,7 @@ def read_moving(text: str) -> list[CounterSight]:
         found = _SHARD_OF.search(text)
     if not found or _CLOCK.match(text, found.end()):  # `11/28 22:42:23`
         return []
-    if counts_two_things(text):
+    if counts_two_things(text) or GATHERS.search(text):
         return []
     label = _SIZE.sub(" ", _FIELD.sub(" ", METRICS.sub(" ", text[: found.start()].rpartition("; ")[2])))
     if _NOT_OF_THE_WORK.match(label):

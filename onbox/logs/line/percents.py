@@ -20,6 +20,10 @@ _FORMS = (
         rf"(?i)\b(?:downloading|installing|uploading|extracting|copying|encoding|training|processing)\b"
         rf"(?![^%\d]{{0,40}}\b(?:acc|err|loss|score|precision|recall|rate))[^%\d]{{0,40}}{_PERCENT}"
     ),
+    (
+        rf"^\W*(?!us|util|occup|satur|charg|mask|prun|dropp|fail|pass|cach|skipp|match|reduc|improv|increas|decreas|solv|load|allocat|correlat)"
+        rf"[a-z]{{3,14}}ed:?\s{{1,4}}{_PERCENT}\s{{0,4}}$"
+    ),
     rf"\b1 of 1, {_PERCENT}",
     rf"\s\[\s*{_PERCENT}\]$",
     rf"^\W*[a-z]{{3,18}}ing(?: [a-z]{{1,20}}){{0,3}}\s?(?:\.{{2,5}}|…)\s{{0,4}}{_PERCENT}",

@@ -23,7 +23,7 @@ from onbox.logs.line.sized import read_sized
 from onbox.logs.line.spelt import spelt_alike
 from onbox.logs.line.states import read_states
 from onbox.logs.line.words import LONE_UNITS, NO_SHARE_AFTER
-from onbox.logs.loops import leads_with_repetition, named_repetition, repeated_indices
+from onbox.logs.loops import LOOPS, leads_with_repetition, named_repetition, repeated_indices
 from onbox.regex import lazy
 
 LISTED = 3  # values of one counter on a line
@@ -44,6 +44,8 @@ _CANDIDATE = lazy(r"\[CV \d{1,4}/\d{1,4}; (\d{1,9})/(\d{1,9})\] (?:START|END)\b"
 _PARALLEL_ETA = lazy(r"ETA: \d{1,9}s Left: (\d{1,9}) AVG: [\d.]{1,12}s\s{1,4}\S{1,60}:\d{1,6}/(\d{1,9})/")  # --eta
 _PARALLEL = lazy(r"\s{0,4}\d{1,3}% (\d{1,9}):(\d{1,9})=\d{1,9}s \S")  # GNU parallel --bar: done, left, seconds
 _CLOSING_COUNT = lazy(r"[\s.,;]\((\d{1,9})/(\d{1,9})\)$")
+_CLOSING_WHOLE = lazy(r"\s\(of (\d{1,9})\)$")
+_CLOSING_DONE = lazy(r"\s[(\[](\d{1,9})/(\d{1,9}) (?:completed?|done|finished)[)\]]$")
 _TOTAL_BESIDE = lazy(
     r"(?i)(?:[,;|]\s{0,4}|\s)(?:total|target|goal)(?:\s?[:=]\s?|\s)(\d{1,15})(?=\s{0,4}(?:[,;|]|$)|\s[a-z_]{1,20}=)"
 )
@@ -159,8 +161,22 @@ def _without_lists(sights: list[CounterSight]) -> list[CounterSight]:
 
 
 def _with_closing_count(sights: list[CounterSight], text: str) -> list[CounterSight]:
-    """`Epoch 9 done in 131.1s ... (9/30)`: of how many, at the end of the line."""
-    found = _CLOSING_COUNT.search(text) if sights and text.endswith(")") else None
+    """`Epoch 9 done in 131.1s ... (9/30)`, `Epoch 9 begins (of 30)`: of how many, at the end of the line. `trial 17
+    (5/40 complete)`: how many of them, whichever this one is.
+    """
+    if not sights or not text.endswith((")", "]")):
+        return sights
+    done = _CLOSING_DONE.search(text)
+    alone = len(sights) == 1 and sights[0].maximum is None and sights[0].unit not in LOOPS
+    if done and alone and int(done[1]) <= int(done[2]):
+        return [sights[0]._replace(kind="train", current=int(done[1]), maximum=int(done[2]))]
+    found = _CLOSING_COUNT.search(text)
+    of = None if found else _CLOSING_WHOLE.search(text)
+    if of:
+        return [
+            one._replace(maximum=int(of[1])) if one.maximum is None and one.current <= int(of[1]) else one
+            for one in sights
+        ]
     if found is None:
         return sights
     current, most = int(found[1]), int(found[2])

@@ -105,6 +105,8 @@ ENDED = lazy(
     r"|\ball (?:\w{1,20} )?(?:epochs|steps|iterations|rounds|folds|trials|stages|tasks|runs|seeds|jobs|samples|batches|shards)"
     r" (?:are |were |have been )?(?:done|completed?|finished|processed|succeeded)\b"
     r"|^\W*(?:all )?done\W*$|\d:\d{1,2}[\])]?\W{1,4}(?:all )?done\W*$|\ball done\b|'train_runtime'|\bloss for final step|trainer\.fit.{0,3} stopped"
+    r"|^\W*(?:train(?:ing)?|run|job|fit|main|program|script) end\W*$|^\W*(?:[a-z]{3,14} )?search (?:is |was )?(?:done|finished|completed?)\b"
+    r"|\"(?:phase|event|type|status|state|msg)\": ?\"exit\", ?\"(?:exit_?)?(?:code|status|rc)\": ?0\b"
     r"|\bdone training\b|(?:^|[\s\]])(?:train(?:ing)?|run|fit|job|experiment)_(?:finished|completed?|done|ended)\b"
     r"|\bexit(?:ing|ed) (?:successfully|cleanly|normally(?!, received))\b"
     r"|\b(?:finish|finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"

@@ -345,7 +345,7 @@ SHAPES: tuple[Shape, ...] = (
         ("/",),
         rf"^\s*(?:\[[A-Za-z][\w.-]{{0,20}}\]\s{{1,8}})?"
         rf"(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?!,?\s{{1,20}}\d{{1,2}}:\d\d)"
-        r"(?=[\s:|,-].*(?:loss|[a-z_]{2}\s?[=:]\s?-?\d{1,18}\.\d))",
+        r"(?=[\s:|,-].*(?:loss|[a-z_]{2}\s?[=:]\s?-?\d{1,18}\.\d)|(?:\s{1,8}-?\d{1,9}\.\d{2,12}){1,8}\s{0,8}$)",
         "a counter that begins the line, and a loss or another number with its name",
         "custom loops",
         "1200/20000 loss: 0.31",
@@ -393,7 +393,7 @@ BEFORE_EPOCH = lazy(
 EPOCH_AND_STEP = lazy(r"\s{0,8}[eE](?P<epoch>\d{1,6})[ :,/]{1,3}[sbi](?P<current>\d{1,12})(?=\s?[\s:|,;])")
 # `e38  correct 4504/5120  loss 0.3191`
 SHORT_EPOCH = lazy(
-    r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})[:|]?\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc|top-?1|(?<![a-z])(?:trn|val|ppl|lr)(?![a-z])))"
+    r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})\s?[:|]?\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc|top-?1|(?<![a-z])(?:trn|val|ppl|lr)(?![a-z])))"
 )
 EPOCH_OF = lazy(r"(?<!\S)[eE](?:[pP]\.?)?(?P<epoch>\d{1,6})/(?P<epochs>\d{1,6})(?=[\s:,|\]])(?P<short>)")
 COUNTED = lazy(

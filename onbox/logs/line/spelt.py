@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import re
 
 WIDE = 21 * " "
-_OF_NAMED = lazy(r"\bof [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
+_OF_NAMED = lazy(r"(?<=\d)(\s{1,4})of [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
 _SECONDS_OF = lazy(r"^(\W{0,8}\[ {0,4})(\d{1,9})s ?/ ?(\d{1,9})s\]")  # `[2466s/3600s] errors=0`
 _UNIT_TWICE = lazy(r"(?<=\d)(\s?)([a-z]{1,4}) of \s{0,8}(\d{1,12}) ?\2(?![a-z])")  # `t= 3594 h of 8760 h`
 _PERCENT_BEFORE_OF = lazy(r"(?<=\d) \( {0,3}\d{1,3}(?:\.\d{1,3})? ?%\)(?= of \d)")  # `tile 119 (46%) of 256`
@@ -46,7 +46,7 @@ def spelt_alike(text: str) -> str:
         text = _SHARE_OF_WHOLE.sub(_of_whole, text)
     if " of " in text:
         text = _UNIT_TWICE.sub(r" of \3", text)
-        text = _OF_NAMED.sub("of ", text) if "=" in text else _PERCENT_BEFORE_OF.sub("", text)
+        text = _OF_NAMED.sub(r"\1of ", text) if "=" in text else _PERCENT_BEFORE_OF.sub("", text)
     return text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from onbox.logs.line.numbers import parse_clock
+from onbox.logs.line.numbers import parse_clock, parse_count
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -16,7 +16,9 @@ COLUMNS = {
     "tree": "round", "time step": "step", "gen": "generation", "generation": "generation", "episode": "episode",
     "update": "update", "counter": "sample", "state": "step", "cycle": "cycle", "sweep": "sweep", "draw": "draw",
 }  # fmt: skip
+TOTALS = frozenset({"total", "of", "max"})  # behind the counter
 NUMBERS_SHARE = 0.6  # of the cells of a row
+FEWER_NUMBERS = 0.5  # of a row that begins with `3/10`
 _BETWEEN = lazy(r"[|│┃\s]+")
 _COUNTING = lazy(
     r"(?:n[_ ]?|no\.? |num[_ ]|#\s?|(?:global|inner|outer|train)[_ ])?([a-z]{3,10})s?"
@@ -29,6 +31,7 @@ _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`
 _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
 _NUMBER = lazy(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
+_ROUNDED = lazy(r"^\d{1,4}(?:\.\d)?[km]$")  # `0.5k`
 _NAME = lazy(r"^\s*[A-Za-z]\w{1,20}:\s+(?=\d)")  # `BFGS:    3 20:33:35  1.907`, of ASE
 _INDEX = lazy(r"(?<=\w)\[\d{1,3}\](?=\s|$)")  # `c_com[3]`
 _OF = lazy(r"^[\s|│┃]*(\d{1,9})/(\d{1,9})(?=[\s│|])(?!.*%\|)")  # the first cell, `47/100`, of a row without a bar
@@ -65,7 +68,11 @@ def read_header(text: str) -> TableHead | None:
         return None
     if any(char.isdigit() for name in names[:2] for char in name) or names[-1].isdigit():
         return None
-    counters: list[list[object]] = [[at, COLUMNS[name]] for at, name in enumerate(names[:3]) if name in COLUMNS]
+    counters: list[list[object]] = [
+        [at, COLUMNS[name]]
+        for at, name in enumerate(names[:3])
+        if name in COLUMNS and not (at and name == f"{names[at - 1]}s")
+    ]
     return TableHead(names, counters)
 
 
@@ -95,7 +102,9 @@ def _cells(text: str, *, header: bool = False) -> list[str]:
         else re.split(r"\s{2,}|\t" if header else r"\s+", bare.strip())
     )
     cells = [part.strip().lower() for part in parts]
-    if header and len(cells) == 1:
+    if header and len(cells) == 1 and ";" in bare:
+        cells = bare.lower().split(";")
+    elif header and len(cells) == 1:
         cells = bare.lower().split("," if "," in bare and " " not in bare else None)
     return cells
 
@@ -108,31 +117,53 @@ def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
     cells = _cells(text[: of.end(1)] + text[of.end() :] if of else _NAME.sub("", text))
     if _NAME.match(text) and len(cells) != len(table.columns):
         return None
-    if len(cells) == 1 and "," in text:
-        cells = text.strip().split(",")
+    if len(cells) == 1 and ("," in text or ";" in text):
+        cells = text.strip().split(";" if ";" in text else ",")
     if table.columns[0] == "%" and _SHARE.match(cells[0]):
         cells[0] = cells[0][:-1]
-    if sum(map(bool, map(_NUMBER.match, cells))) < len(cells) * NUMBERS_SHARE:
+    share = FEWER_NUMBERS if of else NUMBERS_SHARE
+    if sum(map(_is_number, cells)) < len(cells) * share:
         cells = _BETWEEN.split(text.strip(" |│┃"))
-    if len(cells) < min(3, len(table.columns)) or not _NUMBER.match(cells[0]):
+    if len(cells) < min(3, len(table.columns)) or not _is_number(cells[0]):
         return None
-    if (
-        abs(len(cells) - len(table.columns)) > 3
-        or sum(bool(_NUMBER.match(cell)) for cell in cells) < len(cells) * NUMBERS_SHARE
-    ):
+    if abs(len(cells) - len(table.columns)) > 3 or sum(map(_is_number, cells)) < len(cells) * share:
         return None
-    sights = []
-    for at, unit in table.counters:
-        assert isinstance(at, int)
-        if at < len(cells) and _NUMBER.match(cells[at]) and "e" not in cells[at]:
-            value = float(cells[at].replace(",", ""))
-            if value.is_integer():
-                most = int(of[2]) if of and at == 0 else None
-                sights.append(CounterSight(str(unit), str(unit), "train", int(value), most, False, "table"))
+    sights = _counters(table, cells, int(of[2]) if of else None)
     if not sights:
         return None
     percent = float(cells[0]) if table.columns[0] == "%" else None
     return SeenOnLine(tuple(sights), loss=_loss(table, cells), eta=_eta(table, cells), percent=percent)
+
+
+def _is_number(cell: str) -> bool:
+    return bool(_NUMBER.match(cell) or _ROUNDED.match(cell))
+
+
+def _counters(table: TableHead, cells: list[str], of: int | None) -> list[CounterSight]:
+    """What a row counts. of: how many there are of the first column, if its own cell tells that."""
+    sights = []
+    for at, unit in table.counters:
+        assert isinstance(at, int)
+        if at >= len(cells) or not _is_number(cells[at]) or "e" in cells[at]:
+            continue
+        rounded = _ROUNDED.match(cells[at]) is not None
+        value = parse_count(cells[at].upper()).value if rounded else float(cells[at].replace(",", ""))
+        if float(value).is_integer():
+            most = of if of is not None and at == 0 else _total_beside(table, cells, at, value)
+            sights.append(CounterSight(str(unit), str(unit), "train", int(value), most, rounded, "table"))
+    return sights
+
+
+def _is_total(columns: list[str], at: int) -> bool:
+    """`total` or `epochs` behind `epoch`; not how many samples there were, of which some are correct."""
+    return columns[at] == f"{columns[at - 1]}s" or (columns[at] in TOTALS and "correct" not in columns)
+
+
+def _total_beside(table: TableHead, cells: list[str], at: int, value: float) -> int | None:
+    """`step;total;loss`: how many there are to be, in the column behind."""
+    named = at + 1 < len(cells) == len(table.columns) and _is_total(table.columns, at + 1)
+    most = int(cells[at + 1]) if named and cells[at + 1].isdigit() else 0
+    return most if most > 1 and most >= value else None
 
 
 def _loss(table: TableHead, cells: list[str]) -> float | None:

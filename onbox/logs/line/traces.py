@@ -21,13 +21,13 @@ _OF_A_FRACTION = (
 # Without their first letter where it may be a capital of another script.
 _OF_A_COUNT = (
     "epoch", "step", "iter", "itmax", "maxit", "it 0", "ep 0", "ep  ", "e0 s0", "[e:", "upd", "tick", "round",
-    "trial", "episode", "gen\t", "gen ", "gen=", "gera", "genera", "cycle", "sweep", "draw", "batch", "tree",
+    "trial", "episode", "gen\t", "gen ", "gen=", "gens", "gera", "genera", "cycle", "sweep", "draw", "batch", "tree",
     "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0", "record 0", "chunk 0",
     "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "\u2501  ", "state\t", " f= ",
     "requested", "total", "_cycle(0", "_tune(0", "energy:  ", "left: ",
     "length: ", " copied", "schritt", "durchlauf", "pas ", "anzahl", "nombre ", "mero de ", "paso ", "passo ", "tape",
     "poca", "ep0",
-    "poque", "ération", "поха", "шаг", "терация", "околение", "第", "共",
+    "poque", "ération", "пох", "шаг", "терация", "околение", "第", "共",
     "轮数", "步数", "迭代", "ステップ", "エポック", "에포크", "에폭", "스텝",
 )  # fmt: skip
 _OF_WORK_DONE = (
@@ -53,7 +53,7 @@ _TRACES = tuple(
     trace.encode()
     for trace in (*_OF_A_FRACTION, *_OF_A_COUNT, *_OF_WORK_DONE, *_OF_A_VALUE, *_OF_A_TURN, *_OF_A_TRACKER)
 )
-_BEGINNINGS = (b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment")  # of a whole line
+_BEGINNINGS = (b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment", b"e0")  # of a whole line
 
 
 class Traces:

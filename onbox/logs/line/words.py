@@ -21,7 +21,7 @@ UNITS = {
     "upd": "update", "update": "update", "updates": "update", "up": "update",
     "batch": "batch", "batches": "batch", "minibatch": "batch", "batch_idx": "batch",
     "round": "round", "rounds": "round", "trial": "trial", "trials": "trial", "tree": "round", "trees": "round",
-    "estimator": "round", "estimators": "round", "generation": "generation", "generations": "generation", "gen": "generation", "episode": "episode",
+    "estimator": "round", "estimators": "round", "generation": "generation", "generations": "generation", "gen": "generation", "gens": "generation", "episode": "episode",
     "episodes": "episode", "timestep": "timestep", "timesteps": "timestep", "frame": "frame", "frames": "frame",
     "sample": "sample", "samples": "sample", "example": "sample", "examples": "sample", "image": "image",
     "images": "image", "img": "image", "file": "file", "files": "file", "object": "object", "objects": "object",
@@ -48,7 +48,7 @@ LONE_WORDS = frozenset({
 
 # How many there are, not which: `Épocas: 18`.
 PLURALS = frozenset({
-    "generations", "epochs", "epoches", "iters", "rounds", "trials", "episodes", "épocas", "epocas", "époques", "эпохи", "эпох", "epochen", "iteraciones", "iterações", "itérations",
+    "generations", "gens", "epochs", "epoches", "iters", "rounds", "trials", "episodes", "épocas", "epocas", "époques", "эпохи", "эпох", "epochen", "iteraciones", "iterações", "itérations",
 })  # fmt: skip
 # Units whose number alone, without a maximum, is a counter if it goes on: `GEOMETRY OPTIMIZATION CYCLE  8`.
 SELDOM_UNITS = frozenset({"cycle", "pass", "sweep", "draw", "game"})
@@ -82,7 +82,7 @@ NOT_A_COUNTER = frozenset(
     " freq frequency interval best last resume resumed resuming since ago skip skipped decay patience seed ckpt"
     " checkpoint each early stopping stop initial first offset from attempt retry until after next lr print stopped"
     " inference sampling denoising diffusion display history local rank worker previous prev lookback horizon"
-    " improved improvement val validation valid summary report sync refresh milestones milestone anneal cooldown"
+    " improved improvement possible val validation valid summary report sync refresh milestones milestone anneal cooldown"
     " fps sps tps"  # `fps step: 12345`
     " micro inner sub eigenvalue solver newton lbfgs sinkhorn kmeans"
     " no"  # `No Iterations 6`: of a solver inside each step
@@ -142,12 +142,21 @@ NO_SHARE_AFTER = lazy(
     r"(?![a-z]|[_-]?\d| (?:done|completed?|finished|written|processed|converted)(?![a-z]))(?<!acc(?= so far))(?<!accuracy(?= so far))"
 )
 
+GATHERS = lazy(  # `Waiting for 2 more workers to join (2/4)`, `9/16 ranks joined`: who takes part, not what is done
+    r"(?i)(?<![a-z])(?:workers?|ranks?|peers?|nodes?|hosts?|actors?|learners?|replicas?|participants?|process(?:es)?"
+    r"|servers?|clients?|brokers?|agents?|members?|gpus?|pods?) (?:(?:has |have |to )?"
+    r"(?:join|connect|register|come|arriv)"
+    r"|(?:are |is )?(?:up|ready|online|alive|present|here)(?![a-z]))"
+    r"|^\W*wait(?:ing|s) (?:for|on) .{0,24}(?:worker|rank|peer|node|host|actor|replica|server|client|gpu)s?(?![a-z])"
+)
 _FIELD_OF_TWO = lazy(r"(?<!\w)(\w{1,20})=\d{1,12}/\d{1,12}(?![\w/])")
 
 # What a number beside it was reached by: an earlier run, or the best of this one.
 OF_EARLIER = lazy(
     r"(?i)(?<![a-z])(?:load(?:ed|ing)?|restor\w{1,4}|resum\w{1,4}|recover\w{0,4}|pretrained|best)(?![a-z])"
 )
+
+LEADS_UP_TO = lazy(r"(?i)(?:continu\w{1,3}|train\w{0,3}|run\w{0,4}) (?:up )?to\s$")  # `continuing to epoch 40`
 
 LOOK_BACK = 40
 ANY_WORD = lazy(r"[a-z]+", re.IGNORECASE)

@@ -442,8 +442,9 @@ def test_which_loop_is_the_outer_one(log: str, current: int | None, exact_max: i
         ("Found 248 files\n" + "".join(f"  Processed: {at}0 files, {at * 9}43 rows\n" for at in range(1, 9)), 80, 248),
         ("termination=('n_gen', 80)\ngen 3 | 0.31\ngen 4 | 0.30\n", 4, 80),
         ("start_epoch: 5, end_epoch: 19\nepoch: 5, AUC: 0.93\nepoch: 6, AUC: 0.94\n", 6, 19),
-        # Rows without a counter are those of the one thing that was declared; a configuration alone tells nothing.
-        ("totalling 24 fits\n" + "".join(f"[CV 1/2] END C={v}; score={v}\n" for v in MEASURES * 2), None, 24),
+        # Fits are counted where all of them stand there. Rows without a counter are those of the one thing that was
+        # declared; a configuration alone tells nothing.
+        ("totalling 64 fits\n" + "".join(f"[CV 1/2] END C={v}; score={v}\n" for v in MEASURES), len(MEASURES), 64),
         ("NVE: nsteps = 400, dt = 5 fs\n" + "".join(f"{v:.4f}  {v}  {v / 3:.3f}\n" for v in MEASURES * 2), None, 400),
         ("NVE: nsteps = 400, dt = 5 fs\n", None, None),
         # Tests by their protocol.
