@@ -40,7 +40,7 @@ _COUNTED = lazy(
     rf" (?:requested|planned|scheduled|to [a-z]{{2,12}}):? ){_NUMBER}(?=,|\s*$)"
 )
 # `Sampling 500 images`, and then `made 20 samples`: the verb tells what they will be called
-_VERB = lazy(rf"(?:^|[:\]|] )\W{{0,4}}([A-Za-z]{{4,14}})ing {_NUMBER} (?:[a-z]{{3,12}} )?[a-z]{{3,14}}s(?![a-z])")
+_VERB = lazy(rf"(?:^|[:\]|] )\W{{0,4}}([A-Za-z]{{4,14}})ing {_NUMBER} (?:[a-z]{{3,12}} )?[A-Za-z]{{3,14}}s(?![a-z])")
 _TO_DO = lazy(rf"(?i)(?<![a-z])[a-z]{{3,20}}s to [a-z]{{2,12}}:? {_NUMBER}(?=,|\s*$)")
 _ROWS_COUNTED = lazy(rf"(?i)\bcount\(\*\).{{0,200}}?(?:->|=>|=|:) ?{_NUMBER}\s*$")  # an answer of SQL
 _DONE = lazy(r"(?:done|complete|completed|finished|processed|handled|merged|hashed|ok)")

@@ -44,7 +44,7 @@ _IN_A_LIST = lazy(
     r"(?!\)?,? (?:in )?\d[\d.]{0,9} ?(?:m?s|secs?|seconds|min|minutes|h|hours)(?![a-z]))"  # which they have taken
 )
 _OF_A_SETTING = lazy(  # `beta rises from 0 to 1 over 20 epochs`
-    r"(?i)(?<![a-z])(?:ramp|anneal|beta|kl|ema|decay|dropout|noise|temperature|mask|momentum|mixup)"
+    r"(?i)(?<![a-z])(?:ramp|anneal|beta|kl|ema|decay|dropout|noise|temperature|mask(?!ed)|momentum|mixup)"
 )
 _LISTED_SETTING = lazy(
     rf"(?i)[a-z\d], (?:time )?(epochs|iterations|steps|episodes|generations) ({COUNT})(?=,|\s*$)"
