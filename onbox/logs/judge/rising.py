@@ -91,7 +91,7 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
     such lines may be a list of anything.
     """
     is_count = _goes_evenly if alone else _is_count
-    rows = [{} if _ADDRESS.search(line) else _cells(line) for line in lines[-LINES:]]
+    rows = [{} if _ADDRESS.search(line) or OF_A_MODULE.search(line) else _cells(line) for line in lines[-LINES:]]
     asked: set[str] = set()
     for end in range(len(rows), max(FEW_ROWS, len(rows) - LINES_BEHIND) - 1, -1):
         for name in rows[end - 1]:
@@ -160,7 +160,7 @@ def _goes_evenly(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 
 
 def _names_something(name: str) -> bool:
-    return bool((_NAMES.search(name) and name != "line") or _REQUEST.search(name) or OF_A_MODULE.search(name))
+    return bool((_NAMES.search(name) and name != "line") or _REQUEST.search(name))
 
 
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:

@@ -150,6 +150,13 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
     "time steps of a run": ("a run of 600 time steps\n" + lines("time step #  res 0.31", *range(10, 90, 10)), 80, 600),
     "behind a sign of times": ("mobilenet x 35 epochs\n" + lines("epoch # loss 0.31", 1, 2, 3), 3, 35),
     # Told of something else.
+    "parts of a model, one by one": (
+        'config: {"width": 64, "lr": 0.001, "epochs": 4}\nSequential(\n'
+        + lines("  (#): Linear(in_features=16, out_features=64, bias=True)", 0, 1, 2)
+        + ")\n",
+        None,
+        None,
+    ),
     "bins, one by one": ("histogram with 20 bins\n" + lines("bin #: 31", *range(1, 8)), None, None),
     "steps of each epoch, in a column": (
         "epoch  steps  loss  acc\n" + lines("#   500  0.31  0.5", *range(1, 9)),
