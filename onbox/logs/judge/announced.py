@@ -81,6 +81,18 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
     return next(iter(told)) if len(told) == 1 else None
 
 
+def announced_by_verb(beginning: bytes, stem: str, least: int) -> int | None:
+    """As `announced`, where lines tell what was done to them: `Checking 418 links`, and then `60 checked`."""
+    told = {
+        int(found[2].replace(",", ""))
+        for line in headings(beginning)
+        for found in _VERB.finditer(line)
+        if found[1].lower() == stem
+    }
+    most = told.pop() if len(told) == 1 else 0
+    return most if most >= max(FEWEST, least) else None
+
+
 def announced_by_letter(beginning: bytes, letter: str, least: int) -> int | None:
     """As `announced`, where lines name the things by their first letter: `12 subjects`, and then `S01`."""
     told = {

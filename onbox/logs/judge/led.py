@@ -7,10 +7,11 @@ and then `48/48 verified`. That the head knows the things is what makes a counte
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.announced import announced, announced_by_letter, numbers_of
+from onbox.logs.judge.announced import announced, announced_by_letter, announced_by_verb, numbers_of
 from onbox.logs.judge.columns import LINES, LINES_BEHIND, ROWS, Whole
 from onbox.logs.judge.rising import OF_A_LIST
 from onbox.logs.line.words import NOT_PROGRESS
@@ -26,6 +27,8 @@ _LED = lazy(
     r"\W{0,8}(?:(?P<word>[A-Za-z]{3,20})(?:\s{1,8}#?|#|\[)|(?P<letter>[A-Z])(?=\d))(?:\d{1,9}-(?=\d))?(?P<at>\d{1,9})"
     r"(?![\w/%]|[.,]\d)"
 )
+# `60 checked, 1 broken`, `resized 500`
+_MADE = lazy(r"\W{0,8}(?:(\d{1,9}) ([a-z]{3,14})ed(?![a-z])|([a-z]{3,14})ed (\d{1,9})(?![\w/%]|[.,]\d))", re.IGNORECASE)
 _ALL = lazy(
     r"\W{0,8}(\d{1,9}) ?(?:/|of) ?\1 (?:[a-z]{3,14} )?(?:verified|checked|processed|converted|done|completed?|finished"
     r"|copied|written|rendered|hashed|validated|ok|OK)\b"
@@ -48,7 +51,22 @@ def led(lines: Sequence[str], beginning: bytes) -> Whole | None:
         most = _most(name, values, beginning)
         if most is not None:
             return Whole(values[-1], most, len(lines) - len(last) + at + 1)
-    return _all_of_them(lines, beginning)
+    return _made(lines, beginning) or _all_of_them(lines, beginning)
+
+
+def _made(lines: Sequence[str], beginning: bytes) -> Whole | None:
+    """How many of the things were treated, which the head says that it treats."""
+    found = [(at, hit) for at, text in enumerate(lines[-LINES:]) if (hit := _MADE.match(message(text).text))]
+    if len(found) < ROWS:
+        return None
+    told = [(at, int(hit[1] or hit[4]), (hit[2] or hit[3]).lower()) for at, hit in found]
+    last_at, last, stem = told[-1]
+    values = [value for _, value, one in told if one == stem]
+    behind = len(lines[-LINES:]) - last_at - 1
+    if len(set(values)) < ROWS or values != sorted(values) or behind > LINES_BEHIND:
+        return None
+    most = announced_by_verb(beginning, stem, last)
+    return None if most is None else Whole(last, most, len(lines) - behind)
 
 
 def _most(name: str, values: list[int], beginning: bytes) -> int | None:

@@ -117,7 +117,7 @@ _COUNTED_BEFORE = lazy(
     r"(?:^|[^=:\w,.])\d[\d,]{0,15}\s$"
 )  # `2 epochs | 1250 steps`: each number stands before its word
 _COUNTED_IN_BRACKETS = lazy(r"[(\[]\s?\d[\d,]{0,15}\s$")  # `(2 rounds: 2 fast, 1 slow)`
-_UNIT_BEHIND = lazy(rf"(?i)\s(?:[a-z]{{3,14}} ){{0,2}}(?:{UNIT_WORD})(?![a-z])")
+_UNIT_BEHIND = lazy(rf"(?i)\s(?:[a-z]{{3,14}} ){{0,2}}(?:{UNIT_WORD}|[a-z]{{3,16}}s)(?![a-z])")
 
 
 def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:

@@ -8,6 +8,18 @@ from tests.onbox.logs.loops import lines, read
 
 # (log, current, exact maximum)
 COUNTS: dict[str, tuple[str, float | None, int | None]] = {
+    "what was done to the things of the head": (
+        "Checking 418 links\n" + lines("# checked, 3 broken", 60, 120, 180, 240, 300, 360),
+        360,
+        418,
+    ),
+    "the same, the word first": ("resizing 5000 images\n" + lines("resized #", 500, 1000, 1500, 2000), 2000, 5000),
+    "a masked model and its epochs": (
+        "pretraining masked LM | 3 epochs | 41,200 sentences | log every 200 batches\n"
+        + lines("| epoch   # |   400/ 1288 batches | lr 5.00 | loss 15.93 | ppl  8103.08", 1, 2),
+        2,
+        3,
+    ),
     "a stage with fewer epochs than the one before": (
         "phase 1: pretrain (8 epochs)\n"
         + lines("  epoch # loss 0.31", *range(1, 9))
