@@ -61,6 +61,7 @@ examples:
 The exit code is 0 whatever the verdict is.
 """
 BLOCK_BYTES = 1 << 20
+FEW_BYTES = 1 << 14  # that were only searched: what they hold, the lines around them show
 MOST_SIGNALS = signal.NSIG - 1
 A_ZONE_SECONDS = 26 * 3600  # by no more can two clocks differ that tell different zones
 LONG_AGO_SECONDS = 400 * 86400
@@ -167,7 +168,7 @@ def _verdict(file: BinaryIO, name: str, evidence: Evidence, rows: tuple[UserRow,
 def _tell_unread(name: str, excerpt: Excerpt) -> None:
     if excerpt.unread_bytes:
         told = f"{excerpt.unread_bytes} bytes in the middle of {name} went by unread; a log in a file is searched there"
-    elif excerpt.only_searched_bytes:
+    elif excerpt.only_searched_bytes > FEW_BYTES:
         told = (
             f"{excerpt.only_searched_bytes} bytes in the middle of {name} were only searched for the words of common"
             " failures"

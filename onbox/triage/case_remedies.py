@@ -79,6 +79,17 @@ CASES: tuple[CaseRow, ...] = (
         r"can't start new thread|pthread_create failed|[Rr]esource temporarily unavailable",
         "It ran out of processes or threads: start fewer, or raise the limit (`ulimit -u`, the cgroup's pids.max).",
     ),
+    CaseRow(
+        "data_error",
+        r"(?i)stale (?:nfs )?file handle",
+        "A network file system went away under it: mount it anew, see that the files are there, then resume.",
+    ),
+    CaseRow(
+        "permission_error",
+        r"(?i)read-only file system",
+        "The file system is mounted read-only, often after an error of the disk: look at `dmesg` and `mount`, make it "
+        "writable or use another one; then resume.",
+    ),
     CaseRow("config_error", r"(?P<what>[\w./-]{1,80}): unbound variable", "Set {what} before the run is started."),
     CaseRow("config_error", r"KeyError: '(?P<what>[A-Z][A-Z0-9_]{2,60})'", "Set {what} before the run is started."),
     CaseRow(

@@ -87,7 +87,7 @@ _REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a
 # What a program calls an error in other languages than English; before a number it is a measure.
 ERROR_WORDS = (
     "fehler|abbruch|erreur|errore|erro|fout|hata|błąd|fel|chyba|virhe|feil|hiba|eroare"
-    "|ошибка|помилка|エラー|오류|错误|錯誤"
+    "|ошибка|помилка|lỗi|خطأ|エラー|오류|错误|錯誤"
 )
 _SAYS_ERROR = lazy(
     r"^E: \S|^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)"

@@ -27,6 +27,7 @@ MOST_PERCENT = 90  # of a display that tells nothing else: its next look would b
 NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
 DECLARING_LINES = 6  # of a log, in which a number of things is no result
 STRIDES = 4  # or so many of them were made
+LONGEST_ETA_SECONDS = 10 * 365 * 86400  # what is told beyond that, is no time
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving", "own"})
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
 _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
@@ -252,15 +253,10 @@ def _epoch(track: Track) -> Counter | None:
 
 
 def _eta(track: Track, counter: Counter, _inner: Counter | None) -> float | None:
-    if track.has_crashed():
-        return None
-    if counter.eta is not None:
-        return counter.eta
-    if counter.made and counter.rule == "tqdm":
-        return None
-    if track.eta_line < counter.last or track.eta is None:
-        return None
-    return track.eta
+    found = counter.eta
+    if found is None and (track.eta_line >= counter.last and not (counter.made and counter.rule == "tqdm")):
+        found = track.eta
+    return None if track.has_crashed() or (found or 0) > LONGEST_ETA_SECONDS else found
 
 
 def _is_heading(counter: Counter) -> bool:

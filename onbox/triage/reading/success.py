@@ -52,7 +52,7 @@ _WAYS = {
         r"|\bexit_?(?:status|code)\W{0,4}0\b(?![.\d])|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b"
         r"|(?<!\b(?:child|other) process )\bexit(?:ed)?\b.{0,16}(?:code|status)\D{0,3}0\b(?!(?:, ?0){0,64}, ?-?[1-9])"
         r"|^\W*[\w./-]{1,40} exit(?:ed)?(?: with)? 0\W*$"
-        r"|\b(?:left|ended|returned|terminated) with (?:exit )?(?:status|code) 0\W*$"
+        r"|^\W*job succeeded\W*$|\b(?:left|ended|returned|terminated) with (?:exit )?(?:status|code) 0\W*$"
         r"|^\W*(?:success|passed|all good|export success)\W*$"
         r"|^\W*(?:found )?(?:0|no) errors?(?:\(s\))?(?:(?: were| was)? found)?(?:, (?:0|no) warnings?(?:\(s\))?)?\W*$"
         r"|^[0-9a-f]{40} is the first bad commit$"

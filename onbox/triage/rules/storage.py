@@ -19,7 +19,8 @@ SPACE: tuple[RuleRow, ...] = (
         "quota_exceeded",
         CAUSE,
         "quota|edquot|errno|system error",
-        r"disk quota exceeded|\bEDQUOT\b|errno (?:= )?122\b|system error -122\b|quota (?:is |has been "
+        r"\binsufficient_quota\b|exceeded your current quota"
+        r"|disk quota exceeded|\bEDQUOT\b|errno (?:= )?122\b|system error -122\b|quota (?:is |has been "
         r"|was )?(?:exceeded|exhausted|reached)"
         r".{0,60}(?:disk|home|user|group|file|volume|stor|block|inode)|(?:storage|file|block|user|group"
         r"|project|inode) (?:quota|limit)"

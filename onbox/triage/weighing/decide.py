@@ -101,6 +101,8 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         and not _ended_the_rest(fault, live)
     ]
     ranked = sorted([*told, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
+    if not ranked and dead and not exited_zero:
+        ranked = _set_aside(attempt)
     if not ranked:
         return Decision(None, (), attempt)
     below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
@@ -124,6 +126,14 @@ def _without_partings(record: Record) -> Record:
     """As if it ended before the lines that only take leave."""
     tail = without_partings(record.tail)
     return record if len(tail) == len(record.tail) else record._replace(tail=tail, last_line=tail[-1])
+
+
+def _set_aside(attempt: LogAttempt) -> list[Fault]:
+    """Of a run that is known to have failed, though its log says that it is done: what would have counted but for that
+    word, the likeliest first.
+    """
+    told = [one for one in attempt.faults if one.severity > WEAK and not one.handled and one.row.explains > SUMMARY]
+    return sorted(told, key=lambda fault: (-_score(fault), fault.number))
 
 
 def _is_named_later(fault: Fault, live: list[Fault]) -> bool:

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 _TOLD_IN_LAST = 6  # lines
 _PIECES = (
     r"(?:trials|runs|jobs|tasks|models|seeds|folds|requests|prompts|replicas|samples|examples|questions|images|files|records"
-    r"|documents|videos|clips|items|episodes|batches|shards|sequences|chunks|pages|urls|configs|candidates|workers)"
+    r"|documents|videos|clips|items|episodes|batches|shards|sequences|chunks|pages|urls|configs|candidates|workers|databases|clips|mails|emails|messages|completions)"
 )
 _LOST = r"(?:failed|skipped|dropped|rejected|errored|discarded|lost|unusable|unreadable|invalid|empty)"
 # None of the pieces of a work brought anything. That none passed, is a result.
 _NOTHING_CAME = lazy(
-    r"(?i)(?:^|[,;:(|]\s?)0 (?:(?:of|out of|/) ?\d{1,9} )?(?:\w{1,20} )?(?:with (?:a|any) \w+|judged|answered|scored"
-    r"|succeeded|successful|completed|evaluated|finished|trained)\b"
+    r"(?i)(?:^|[,;:(|]\s?|\. )0 (?:(?:of|out of|/) ?\d{1,9} )?(?:\w{1,20} )?(?:with (?:a|any) \w+|judged|answered|scored"
+    r"|succeeded|successful|completed|evaluated|finished|trained"
+    r"|converted|rendered|exported|transcribed|embedded"
+    r"|translated|delivered)\b"
     rf"|\bover 0 (?!h|min|sec|days?\b)\w{{3,}}|\ball \d{{1,9}} {_PIECES} (?:have |were )?(?:been )?{_LOST}\b"
     r"|\bno (?:trials?|runs?|models?|jobs?|seeds?) (?:(?:is|are|was|were|has|have) )?(?:been )?"
     r"(?:completed|finished|succeeded)\b"

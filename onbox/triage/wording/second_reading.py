@@ -14,6 +14,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from onbox.triage.stacks import FRAME
 from onbox.triage.wording.words import words_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 LEAST_FORMS = {True: 5, False: 8}
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-CLEAR = 0.5  # log-odds: less of it overrules nothing
+# Log-odds: less of it overrules nothing. A failure that is taken for a good end harms more than a false alarm.
+CLEAR = {True: 1.0, False: 0.5}
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE = "=bias", "=words", "=answer:", "=rule:"
 WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.txt")
@@ -51,7 +53,7 @@ def is_enough(tail: Sequence[SeenLine], least: int) -> bool:
 def contradicts(words: Iterable[str], rows: Iterable[str], table: Mapping[str, float], *, ill: bool) -> bool:
     """Whether words speak clearly against an answer. rows: the grounds of it. ill: it is a failure."""
     odds = table[BIAS] + table[WORDS] * leaning(words, table) + sum(table.get(name, 0.0) for name in rows)
-    return odds < -CLEAR if ill else odds > CLEAR
+    return odds < -CLEAR[ill] if ill else odds > CLEAR[ill]
 
 
 def grounds(*, ill: bool, confidence: str, rule: str) -> tuple[str, str]:
@@ -68,7 +70,8 @@ def leaning(words: Iterable[str], table: Mapping[str, float]) -> float:
 def most_telling(tail: Sequence[SeenLine]) -> list[SeenLine]:
     """The last lines, those first whose own words speak most for a failure."""
     table = weights()
-    return sorted(tail[-LAST:], key=lambda line: -leaning(words_of([line]), table))
+    told = [line for line in tail[-LAST:] if not FRAME.search(line.text)] or tail[-LAST:]
+    return sorted(told, key=lambda line: -leaning(words_of([line]), table))
 
 
 @cache

@@ -7,6 +7,7 @@ import pytest
 from onbox.logs.progress import read_progress
 from onbox.triage.beside_progress import with_progress
 from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
 
 URLS = "".join(f"2026-11-28 10:00:0{at} INFO fetch url {at} ok\n" for at in range(8))
 WELL = {
@@ -36,7 +37,36 @@ WELL = {
         + "guard stopped with the job: 0 kills\n"
     ),
 }
+KNOWN = {
+    "a dump that was refused, behind whose script all is well": (
+        "auth_error",
+        (
+            'pg_dump: error: connection to server at "db" failed: FATAL:  password authentication failed for user "b"\n'
+            "compressing dump.sql -> dump.sql.gz (20 bytes)\nBackup completed successfully\n"
+        ),
+    ),
+}
 FAILED = {
+    "an account without money": (
+        "quota_exceeded",
+        (
+            "item 40 of 400 judged\nopenai.RateLimitError: Error code: 429 - {'error': {'message': 'You exceeded your "
+            "current quota, please check your plan and billing details.', 'code': 'insufficient_quota'}}\n"
+        ),
+    ),
+    "a full disk, in Turkish": (
+        "disk_full",
+        "Dönem 1/5 kayıp 0.9\nDönem 2/5 kayıp 0.8\nHata: disk dolu, dosya yazılamadı\n",  # noqa: RUF001 - Turkish
+    ),
+    "a full disk, in Arabic": ("disk_full", "epoch 1/5\nخطأ: لا توجد مساحة كافية على القرص\n"),
+    "a refused file above the word of an end, in German": (
+        "permission_error",
+        (
+            "[03:20:01] 800 von 1200 Dateien verarbeitet\n"
+            "[03:24:11] Fehler: Datei /daten/931.xml konnte nicht gelesen werden: Zugriff verweigert\n"
+            "[03:24:11] Abbruch.\n"
+        ),
+    ),
     "HTCondor's word of an end with a code": (
         "divergence",
         (
@@ -84,6 +114,11 @@ FAILED = {
         ),
     ),
 }
+
+
+@pytest.mark.parametrize(("failure_class", "log"), KNOWN.values(), ids=KNOWN)
+def test_the_fault_is_named_of_a_run_that_is_known_to_have_failed(failure_class: str, log: str) -> None:
+    assert classify(log.encode(), Evidence(exit_code=1)).failure_class == failure_class
 
 
 @pytest.mark.parametrize("log", WELL.values(), ids=WELL)
