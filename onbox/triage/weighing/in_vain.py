@@ -29,8 +29,8 @@ _PIECES = (
 _LOST = r"(?:failed|skipped|dropped|rejected|errored|discarded|lost|unusable|unreadable|invalid|empty)"
 # None of the pieces of a work brought anything. That none passed, is a result.
 _NOTHING_CAME = lazy(
-    r"(?i)(?:^|[,;:(|]\s?|\. )0 (?:(?:of|out of|/) ?\d{1,9} )?(?:\w{1,20} )?(?:with (?:a|any) \w+|judged|answered|scored"
-    r"|succeeded|successful|completed|evaluated|finished|trained"
+    r"(?i)(?:^|[,;:(|]\s?|\. )0 (?:(?:of|out of|/) ?\d{1,9} )?(?:\w{1,20} )?(?:with (?:a|any) \w+|judged|answered"
+    r"|scored|succeeded|successful|completed|evaluated|finished|trained"
     r"|converted|rendered|exported|transcribed|embedded"
     r"|translated|delivered)\b"
     rf"|\bover 0 (?!h|min|sec|days?\b)\w{{3,}}|\ball \d{{1,9}} {_PIECES} (?:have |were )?(?:been )?{_LOST}\b"
