@@ -235,6 +235,7 @@ def test_the_command_was_changed_meanwhile(place: Handbooked, tmp_path: Path) ->
     assert "step 2/100" not in box.log(), "a resume runs what was frozen"
     box.project.joinpath("go").touch()
     box.wait_for_marker("CHAIN_DONE")
+    wait_until(lambda: not box.processes(), "its runner to be gone")
     changed = box.onbox("chain", "train")
     assert changed.returncode == 78, "and a chain of another command asks first"
     assert starts(box) == 2

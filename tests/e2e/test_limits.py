@@ -104,7 +104,7 @@ def test_a_stage_waits_for_a_file(box: Box) -> None:
     configure(box, "[stages.a]\ncmd = 'true'\nwait_for = { file = 'data/READY', timeout = '30s' }\n")
     chain = box.start("chain")
     box.wait_for_event("stage_waiting")
-    assert "data/READY" in box.status()["waiting_for"]
+    wait_until(lambda: "data/READY" in (box.status()["waiting_for"] or ""), "the status to tell what it waits for")
     (box.project / "data").mkdir()
     (box.project / "data" / "READY").touch()
     assert chain.wait(60) == 0

@@ -62,12 +62,14 @@ def test_it_ends_with_a_training_that_dies_without_the_line(box: Box, last: str)
 
 
 def test_a_process_alone_can_be_followed_and_must_live(box: Box) -> None:
-    job = subprocess.Popen(["sleep", "60"])
-    chain = box.start("chain", "--after-pid", str(job.pid), "eval=touch ran")
-    box.wait_for_event("stage_waiting")
-    assert f"the end of process {job.pid}" in box.status()["waiting_for"]
-    job.kill()
-    job.wait()
+    with subprocess.Popen(["sleep", "60"]) as job:
+        chain = box.start("chain", "--after-pid", str(job.pid), "eval=touch ran")
+        box.wait_for_event("stage_waiting")
+        awaited = f"the end of process {job.pid}"
+        try:
+            wait_until(lambda: awaited in (box.status()["waiting_for"] or ""), "the status to tell what it waits for")
+        finally:
+            job.kill()
     assert chain.wait(60) == 0
     refused = box.onbox("chain", "--run", "late", "--after-pid", str(job.pid), "eval=touch ran")
     assert (refused.returncode, f"no process {job.pid} lives here" in refused.stderr) == (78, True)
