@@ -35,9 +35,9 @@ from onbox.system.clock import wall
 from onbox.system.journal import read_lines
 from onbox.system.kept import places_of
 from onbox.system.time_limit import TooLong, time_limit
-from onbox.triage.beside_progress import may_be_done, with_progress
+from onbox.triage.beside_progress import CLAIMS, may_be_done, with_progress
 from onbox.triage.classes import NEVER
-from onbox.triage.classify import ENDED_WELL, NO_ROOM_RULES, classify
+from onbox.triage.classify import NO_ROOM_RULES, classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.large import Excerpt
 from onbox.triage.rules.rows import UserRow
@@ -196,7 +196,7 @@ def _with_progress(verdict: Diagnosis, log: Places, settings: ProgressSettings) 
     """
     outer = next(iter(counts_of(verdict.line or "")), None)
     in_the_middle = outer is not None and outer.maximum is not None and not outer.at_end
-    if in_the_middle and settings == ProgressSettings() and verdict.rule != ENDED_WELL:
+    if in_the_middle and settings == ProgressSettings() and verdict.rule not in CLAIMS:
         return verdict
     with regex_limit(settings):
         return with_progress(verdict, read_large(log, settings).progress)

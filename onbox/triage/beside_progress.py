@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from onbox.triage.verdict import Diagnosis
 
 
+CLAIMS = frozenset({ENDED_WELL, SAID_DONE})  # rules by which it is over: the progress may speak against them
+
+
 def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     """A verdict beside what `onbox progress` says of the same log: where its loop is over, a healthy run is done, and a
     silent one has ended and does not hang.
@@ -76,6 +79,6 @@ def may_be_done(verdict: Diagnosis) -> bool:
     """Whether the progress may tell more than the words did: nothing in them is wrong, and no end is told, or one that
     may be that of a part.
     """
-    if verdict.rule in ("silent-log", ENDED_WELL, SAID_DONE) or _lost_its_loss(verdict):
+    if verdict.rule == "silent-log" or verdict.rule in CLAIMS or _lost_its_loss(verdict):
         return True
     return verdict.failure_class == "success_healthy" and verdict.state in ("running", "unknown")

@@ -102,13 +102,12 @@ _TALLY = lazy(
     r"(?:[\"']?\s{0,4}[:=]\s{0,4}(?!\d{1,9} [a-z]{2,12}(?:[,;.)]|$))| )(?P<value>\d{1,9})(?![\w.%/])",
     re.IGNORECASE,
 )
-_GOOD = lazy(r"ok|pass(?:ed)?|succeeded|successful(?:ly)?|completed", re.IGNORECASE)
+_DID_WELL = r"ok|pass(?:ed)?|succeeded|successful(?:ly)?|completed"
+_GOOD = lazy(_DID_WELL, re.IGNORECASE)
 # What brings something, each of it.
 _BROUGHT = lazy(
-    r"ok|pass(?:ed)?|succeeded|success(?:es|ful(?:ly)?)?|completed|done|answered|accepted|uploaded|converted|processed"
-    r"|scored"
-    r"|saved|written|sent|transferred|copied|evaluated|generated|solved|delivered|published|exported|imported|trained"
-    r"|finished",
+    rf"{_DID_WELL}|success(?:es)?|done|answered|accepted|uploaded|converted|processed|scored|saved|written|sent"
+    r"|transferred|copied|evaluated|generated|solved|delivered|published|exported|imported|trained|finished",
     re.IGNORECASE,
 )
 _BAD = lazy(r"fail(?:ed|ures?)?|errors?|unreachable|crashed|aborted", re.IGNORECASE)
@@ -156,6 +155,7 @@ NOT_SUCCESS = lazy(
     r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
     r"|^writing additional pages\b"  # of Sphinx
+    r"|(?<![\d.])\d{1,2}(?:\.\d{1,3})?\s?% (?:complete[d]?|done|finished)\b"
     r"|(?<!final )\b(?:checkpoint|snapshot) (?:is |was |has been )?(?:finished|done|complete[d]?)\b"  # on the way
     r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",
     re.IGNORECASE,

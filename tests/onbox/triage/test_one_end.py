@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import pytest
 
+from onbox.cli.app import main
 from onbox.logs.progress import read_progress
 from onbox.triage.beside_progress import with_progress, with_verdict
 from onbox.triage.classify import classify
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EPOCHS = "Epoch 1/2 loss 0.5\nEpoch 2/2 loss 0.4\n"
 BUILD = "-- Configuring done\n-- Build files have been written to: /b\n" + "".join(
@@ -35,6 +42,25 @@ def test_a_suite_with_failed_tests_has_come_to_its_end() -> None:
     verdict = classify(log)
     assert verdict.failure_class == "code_error"
     assert with_verdict(read_progress(log)._replace(finished=True), verdict).finished
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"14:17:{at} training: {at}% complete, running loss 0.4" for at in range(30, 59)],
+        ["data: search done", *(f"[stage 2] Epoch {at}/40 loss 0.4" for at in range(1, 9))],
+        BUILD.splitlines(),
+    ],
+)
+def test_both_commands_say_that_it_is_under_way(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[str]
+) -> None:
+    log = tmp_path / "log"
+    log.write_text("\n".join(lines) + "\n")
+    assert main(["triage", str(log), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["state"] in ("running", "unknown")
+    assert main(["progress", str(log), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["finished"] is False
 
 
 def test_a_part_that_is_done_ends_no_build() -> None:
