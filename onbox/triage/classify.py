@@ -301,9 +301,8 @@ def _read_again(
     if call.fault is not None and call.fault.number < decision.attempt.report_ends:
         return call, decision  # a batch system told it, above the output
     tail, ill = judged_tail(record), call.failure_class != "success_healthy"
-    if tells_code(call.at.text) or ends_badly(tail[-1].text) if ill else are_checks(tail):
-        return call, decision
-    if not is_overruled(tail, ill=ill, confidence=call.confidence, rule=call.rule):
+    is_plain = (tells_code(call.at.text) or ends_badly(tail[-1].text)) if ill else are_checks(tail)
+    if is_plain or not is_overruled(tail, ill=ill, confidence=call.confidence, rule=call.rule):
         return call, decision
     if ill:
         healthy = _healthy(record, decision, evidence)
@@ -332,7 +331,8 @@ def _read_class(call: SettledClass, decision: Decision, record: Record, evidence
         return call
     if evidence.tells_the_end and may_repeat(found) and not may_repeat(call.failure_class):
         return call  # a guess makes nothing run again by itself
-    return call._replace(failure_class=found, rule=READS_AS, confidence="low", remedy=None)
+    rule = READS_AS if fault is not None else call.rule
+    return call._replace(failure_class=found, rule=rule, confidence="low", remedy=None)
 
 
 # -- the user's own rows
