@@ -4,11 +4,11 @@ of which class (`class_weights.txt` beside it).
     python scripts/learn_wording.py FOLDER... [--left-out FOLDER]
 
 A FOLDER holds logs with `labels.jsonl` (as the benches of triage and of progress read them), or is
-`tests/cases/triage`; a file `*.jsonl` of `{"text": ..., "label": "well" | "ill"}` holds ends of logs, and may give a
-"class" instead of the label. Beside the
-labels, `answers.jsonl` may hold what the rules said when they saw the logs for the first time (`{"id", "class",
-"confidence", "rule"}`): from these it is learned how far an answer is to be trusted. --left-out: a folder that nothing
-is learned from; how many of its answers are right is printed. Logistic regression, by gradient steps of an own length
+`tests/cases/triage`; a file `*.jsonl` of `{"text": ..., "label": "well" | "ill"}`, or with a "class" and a "state"
+instead of the label, holds ends of logs. Beside the labels, `answers.jsonl` may hold what the rules said when they saw
+the logs for the first time (`{"id", "class", "confidence", "rule"}`): from these it is learned how far an answer is to
+be trusted. --left-out: a folder that nothing is learned from; how many of its answers are right is printed, by the
+first of the tables. Logistic regression, by gradient steps of an own length
 for each word (AdaGrad); the same folders give the same file. Takes some minutes.
 """
 
@@ -86,7 +86,7 @@ def read(path: str) -> list[Example]:
     if path.endswith(".jsonl"):
         with open(path, encoding="utf-8") as file:
             ends = list(map(json.loads, file))
-        return [read_end(end) for end in ends if end.get("label") in ("well", "ill") or end.get("state") != STALLED]
+        return [read_end(end) for end in ends if end.get("label") in ("well", "ill") or has_class(end)]
     if os.path.exists(os.path.join(path, "expected.tsv")):
         return read_cases(path)
     labels = json_lines(os.path.join(path, "labels.jsonl"))
@@ -101,6 +101,11 @@ def read(path: str) -> list[Example]:
         words, is_ill = words_in(read_log(path, label["file"])), label["class"] != HEALTHY
         found.append(Example(words, is_ill, told, label["class"] if is_ill else ""))
     return found
+
+
+def has_class(end: dict[str, str]) -> bool:
+    """Whether its class is told, and its words are worth to learn."""
+    return "class" in end and end["state"] != STALLED
 
 
 def read_end(end: dict[str, str]) -> Example:

@@ -67,7 +67,7 @@ _RUNS = lazy(
     r"|\S{1,80}\.(?:sh|py|R|jl|pl)\b)"
 )
 THING_NUMBERED = lazy(r"\W{0,3}[A-Za-z]{2,20}[ #]?\[?(\d{1,6})[\]):.]{1,2}\s")  # `guard 7: no fault`
-_WORDS = lazy(r"[A-Za-z]{2,}")
+_A_WORD = lazy(r"[A-Za-z]{2,}")
 _EXPLICIT = lazy(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
 
 
@@ -157,7 +157,8 @@ class Beginning:
 
 
 def _first_word(text: str) -> str:
-    return next(iter(_WORDS.findall(message(text).text)), "")
+    found = _A_WORD.search(message(text).text)
+    return found[0] if found else ""
 
 
 def _counted(text: str) -> float | None:

@@ -100,7 +100,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         and not _is_named_later(fault, live)
         and not _ended_the_rest(fault, live)
     ]
-    ranked = sorted([*told, *([lost] if lost else [])], key=lambda fault: (-_score(fault), fault.number))
+    ranked = sorted([*told, *([lost] if lost else [])], key=_likeliest_first)
     if not ranked and dead and not exited_zero:
         ranked = _set_aside(attempt)
     if not ranked:
@@ -133,7 +133,7 @@ def _set_aside(attempt: LogAttempt) -> list[Fault]:
     word, the likeliest first.
     """
     told = [one for one in attempt.faults if one.severity > WEAK and not one.handled and one.row.explains > SUMMARY]
-    return sorted(told, key=lambda fault: (-_score(fault), fault.number))
+    return sorted(told, key=_likeliest_first)
 
 
 def _is_named_later(fault: Fault, live: list[Fault]) -> bool:
@@ -281,6 +281,11 @@ def _score(fault: Fault) -> float:
     return fault.row.explains - doubt - (SECOND_HAND if _RAISED_AGAIN.search(fault.text) else 0)
 
 
+def _likeliest_first(fault: Fault) -> tuple[float, int]:
+    """What faults are sorted by: how well they explain the end, and between equals by their place."""
+    return -_score(fault), fault.number
+
+
 def _lost(attempt: LogAttempt) -> Fault | None:
     """The loss is no number any more, or the loss scale fell to nothing."""
     row = BY_ID["not-finite"]
@@ -316,7 +321,7 @@ def _was_asked_to_end(before: int, attempt: LogAttempt) -> bool:
 def _others(cause: Fault, live: list[Fault]) -> tuple[Fault, ...]:
     seen = {cause.row.failure_class}
     others = []
-    for fault in sorted(live, key=lambda item: (-_score(item), item.number)):
+    for fault in sorted(live, key=_likeliest_first):
         if fault.row.failure_class not in seen and fault.severity > WEAK and fault.row.explains > SUMMARY:
             seen.add(fault.row.failure_class)
             others.append(fault)

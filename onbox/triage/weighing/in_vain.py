@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _TOLD_IN_LAST = 6  # lines
 _PIECES = (
     r"(?:trials|runs|jobs|tasks|models|seeds|folds|requests|prompts|replicas|samples|examples|questions|images|files|records"
-    r"|documents|videos|clips|items|episodes|batches|shards|sequences|chunks|pages|urls|configs|candidates|workers|databases|clips|mails|emails|messages|completions)"
+    r"|documents|videos|clips|items|episodes|batches|shards|sequences|chunks|pages|urls|configs|candidates|workers|databases|e?mails|messages|completions)"
 )
 _LOST = r"(?:failed|skipped|dropped|rejected|errored|discarded|lost|unusable|unreadable|invalid|empty)"
 # None of the pieces of a work brought anything. That none passed, is a result.

@@ -22,7 +22,7 @@ from onbox.triage.weighing.claims import ENDS_A_RUN, LEAVES_OTHERS
 from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_result, names_a_file, names_result, same_form
 from onbox.triage.weighing.scene import SURVIVED_PROVEN
 from onbox.triage.weighing.unproven import is_bare
-from onbox.triage.weighing.went_on import is_complaint
+from onbox.triage.weighing.went_on import TESTS_FAILED, is_complaint
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault, SeenLine
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _EXITED = lazy(r"(?i)\bexited with (?:(?:exit )?(?:code|status) )?[1-9]\d{0,2}\b")
 _RIGHT_BEHIND = 2  # lines
-TESTS_FAILED = "tests-failed"  # whose report is written in any case
 _MESSAGE_LINES = 6  # that the message of an exception may go on for
 _SAVED_IN_LAST = 12  # lines: a summary may follow
 _STEP_OK = lazy(r"(?i)\b(?:rc|exit(?:ed)?|status|exit[ _-]?code|return ?code)\s?[=: ]\s?0\W{0,3}$")

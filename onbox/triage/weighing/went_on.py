@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 # Rows of what a tool says, though they explain as little as a death.
 _SMALL_COMPLAINTS = ("error-line", "fatal-level", "exit-127")
+TESTS_FAILED = "tests-failed"  # whose report is written in any case
 _OF_RESOURCES = ("disk_full", "quota_exceeded", "inode_exhausted", "shm_too_small", "host_oom", "gpu_hardware")
 # (what a runtime prints of an exception that the program has in hand, what only the end of a program shows)
 _RUNTIMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
@@ -119,7 +120,7 @@ def went_on(fault: Fault, scene: Scene) -> bool:
 def _sums_up_failed_tests(fault: Fault) -> bool:
     """`3 tests, 2 passed, 1 failed`: where their report is, comes behind."""
     said = message(fault.text).text
-    return (fault.row.id == "tests-failed" and said[:1].isdigit()) or (
+    return (fault.row.id == TESTS_FAILED and said[:1].isdigit()) or (
         fault.row.id == "other-languages" and counts_bad(said) > 0
     )
 
