@@ -26,11 +26,11 @@ from typing import NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from onbox.triage.reading.record import WEAK
+from onbox.triage.reading.record import WEAK, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.weighing.decide import decide, judged_tail
 from onbox.triage.wording import class_reading
-from onbox.triage.wording.second_reading import BIAS, WEIGHTS, WORDS, contradicts, grounds, leaning
+from onbox.triage.wording.second_reading import BIAS, WEIGHTS, WORDS, contradicts, forms_in, grounds, leaning
 from onbox.triage.wording.words import words_of
 
 HEALTHY = "success_healthy"
@@ -52,7 +52,7 @@ class Example(NamedTuple):
 
     words: frozenset[str]
     ill: bool
-    answer: tuple[tuple[str, str], bool] | None = None
+    answer: tuple[tuple[str, ...], bool] | None = None
     failure_class: str = ""
 
 
@@ -96,11 +96,16 @@ def read(path: str) -> list[Example]:
     found = []
     for label in (one for one in labels if one["state"] != STALLED):
         said = answers.get(label["id"])
-        ill = said is not None and said["class"] != HEALTHY
-        told = (grounds(ill=ill, confidence=said["confidence"], rule=said["rule"]), ill) if said else None
-        words, is_ill = words_in(read_log(path, label["file"])), label["class"] != HEALTHY
-        found.append(Example(words, is_ill, told, label["class"] if is_ill else ""))
+        tail, is_ill = tail_of(read_log(path, label["file"])), label["class"] != HEALTHY
+        told = answered(said, tail) if said else None
+        found.append(Example(words_of(tail), is_ill, told, label["class"] if is_ill else ""))
     return found
+
+
+def answered(said: dict[str, str], tail: tuple[SeenLine, ...]) -> tuple[tuple[str, ...], bool]:
+    """The grounds of an answer of the rules, and whether it was a failure."""
+    ill = said["class"] != HEALTHY
+    return grounds(ill=ill, confidence=said["confidence"], rule=said["rule"], forms=forms_in(tail)), ill
 
 
 def has_class(end: dict[str, str]) -> bool:
@@ -150,7 +155,12 @@ def read_log(folder: str, name: str) -> bytes:
 
 def words_in(log: bytes) -> frozenset[str]:
     """The words of the attempt that triage judges."""
-    return words_of(judged_tail(scan([log])))
+    return words_of(tail_of(log))
+
+
+def tail_of(log: bytes) -> tuple[SeenLine, ...]:
+    """The last lines of the attempt that triage judges."""
+    return judged_tail(scan([log]))
 
 
 def learn_words(examples: list[Example]) -> tuple[dict[str, float], float]:

@@ -13,7 +13,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
-from onbox.triage.wording.second_reading import is_enough
+from onbox.triage.wording.second_reading import forms_in
 from onbox.triage.wording.words import words_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import SeenLine
 
 CLASS_WEIGHTS = os.path.join(os.path.dirname(__file__), "class_weights.txt")
-LEAST_FORMS = 8  # more than ill or well ask for: there are many classes
+LEAST_FORMS = 6  # lines that differ in more than digits
 BIAS = "=bias"  # the row that is no word
 LETTERS = "=letters"  # the row that says which letter stands for which class
 LEAD_OF_A_GUESS, LEAD, LEAD_OF_A_VAGUE_RULE = 2.0, 4.0, 0.5  # log-odds
@@ -36,7 +36,7 @@ def class_by_words(tail: Sequence[SeenLine], *, known: str, rule: str, confidenc
 
     known, rule, confidence: of the answer so far.
     """
-    if confidence == "high" or not is_enough(tail, LEAST_FORMS):
+    if confidence == "high" or forms_in(tail) < LEAST_FORMS:
         return known
     odds = odds_of(plain(words_of(tail)), weights())
     if known in odds:

@@ -22,15 +22,17 @@ if TYPE_CHECKING:
 
     from onbox.triage.reading.record import SeenLine
 
-# Lines that differ in more than digits: of fewer, each word would count for too much. More are asked for to blame a run
-# that the rules call healthy than to make light of a fault.
-LEAST_FORMS = {True: 5, False: 8}
+# Lines that differ in more than digits: of fewer, each word would count for too much. More are asked for to make light
+# of a fault than to blame a run.
+LEAST_FORMS = {True: 5, False: 4}
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-# Log-odds: less of it overrules nothing. A failure that is taken for a good end harms more than a false alarm.
-CLEAR = {True: 1.0, False: 0.5}
+# Log-odds: less of it overrules nothing. Where the rules blame a run, the words are more often right than where they
+# blame one.
+CLEAR = {True: 0.5, False: 0.5}
 # Rows of the table that are no words.
-BIAS, WORDS, ANSWER, RULE = "=bias", "=words", "=answer:", "=rule:"
+BIAS, WORDS, ANSWER, RULE, LENGTH = "=bias", "=words", "=answer:", "=rule:", "=length:"
+FEW, MANY = 8, 20  # forms of lines
 WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.txt")
 
 
@@ -39,15 +41,15 @@ def is_overruled(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: 
 
     ill: the answer is a failure. confidence, rule: as in its verdict.
     """
-    if not is_enough(tail, LEAST_FORMS[ill]):
+    if forms_in(tail) < LEAST_FORMS[ill]:
         return False
-    rows = grounds(ill=ill, confidence=confidence, rule=rule)
+    rows = grounds(ill=ill, confidence=confidence, rule=rule, forms=forms_in(tail))
     return contradicts(words_of(tail), rows, weights(), ill=ill)
 
 
-def is_enough(tail: Sequence[SeenLine], least: int) -> bool:
-    """Whether the lines are enough to be read so. least: that differ in more than digits."""
-    return len({line.text.translate(_NO_DIGITS) for line in tail}) >= least
+def forms_in(tail: Sequence[SeenLine]) -> int:
+    """How many lines differ in more than digits."""
+    return len({line.text.translate(_NO_DIGITS) for line in tail})
 
 
 def contradicts(words: Iterable[str], rows: Iterable[str], table: Mapping[str, float], *, ill: bool) -> bool:
@@ -56,9 +58,10 @@ def contradicts(words: Iterable[str], rows: Iterable[str], table: Mapping[str, f
     return odds < -CLEAR[ill] if ill else odds > CLEAR[ill]
 
 
-def grounds(*, ill: bool, confidence: str, rule: str) -> tuple[str, str]:
-    """The rows that say how far an answer is to be trusted."""
-    return f"{ANSWER}{'ill' if ill else 'well'} {confidence}", f"{RULE}{rule}"
+def grounds(*, ill: bool, confidence: str, rule: str, forms: int) -> tuple[str, ...]:
+    """The rows that say how far an answer is to be trusted. forms: of the lines that it was read from."""
+    said, length = "ill" if ill else "well", "few" if forms < FEW else "some" if forms < MANY else "many"
+    return f"{ANSWER}{said} {confidence}", f"{RULE}{rule}", f"{LENGTH}{said} {length}"
 
 
 def leaning(words: Iterable[str], table: Mapping[str, float]) -> float:
