@@ -229,10 +229,7 @@ def _beside_its_run(verdict: Diagnosis, log: str) -> Diagnosis:
 
 def render(verdict: Diagnosis) -> str:
     """The verdict first, then its proof; what to do is the last line."""
-    terminal = ", terminal" if verdict.terminal else ""
-    lines = [
-        f"{verdict.failure_class}: {verdict.state}{terminal} (confidence {verdict.confidence}, rule {verdict.rule})"
-    ]
+    lines = [f"{verdict.failure_class}: {verdict.state} (confidence {verdict.confidence}, rule {verdict.rule})"]
     if verdict.line is not None:
         lines.append(f"  line {verdict.line_number}: {verdict.line}")
     if verdict.where is not None:

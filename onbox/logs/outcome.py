@@ -69,9 +69,9 @@ _LOST = lazy(
         "unrecoverable unsuccessful unsuccessfully undone unbuilt unprocessed untested unreachable unreadable "
         "unstable untrustworthy useless worthless pointless meaningless hopeless lost incomplete partial partially "
         "forbidden denied dead died crashed broken killed stuck wedged hung ruined spoiled doomed poisoned wrecked "
-        "impossible missing insufficient canceled cancelled scrapped withdrawn sorry alas unfortunately"
+        "impossible missing insufficient canceled cancelled scrapped withdrawn sorry alas unfortunately wasted"
     )
-    + r")\b"
+    + r"|abnormal(?:ly)? (?:terminat\w+|ended|end|exit)|without success)\b"
     r"|^\W{0,3}(?:abbruch|abgebrochen|interrompue?|arrêt|interrotto|interrumpido|interrompido|прервано|остановлено)\b"
     r"|(?:训练|运行|任务|程序)(?:已)?中止|中断しました|중단(?:되었|했|됨)",
     re.IGNORECASE,
@@ -111,6 +111,10 @@ _COUNT_BEFORE = lazy(r"\d\s{1,3}(?:\w+ )?$")
 _LEAVES = lazy(
     r"\b(?:shut\w*|clos\w+|clean\w*|exit\w*|disconnect\w*|releas\w+|pool|cache|threads?|epilog\w*)\b", re.IGNORECASE
 )
+_NONE_OF_THEM = lazy(r"(?<![\w.,])0 [a-z]", re.IGNORECASE)
+NOTHING_TO_DO = lazy(  # then it is right that nothing came
+    r"\b(?:unchanged|up[- ]to[- ]date|already|cached|nothing (?:to do|new|changed)|dry[- ]run|skipp)", re.IGNORECASE
+)
 _SOME_FAILED = lazy(r"\b(?:errors?|fail\w*|crash\w*)\s?[:=]\s?[1-9]", re.IGNORECASE)
 _CLAUSES = lazy(r"[,;(\u2013\u2014]| --? |\. |\bbut\b|\band\b|[-=]>")
 # The code says more than the word: `Job script finished (status 1)`.
@@ -138,7 +142,13 @@ def outcome_in(text: str) -> Outcome | None:
     told = {_of_clause(clause) for clause in _CLAUSES.split(said.text[:LINE_LIMIT])} - {None}
     if _LEAVES.search(said.text) or _SOME_FAILED.search(said.text):
         told -= {Outcome.MADE}
-    return told.pop() if len(told) == 1 else None
+    found = told.pop() if len(told) == 1 else None
+    return None if found is Outcome.LOST and _counts_nothing_new(said.text) else found
+
+
+def _counts_nothing_new(text: str) -> bool:
+    """`uploaded 0 files, 120 unchanged`."""
+    return _NONE_OF_THEM.search(text) is not None and NOTHING_TO_DO.search(text) is not None
 
 
 def ended_with_code(text: str) -> bool:

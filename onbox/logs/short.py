@@ -1,6 +1,7 @@
-"""Whether a log that is over stops short of the whole of its work, by its own numbers. Pure.
+"""Whether a log that is over stops short of its work, by its own numbers: a part of it, or none. Pure.
 
-It is no proof of a failure: a loop may be meant to stop there. It is told, as nobody looks at a run that ended well.
+It is no proof of a failure: a loop may be meant to stop there, and there may be nothing to do. It is told, as nobody
+looks at a run that ended well.
 """
 
 from __future__ import annotations
@@ -9,37 +10,78 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message, readable
-from onbox.logs.outcome import Outcome, outcome_in
+from onbox.logs.outcome import NOTHING_TO_DO, Outcome, outcome_in
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onbox.contract.progress import Progress
 
 NEARLY = 0.9  # of the maximum: the last display of a loop may be that of a step before its end
+PERCENT_NEARLY = 100 * NEARLY
 LINES = 40  # among which a loop's lines are told from one that is said once
 _BREAKS = lazy(rb"[\r\n]+")
 _PART = lazy(r"(?<![\w.,/:-])(\d{1,9}) ?(?:/|of|out of) ?(\d{1,9})(?![\w./:%-]|,\d)", re.IGNORECASE)
 _BEFORE = lazy(r"(?:^|[:;,(])\W{0,3}(?:only )?$|\b(?:\w{2,14}ed|wrote|built|sent|made)\b(?: only)? $", re.IGNORECASE)
 _BEHIND = lazy(r" (?:[a-z][\w-]{0,24} ){0,3}[a-z][\w-]{1,24}\b", re.IGNORECASE)
 _NUMBERS = lazy(r"\d+")
+NONE_WITHIN = 6  # last lines
+_PIECES = (
+    r"(?:\w{1,30} ){0,2}(?:rows?|records?|lines|files?|clips?|images?|videos?|samples?|examples?|items?|documents?|docs"
+    r"|pages?|urls?|sequences|pairs|chunks?|shards?|frames?|tiles?|batches|entries|points|reads|variants|sites|tokens"
+    r"|messages|events|objects|tables|users|orders|questions|prompts|predictions|embeddings|segments|models?"
+    r"|checkpoints?)\b"
+)
+_NONE = (  # that there are none of these is good, or no surprise
+    r"0 (?!(?:\w{1,30} )?(?:new|changed|modified|bad|invalid|broken|corrupt|missing|failed|orphan|stale|old|unused)\b)"
+)
+_WORKED = (
+    r"\b(?:wrote|written|matched|read|loaded|processed|exported|imported|converted|collected|selected|kept|generated"
+    r"|produced|uploaded|saved|indexed|inserted|trained on|evaluated|scored|outputs?|extracted|parsed|encoded|rendered"
+    r"|tokenized|embedded|found)\b"
+)
+_COUNTS_NONE = lazy(
+    rf"{_WORKED}\s?[:=]?\s?{_NONE}{_PIECES}|(?:^|[,;:(]\s?){_NONE}{_PIECES} (?:were |was )?{_WORKED}"
+    rf"|\b(?:num(?:ber of)?|total)[ _](?:[a-z]{{1,30}}_)?{_PIECES}\s{{0,20}}[:=]\s{{0,8}}0\s{{0,8}}$"
+    r"|\b(?:exact[ _]match|accuracy|pass(?:@1|[ _]rate)|solved|correct|success[ _]rate)\W{1,3}"
+    r"0(?:/[1-9]\d{1,8}|(?:\.0{1,6})? ?%)\s{0,8}$",
+    re.IGNORECASE,
+)
 
 
 def stops_short(progress: Progress) -> bool:
     """Whether the counter stands clearly before its exact maximum, and the log tells of no end of its own."""
     current, most = progress.current, progress.exact_max
+    if not progress.finished and current is None and progress.percent is not None:
+        return progress.percent < PERCENT_NEARLY
     if progress.finished or current is None or most is None:
         return False
     return current < NEARLY * most and current + 1 < most  # 5 is the last of 6 from 0 on
 
 
-def counts_a_part(tail: bytes) -> str | None:
-    """The last line, where it says once that only a part was done: `merged 3 of 6 parts`. tail: a log's last bytes."""
-    lines = [line for raw in _BREAKS.split(tail)[-LINES:] if (line := message(readable(raw[:500]).strip()).text)]
+def last_lines(tail: bytes) -> list[str]:
+    """What the last lines of a log say. tail: its last bytes."""
+    return [line for raw in _BREAKS.split(tail)[-LINES:] if (line := message(readable(raw[:500]).strip()).text)]
+
+
+def counts_a_part(lines: Sequence[str]) -> str | None:
+    """The last line, where it says once that only a part was done: `merged 3 of 6 parts`. lines: as of `last_lines`."""
     last = lines[-1] if lines else ""
     found = _PART.search(last)
     if found is None or int(found[1]) >= NEARLY * int(found[2]) or not _tells_of_done(last, found):
         return None
     return None if _NUMBERS.sub("0", last) in {_NUMBERS.sub("0", line) for line in lines[:-1]} else last
+
+
+def counts_none(lines: Sequence[str]) -> str | None:
+    """The newest of a log's last lines that counts none of what the work was for: `wrote 0 rows`, `exact match 0/500`.
+    None where no line does, or where one says that there was nothing to do.
+    """
+    said = [message(line).text for line in lines[-NONE_WITHIN:]]
+    if any(map(NOTHING_TO_DO.search, said)):
+        return None
+    return next((text for text in reversed(said) if _COUNTS_NONE.search(text)), None)
 
 
 def _tells_of_done(line: str, found: re.Match[str]) -> bool:

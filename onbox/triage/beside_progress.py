@@ -5,17 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.short import stops_short
+from onbox.regex import lazy
 from onbox.triage.case_remedies import remedy_of
-from onbox.triage.classes import may_repeat
+from onbox.triage.classes import COUNTS_NONE, may_repeat
 from onbox.triage.classify import ENDED_WELL, FAULTLESS, NOT_KNOWN, SAID_DONE
 from onbox.triage.signature import signature
 from onbox.triage.weighing.silence import is_step
+from onbox.triage.weighing.went_on import TESTS_FAILED
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress
     from onbox.triage.verdict import Diagnosis
 
 
+_OF_TESTS = lazy(
+    r"(?:^|[\s/\\(.])(?:test_\w{1,60}|\w{1,60}_test|\w{0,60}Tests?|\w{1,60}[._]spec)\.\w{1,5}\b"
+    r"|(?i:\btests?\b.{0,60}\bfail|\bfail(?:ed|ure)?\b.{0,40}\btests?\b)|^E {3}"
+    r"|\b\d{1,6} (?:failed|passed), (?:\d{1,6} \w{1,12}, ){0,3}\d{1,6} (?:failed|passed)\b"
+)  # a file of tests, a report of failed ones, and what pytest writes before an exception
 CLAIMS = frozenset({ENDED_WELL, SAID_DONE})  # rules by which it is over: the progress may speak against them
 
 
@@ -23,7 +30,7 @@ def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     """A verdict beside what `onbox progress` says of the same log: where its loop is over, a healthy run is done, and a
     silent one has ended and does not hang.
     """
-    if _lost_its_loss(verdict):
+    if _lost_its_loss(verdict) or verdict.rule == COUNTS_NONE:
         return verdict._replace(state="done") if progress.finished else verdict
     if verdict.rule == ENDED_WELL:
         return _short_of_its_end(verdict, progress)
@@ -48,17 +55,23 @@ def _short_of_its_end(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     """The exit code is 0, and the counter never came to its end: nothing says that it was meant to stop there."""
     if not stops_short(progress):
         return verdict
-    at = f"{progress.current}/{progress.exact_max}"
+    at = f"{progress.percent:g}%" if progress.current is None else f"{progress.current}/{progress.exact_max}"
     remedy = f"It is said to have ended well, but the log stops at {at}: see whether it was meant to."
     return verdict._replace(confidence="low", remedy=remedy)
 
 
 def with_verdict(progress: Progress, verdict: Diagnosis) -> Progress:
     """A progress beside the verdict on the same log: what died of a fault has not come to its own end, however full its
-    counter is. A suite of which tests failed has: its fault is that of the code.
+    counter is. A suite of which tests failed has.
     """
-    died = verdict.state == "dead" and verdict.failure_class not in ("success_healthy", "code_error")
+    died = verdict.state == "dead" and verdict.failure_class != "success_healthy" and not _is_of_tests(verdict)
     return progress._replace(finished=False) if progress.finished and died else progress
+
+
+def _is_of_tests(verdict: Diagnosis) -> bool:
+    """Whether the fault is that of a test in a suite, which runs the others all the same."""
+    told = (verdict.line or "", verdict.where or "", *verdict.traceback)
+    return verdict.rule == TESTS_FAILED or any(map(_OF_TESTS.search, told))
 
 
 def _is_shown_before_its_end(progress: Progress) -> bool:

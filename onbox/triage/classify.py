@@ -10,12 +10,15 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
+from onbox.logs.short import NONE_WITHIN, counts_none
 from onbox.model.units import format_duration
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
-from onbox.triage.classes import IN_DOUBT, READS_AS, READS_BADLY, READS_WELL, may_repeat
+from onbox.triage.classes import COUNTS_NONE, IN_DOUBT, READS_AS, READS_BADLY, READS_WELL, may_repeat
 from onbox.triage.evidence import Evidence, classify_end
 from onbox.triage.last_words import are_checks, ends_badly
+from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.reading.signs import UNCAUGHT
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from onbox.logs.model.lines import Gap
     from onbox.triage.verdict import Diagnosis
 
+FRESH_SECONDS = 30.0  # the age that the second reading takes every log for
 STALE_SECONDS = 1800.0
 STALE_CADENCES = 10
 SIGINT = 2
@@ -45,6 +49,11 @@ NO_ROOM_BYTES = 1 << 16  # free: less than a buffer's worth of log
 NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
 NOTHING = Evidence()
 NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
+NOT_LOOKED_AT = "No fault is seen; nobody looked whether its process runs."
+DONE_YET_DEAD = (
+    "Its log says that it is done, yet it is known to have failed: see what ran behind that line, and whether the "
+    "results are whole."
+)
 ENDED_WELL = "ended-well"
 SAID_DONE = "said-done"
 FAULTLESS = "no-fault-seen"
@@ -74,7 +83,19 @@ def classify(
         if doubted is not None:
             by_itself = by_itself._replace(cause=doubted)
             return dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
-    return dress(settled, decision, None)
+    return dress(_beside_its_counts(settled, record), decision, None)
+
+
+def _beside_its_counts(call: SettledClass, record: Record) -> SettledClass:
+    """A good end is not sure where its last lines count nothing."""
+    if call.failure_class != "success_healthy" or call.rule == READS_WELL:
+        return call
+    tail = judged_tail(record)[-NONE_WITHIN:]
+    none = counts_none([line.text for line in tail])
+    if none is None:
+        return call
+    at = next(line for line in reversed(tail) if message(line.text).text == none)
+    return call._replace(rule=COUNTS_NONE, confidence="low", at=at, remedy=None)
 
 
 def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:
@@ -208,7 +229,10 @@ def _from_end(record: Record, decision: Decision, evidence: Evidence) -> Settled
             row.failure_class, row.rule, "dead", "medium", record.last_line
         )
     if row.failure_class == "unknown" and end.signal is None:
-        return _from_room(record, evidence) or SettledClass("unknown", row.rule, "dead", "low", record.last_line)
+        says_done = decision.attempt.success is not None or closing_outcome(record) is Outcome.MADE
+        remedy = DONE_YET_DEAD if says_done else None
+        plain = SettledClass("unknown", row.rule, "dead", "low", record.last_line, remedy=remedy)
+        return _from_room(record, evidence) or plain
     if row.rule == "usage" and decision.attempt.progress:  # its command line was good enough to begin with
         return SettledClass("unknown", "unproven", "dead", "low", record.last_line)
     return SettledClass(
@@ -276,15 +300,17 @@ def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledC
     sign = record.last_line if record.last_line and record.last_line.number > late else None
     sign = sign or attempt.success or attempt.last_progress or record.last_line
     if evidence.ended_well:
-        return SettledClass("success_healthy", ENDED_WELL, "done", "high", sign)
+        return SettledClass("success_healthy", ENDED_WELL, "done", "high" if sign else "medium", sign)
     if attempt.success is not None and attempt.progress - attempt.progress_at_success <= 1:
         return SettledClass("success_healthy", SAID_DONE, "done", "medium", sign)
     if attempt.progress and (evidence.process_alive or evidence.log_age_seconds is not None):
         return SettledClass("success_healthy", "goes-on", "running", "medium", sign)
     if record.last_line is None and not evidence.process_alive:
         return SettledClass("unknown", "nothing-written", "unknown", "low")
-    if evidence.process_alive or evidence.log_age_seconds is not None:
+    if evidence.process_alive:
         return SettledClass("success_healthy", FAULTLESS, "running", "low", sign)
+    if evidence.log_age_seconds is not None:
+        return SettledClass("success_healthy", FAULTLESS, "running", "low", sign, remedy=NOT_LOOKED_AT)
     return SettledClass("success_healthy", FAULTLESS, "unknown", "low", sign, remedy=NOT_KNOWN)
 
 
@@ -295,14 +321,15 @@ def _read_again(
     call: SettledClass, decision: Decision, record: Record, evidence: Evidence
 ) -> tuple[SettledClass, Decision]:
     """The answer that the wording of the last lines bears out: the rules' own, or another one, which is never sure."""
+    plain = _settle(record, decision, evidence._replace(log_age_seconds=FRESH_SECONDS))  # one log, one reading of it
     of_figures = call.fault is not None and call.fault.row.explains == DIVERGED and not call.rule.startswith(SAYS)
-    if call.at is None or of_figures or call.failure_class == "hang_stall":
-        return call, decision  # words say nothing of figures and of silence
+    if call.at is None or of_figures or plain.failure_class == "hang_stall":
+        return call, decision  # words say nothing of figures
     if call.fault is not None and call.fault.number < decision.attempt.report_ends:
         return call, decision  # a batch system told it, above the output
-    tail, ill = judged_tail(record), call.failure_class != "success_healthy"
+    tail, ill = judged_tail(record), plain.failure_class != "success_healthy"
     is_plain = (tells_code(call.at.text) or ends_badly(tail[-1].text)) if ill else are_checks(tail)
-    if is_plain or not is_overruled(tail, ill=ill, confidence=call.confidence, rule=call.rule):
+    if is_plain or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
         return call, decision
     if ill:
         healthy = _healthy(record, decision, evidence)

@@ -114,6 +114,7 @@ _OF_A_TOOL = lazy(
     r"|(?:file|already) exists|not empty|unavailable|is down|refused|timed out|unauthorized|rejected|busy)\b)",
     re.IGNORECASE,
 )
+_OF_ANY_TOOL = lazy(r"[\w.-]{1,60}(?:\[\d{1,9}\])?: ")
 # What a program trips over when it takes itself down.
 _AT_ITS_END = lazy(r"NoneType|__del__|\b(?:clos|clean|shut|tear|exit|unload|releas|disconnect)\w*", re.IGNORECASE)
 _CLAUSES = lazy(r"[,;] ")
@@ -130,6 +131,7 @@ _OWN_NAME = lazy(
 # What the last line of all tells of the end, however far the run came.
 _ENDS_BADLY = lazy(
     r"(?i)\b(?:exit(?:ed)?|exiting)(?: with)? (?:status|code)\W{1,3}[1-9]\d{0,2}\W{0,3}$"
+    r"|(?:->|=>|:) ?exit(?:ed)? [1-9]\d{0,2}\W{0,3}$"
     r"|\b(?:finished|done|completed|ended|stopped),? (?:but|with)\b.{0,24}"
     r"\b(?:errors?|fail(?:ed|ures?))\b(?!\s?[:=]\s?0)"
     r"|\b(?:result|status|summary|outcome)\s?[:=]\s?(?:failure|failed|errors?)\b|^\W*finished: (?:failure|unstable)\W*$"
@@ -273,7 +275,8 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
     if own and _OWN_NAME.match(said.text):
         return fault_of(BY_ID["exception"], line, attempt)
     if attempt.reached_end:
-        lost = ITS_OWN_ERROR.match(said.text) and outcome_of(line.text) is Outcome.LOST
+        its_own = ITS_OWN_ERROR.match(said.text) or (own and not _OF_ANY_TOOL.match(said.text))
+        lost = its_own and outcome_of(line.text) is Outcome.LOST
         gate = (lost or (is_last and said.level in BAD_LEVELS)) and not harmless and not _AT_ITS_END.search(said.text)
         return fault_of(BY_ID["error-line"], line, attempt) if gate else None
     if own and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):

@@ -90,7 +90,9 @@ _NONE_OF_THEM = lazy(
     r"|(?<!=)\bno (?:\w{3,12} ){1,2}(?:aborted|crashed|died|(?:was|were) (?:lost|killed|aborted))\b"
     r"|\b(?:aborted|killed|lost|dead|crashed) \w{3,12}\b[^:=\d]{0,24}[ :=]\s?0$"
     r"|\b(?:\w{1,20} )?(?:errors?|fail\w*|problems?|mismatch\w*|rejected|crash\w*)(?: to \w+)?"
-    r"(?:\"?\s?[:=]\s?0| 0 times)\b(?![.\d])",
+    r"(?:\"?\s?[:=]\s?0| 0 times)\b(?![.\d])"
+    r"|\b(?:aborted|killed|failed|crashed|diverged|interrupted|errored|cancell?ed|oom|error)\"?\s?[:=]\s?"
+    r"(?:false|none)\b(?! [a-z])",
     re.IGNORECASE,
 )
 

@@ -196,6 +196,8 @@ def test_a_log_that_tells_of_a_failure_beside_exit_code_0_is_told_beside_done(bo
         ("for i in 1 2 3; do echo Epoch $i/30 - loss: 0.3; done", "its log stops at ~3/30 and does not say why"),
         ("echo merging; echo merged 3 of 6 parts", "its last line counts a part only: merged 3 of 6 parts"),
         ("echo start; echo 8 of 12 samples processed, 4 failed", "a part only: 8 of 12 samples processed, 4 failed"),
+        ("echo scanning in/*.csv; echo matched 0 files; echo done", "it counts none of its work: matched 0 files"),
+        ("echo Output: 0 clips", "it counts none of its work: Output: 0 clips"),
     ],
 )
 def test_work_that_stops_short_beside_exit_code_0_is_told_beside_done(box: Box, line: str, told: str) -> None:
@@ -211,6 +213,8 @@ def test_work_that_stops_short_beside_exit_code_0_is_told_beside_done(box: Box, 
         "for i in 1 2 3; do echo epoch $i/30 loss 0.3; done; echo early stopping at epoch 3",
         "for i in 1 2 3; do echo epoch $i/3 loss 0.3; done",
         "for i in 1 2; do echo step $i/2; done; echo best trial is 3 of 20",
+        "echo uploaded 0 files, all 120 unchanged",
+        "echo found 0 corrupt files; echo 0 new records imported",
     ],
 )
 def test_work_that_came_to_an_end_of_its_own_is_no_warning(box: Box, line: str) -> None:

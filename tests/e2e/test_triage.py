@@ -39,7 +39,7 @@ def test_a_verdict_is_printed(box: Box) -> None:
     (box.project / "x.log").write_text(NO_SPACE)
     done = box.onbox("triage", "x.log")
     assert done.returncode == 0
-    assert done.stdout.startswith("disk_full: dead, terminal")
+    assert done.stdout.startswith("disk_full: dead (")
     assert "line 2: OSError" in done.stdout
 
 
@@ -48,7 +48,7 @@ def test_without_a_path_it_is_the_log_of_the_run(box: Box) -> None:
     failed = box.onbox("chain", "a=echo step 7", "b=echo step 8 of it; echo 'OSError: [Errno 28] No space'; exit 1")
     assert failed.returncode == 1
     told = box.onbox("triage")
-    assert told.stdout.startswith("disk_full: dead, terminal")
+    assert told.stdout.startswith("disk_full: dead (")
     assert told.stderr == f"onbox: the log is {box.state}/logs/b.1.log\n"
     assert "No space" not in box.onbox("triage", "--stage", "a").stdout
     assert json.loads(box.onbox("progress", "--stage", "a", "--json").stdout)["current"] == 7

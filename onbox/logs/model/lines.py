@@ -165,10 +165,12 @@ _SMALL_LEVELS = {
     "trace": "DEBUG", "note": "NOTICE", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL",
     "emerg": "FATAL", "panic": "FATAL",
 }  # fmt: skip
-# Of Node's loggers, and of apt; of "error: " alone, compilers and tools make use as well.
+_TELLING = ("WARNING", "ERROR", "CRITICAL", "FATAL")  # of their fields the message alone is read
+# Of Node's loggers, of apt, and of the runners of CI; of "error: " alone, compilers and tools make use as well.
 _SPELT_LEVELS = (
     ("info: ", "INFO"), ("warn: ", "WARNING"), ("debug: ", "DEBUG"), ("verbose: ", "DEBUG"), ("W: ", "WARNING"),
     ("N: ", "NOTICE"),
+    *((f"{start}{word}", word.upper()) for word in ("error", "warning", "notice", "debug") for start in ("::", "##[")),
 )  # fmt: skip
 # "Warning" in other languages, where a line begins with it.
 _WARNING_WORDS = (
@@ -259,7 +261,7 @@ def message(text: str) -> LogMessage:
         small = _SMALL_LEVEL.search(text[:160])
         if small is not None:
             word = _of_small(small[1] or small[2])
-            rest = _of_fields(text, rest) if word in ("ERROR", "CRITICAL", "FATAL") else rest
+            rest = _of_fields(text, rest) if word in _TELLING else rest
     if word is None:
         word = next((level for start, level in _SPELT_LEVELS if text.startswith(start)), None)
     if word is None and (rest.lstrip("[【").startswith(_WARNING_WORDS) or (text[:1] == "/" and _WARNS.match(text))):

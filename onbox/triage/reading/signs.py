@@ -257,10 +257,10 @@ NO_TPU = lazy(
 
 
 HEDGED = lazy(
-    r"\b(?:might|may|could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\.|expected failure"
-    r"|if (?:you|the|your|an?|this|it|any)|in case|whenever|how to|means|why (?:do|does|did|is)|what (?:does|is|causes)"
-    r"|check (?:dmesg|whether|if)|why did|self-?test|simulat(?:ed?|ing)|trap(?!: exit)|(?:^|[+$] )echo|no core dumped"
-    r"|ulimit|fault injection|negative test)\b|^\++ |^\$ ",
+    r"\b(?:might|may|(?<!nothing )could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\."
+    r"|expected failure|if (?:you|the|your|an?|this|it|any)|in case|whenever|how to|means|why (?:do|does|did|is)"
+    r"|what (?:does|is|causes)|check (?:dmesg|whether|if)|why did|self-?test|simulat(?:ed?|ing)|trap(?!: exit)"
+    r"|(?:^|[+$] )echo|no core dumped|ulimit|fault injection|negative test)\b|^\++ |^\$ ",
     re.IGNORECASE,
 )
 

@@ -149,7 +149,7 @@ ENVIRONMENT: tuple[RuleRow, ...] = (
         "no-card",
         "cuda_env",
         CAUSE,
-        "cuda|nvidia|gpu|hip |hip:|rocm|nvml|driver",
+        "cuda|nvidia|gpu|hip |hip:|rocm|nvml|driver|built in|compiled in",
         r"unknown backend:? '?(?:gpu|cuda|rocm)'? requested"
         r"|no cuda gpus are available|no visible (?:gpu|cuda) devices?|unable to initialize backend '(?:cuda"
         r"|gpu|rocm)'|found no nvidia driver|nvidia driver was not detected|torch not compiled with cuda|cuda (?:driver"
@@ -166,6 +166,7 @@ ENVIRONMENT: tuple[RuleRow, ...] = (
         r"|torch\.cuda\.is_available\(\) (?:is|returned|==) false"
         r"|requires? (?:a |an )?(?:cuda|gpu|nvidia)\b.{0,40}(?:but|to run|none)|failed call to cuInit"
         r"|unsupported (?:gpu|cuda) (?:arch|version)"
+        r"|\b(?:doesn't|does not|didn't|did not) have (?:nccl|cuda|rccl|hccl|rocm|xla|mps) (?:built|compiled) in\b"
         r"|cuda unknown error|nvml.{0,20}(?:not found|driver not loaded)|could not select device driver"
         r"|no supported gpu backend|(?:failed to|can't|cannot) initialize nvml"
         r"|unexpected error from cudaGetDeviceCount|nvidia-container-cli.{0,40}error|gpu (?:is )?required"

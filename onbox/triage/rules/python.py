@@ -30,7 +30,7 @@ NUMBERS: tuple[RuleRow, ...] = (
         r"|total )?(?:loss|grad\w{0,24}|param\w{0,24}|weights?|output|logits|activations?)|loss:? (?:nan"
         r"|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w{0,24}|NanLoss\w{0,24}|model diverged with loss"
         r"|^\W{0,4}\w{1,40} is (?:nan|inf(?:inite)?)\b"
-        r"|assert.{0,30}isfinite|\bmonitored metric.{0,80} is not finite|cannot decrease scale",
+        r"|\bEncountered ?NaN|assert.{0,30}isfinite|\bmonitored metric.{0,80} is not finite|cannot decrease scale",
         "PyTorch anomaly mode, fairseq, Keras, TensorFlow, Lightning",
         "ValueError: Loss is nan, stopping training",
     ),
@@ -344,7 +344,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|element \d+ of tensors does not require grad|trying to backward through|modified by an inplace"
         r"|does not require grad|expected to have finished reduction|mark(?:ed)? a variable ready"
         r"|(?:Concretization|Tracer\w{0,24}|UnexpectedTracer|LeakedTracer)\w{0,24}Error|could not broadcast"
-        r"|cannot be broadcast|dimension (?:out of range|mismatch)"
+        r"|cannot be broadcast|dimension (?:out of range|mismatch)|\bdimensions (?:does|do) not match"
         r"|must be the same shape|stack expects each tensor"
         r"|mat1 and mat2|should be the same|index out of (?:range|bounds)"
         r"|has no attribute|no module named|cannot import name|\bCompilationError\b|can't pickle|cannot pickle"

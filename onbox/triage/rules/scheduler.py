@@ -117,6 +117,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|^make.{0,60}\b(?:interrupt|error 130)$|ctrl ?\+ ?c (?:was )?(?:pressed|received|detected|caught)"
         r"|exit(?:ed)?.{0,20}(?:code|status)\D{0,4}(?:130|-2)\b|user interrupt"
         r"|\b(?:interrupt|INT|SIGINT) signal (?:was )?(?:received|caught|detected)"
+        r"|\b(?:received|caught|got) (?:an? )?(?:\w{4,8} )?interrupt\b(?! request)|\binterrupt received\b"
         r"|\b(?:received|caught|got) (?:an? |the )?(?:interrupt|INT) signal"
         r"|\b(?:received|caught|got) signal\W{1,3}interrupt\b"
         r"|\bin [`'].{1,80}': Interrupt$"

@@ -21,7 +21,7 @@ REPORTED_WITHIN = 4  # lines
 LAST_TOLD = 20  # lines of loggers: who is asked to end tells no more than that
 LAST_STEPS = 2  # life signs of one who was asked to end
 
-_STOPS = lazy(
+STOPS_FOR_IT = lazy(
     r"\b(?:stopping|aborting|giving up|signaling \w{1,20} to stop)\b", re.IGNORECASE
 )  # a solver's word, whatever it still writes
 OF_A_STEP = lazy(r"\*{3} STEP \S{1,40} (?:ON \S{1,60} )?CANCELLED AT \S{1,40} \*{3}")  # which other steps may follow
@@ -54,7 +54,7 @@ def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:
         return fault.severity >= LOGGED and not attempt.reached_end and attempt.signs_after(fault) <= LAST_STEPS
     if found in _LOSES_RESULTS and attempt.signs_after(fault) <= LAST_STEPS:
         return attempt.saved is None or attempt.saved.number < fault.number
-    if found == "divergence" and _STOPS.search(fault.text):
+    if found == "divergence" and STOPS_FOR_IT.search(fault.text):
         return attempt.signs_after(fault) <= LAST_STEPS
     if found in LEAVES_OTHERS:
         return attempt.signs_after(fault) == 0

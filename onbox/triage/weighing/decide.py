@@ -11,7 +11,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
 from onbox.triage.complaints import complaint
-from onbox.triage.last_words import are_no_words, last_words
+from onbox.triage.last_words import STOPS, are_no_words, last_words
 from onbox.triage.parting import without_partings
 from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
@@ -23,7 +23,7 @@ from onbox.triage.reasons import GIVES_UP, ONLY_GIVES_UP, reason_before, told_af
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several
-from onbox.triage.weighing.claims import OF_A_STEP
+from onbox.triage.weighing.claims import ENDS_A_RUN, OF_A_STEP
 from onbox.triage.weighing.grounds import counts, is_over
 from onbox.triage.weighing.in_vain import nothing_came, told_in_vain
 from onbox.triage.weighing.last_lines import gave_up
@@ -83,6 +83,9 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     lost = _lost(attempt) or series_fault(attempt, record.tail)
     if lost is not None and lost.row.id == ALL_ZERO.id and any(fault.ended_program for fault in sure):
         lost = None  # which says less than what ended the program
+    if not sure and is_last and live and _takes_leave(live[-1], record):
+        sure = [live[-1]._replace(severity=LOGGED)]
+        live = [*live[:-1], *sure]
     if not sure and is_last and not are_no_words(attempt, record.tail):
         last, said = last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead)
         candidates = [_concrete(last, said), last] if last or said else [last_stack(attempt, record.tail)]
@@ -120,6 +123,12 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     cause = _over(below, ranked[0]) if below else to_show(ranked[0], live, attempt)
     others = _others(cause, live)
     return Decision(cause, others, attempt, weak=cause.severity == WEAK, lost=ranked[0] is lost and not sure)
+
+
+def _takes_leave(fault: Fault, record: Record) -> bool:
+    """Whether it is the last line of all, and says that somebody ends the run, if only as a remark."""
+    is_last = record.last_line is not None and fault.number == record.last_line.number
+    return is_last and fault.row.failure_class in ENDS_A_RUN and STOPS.search(fault.text) is not None
 
 
 def _without_partings(record: Record) -> Record:

@@ -54,9 +54,10 @@ def _is_trouble(fault: Fault) -> bool:
         return False
     if fault.trace is not None or fault.row.explains == DIVERGED or message(fault.text).level in BAD_LEVELS:
         return True
-    if fault.row.id in _VAGUE and outcome_of(fault.text) is Outcome.MADE:
+    told = outcome_of(fault.text)
+    if fault.row.id in _VAGUE and told is Outcome.MADE:
         return False
-    return not _ROW_OF_DATA.match(fault.text)
+    return told is Outcome.LOST or not _ROW_OF_DATA.match(fault.text)
 
 
 def _ended_unseen(fault: Fault, decision: Decision, *, told: bool) -> bool:

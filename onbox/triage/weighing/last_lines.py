@@ -18,7 +18,7 @@ from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import ASKED, CAUSE, DIVERGED, SUMMARY
 from onbox.triage.weighing.after_success import has_given_up
-from onbox.triage.weighing.claims import ENDS_A_RUN, LEAVES_OTHERS
+from onbox.triage.weighing.claims import ENDS_A_RUN, LEAVES_OTHERS, STOPS_FOR_IT
 from onbox.triage.weighing.outputs import is_echoed, is_of_another, is_result, names_a_file, names_result, same_form
 from onbox.triage.weighing.scene import SURVIVED_PROVEN
 from onbox.triage.weighing.unproven import is_bare
@@ -34,6 +34,7 @@ _MESSAGE_LINES = 6  # that the message of an exception may go on for
 _SAVED_IN_LAST = 12  # lines: a summary may follow
 _STEP_OK = lazy(r"(?i)\b(?:rc|exit(?:ed)?|status|exit[ _-]?code|return ?code)\s?[=: ]\s?0\W{0,3}$")
 _NUMBER = lazy(r"\d+")
+_TOLERATED = lazy(r"\++ (?:true|:)\s{0,8}$")
 _DONE = lazy(
     r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?! with (?:[1-9]|warnings?|errors?|problems?)\b)"
     r"(?!.{0,80}(?:fail|error|abort|(?<!\w)no(?:t|thing)?\b))"
@@ -98,6 +99,8 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
         return False
     if fault.row.id == TESTS_FAILED or fault.row.failure_class in ENDS_A_RUN:  # who is asked to end keeps what it has
         return False
+    if fault.row.explains == DIVERGED and STOPS_FOR_IT.search(fault.text):
+        return False
     if _is_told_by_another(last, fault, scene) or HOUSEWORK.match(message(last.text).text):
         return False
     if _is_left_at_once(fault, scene):
@@ -111,7 +114,14 @@ def _is_told_by_another(last: SeenLine, fault: Fault, scene: Scene) -> bool:
     """Whether another writer than the fault's told the last line, or a shell that was to say so in any case."""
     if is_of_another(last.text, fault.source):
         return True
-    return not scene.attempt.progress and is_echoed(last, scene.record)
+    if scene.attempt.signs_after(fault) or _is_tolerated(fault, scene):
+        return False
+    return is_echoed(last, scene.record)
+
+
+def _is_tolerated(fault: Fault, scene: Scene) -> bool:
+    """Whether the shell that started what complains shows that it was told to go on: `|| true`."""
+    return any(fault.number < line.number and _TOLERATED.match(line.text) for line in scene.record.tail)
 
 
 def _tells_of_its_code(fault: Fault, scene: Scene) -> bool:

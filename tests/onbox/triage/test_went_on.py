@@ -20,7 +20,9 @@ JVM = "java.lang.IllegalStateException: no index for 2\n\tat A.read(A.java:2)\n\
 NODE = "TypeError: fetch failed\n    at get (/w/a.js:1:49)\n    at /w/a.js:4:7\n"
 
 WENT_ON = {
-    "the same is printed below as above": f"shop A has 3 orders\n{MODULE}shop C has 5 orders\norders 8\n",
+    "the same is printed below as above": (
+        f"shop A: 3 orders written\nshop B: 1 order written\n{MODULE}shop D: 5 orders written\n11 orders in all\n"
+    ),
     "rows of one table": f"name        rate\nalpha     12.000\n{MODULE}gamma      3.000\n",
     "stages of one script": f"== 1 prepare\n== 2 convert\n{MODULE}== 3 pack\n",
     "results below what was printed first": f"report on points\n3 points\n{MODULE}slope 1.5 r2 0.96\nreport: r.html\n",

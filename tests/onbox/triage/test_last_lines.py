@@ -1,0 +1,96 @@
+"""The last lines of a log: laments in words of their own, and work of which nothing came."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from onbox.logs.progress import read_progress
+from onbox.triage.beside_progress import with_progress, with_verdict
+from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
+
+if TYPE_CHECKING:
+    from onbox.triage.verdict import Diagnosis
+
+WORK = "reading shards\nepoch 1/9 loss 0.8\nepoch 2/9 loss 0.6\n"
+LAMENTS = (
+    "ended without success",
+    "ABNORMAL TERMINATION",
+    "This run is wasted.",
+    "Nothing could be written",
+    "so nothing was saved",
+    "items: 0 -> exit 4",
+    'time=2026-01-02T03:12:00Z level=warn msg="received interrupt, stopping before epoch 3"',
+    "Monitored metric loss = nan is not finite. Signaling Trainer to stop.\nbest weights/e1.ckpt state FINISHED",
+    "::error file=a.py,line=2::a.py:2: undefined name `totl`",
+)
+NOTHING = (
+    "scanning in/*.csv\nmatched 0 files\ndone\n",
+    "splitting video\nOutput: 0 clips\n",
+    "asking 500 questions\n500/500\nexact match 0/500\n",
+    "***** Running training *****\n  Num examples = 0\n  Num Epochs = 3\nTraining completed.\n",
+)
+NOTHING_TO_DO = (
+    "comparing\nuploaded 0 files, 120 unchanged\n",
+    "checking\nfound 0 corrupt files\n",
+    "polling\nprocessed 0 new messages\nup to date\n",
+)
+
+
+def verdict_of(log: str, exit_code: int | None = None) -> Diagnosis:
+    evidence = Evidence(log_age_seconds=30.0, exit_code=exit_code)
+    return with_progress(classify(log.encode(), evidence), read_progress(log.encode()))
+
+
+@pytest.mark.parametrize("last", LAMENTS)
+def test_a_run_whose_last_words_lament_has_failed(last: str) -> None:
+    verdict = verdict_of(f"{WORK}{last}\n")
+    assert verdict.state == "dead", verdict
+    assert verdict.failure_class != "success_healthy"
+
+
+@pytest.mark.parametrize("last", LAMENTS[:4])
+def test_a_lament_beside_exit_code_0_is_told(last: str) -> None:
+    verdict = verdict_of(f"{WORK}{last}\n", exit_code=0)
+    assert (verdict.rule, verdict.confidence) == ("exit-0-beside-a-fault", "low")
+
+
+@pytest.mark.parametrize("log", NOTHING)
+@pytest.mark.parametrize("exit_code", [None, 0])
+def test_an_end_of_which_nothing_came_is_never_sure(log: str, exit_code: int | None) -> None:
+    verdict = verdict_of(log, exit_code)
+    assert (verdict.failure_class, verdict.rule, verdict.confidence) == ("success_healthy", "counts-none", "low")
+    assert "see whether that was meant" in verdict.remedy
+
+
+@pytest.mark.parametrize("log", NOTHING_TO_DO)
+def test_where_there_was_nothing_to_do_a_zero_is_right(log: str) -> None:
+    verdict = verdict_of(log, exit_code=0)
+    assert (verdict.rule, verdict.confidence) == ("ended-well", "high")
+
+
+def test_an_exit_code_of_0_without_a_word_is_not_called_sure() -> None:
+    assert verdict_of("", exit_code=0).confidence == "medium"
+
+
+def test_who_is_known_to_have_failed_behind_a_word_of_success_is_told_so() -> None:
+    verdict = verdict_of("step 1/2 loss 1\nstep 2/2 loss 1\nAll done, model saved.\n", exit_code=1)
+    assert (verdict.state, verdict.rule) == ("dead", "unproven")
+    assert verdict.remedy.startswith("Its log says that it is done, yet it is known to have failed")
+
+
+def test_how_old_a_log_is_does_not_change_how_its_words_are_read() -> None:
+    logs = [f"{WORK}{last}\n" for last in LAMENTS]
+    for log in logs:
+        known = {classify(log.encode(), Evidence(log_age_seconds=age)).failure_class for age in (None, 5.0, 600.0)}
+        assert len(known) == 1, log
+
+
+def test_of_suites_alone_a_full_counter_is_an_end_beside_a_fault() -> None:
+    log = "".join(f"step {at}/3 loss 0.5\n" for at in (1, 2, 3)) + "free(): double free detected in tcache 2\n"
+    log += "run.sh: line 1: 17 Aborted (core dumped) ./fit\n"
+    verdict, progress = classify(log.encode()), read_progress(log.encode())
+    assert verdict.state == "dead"
+    assert not with_verdict(progress._replace(finished=True), verdict).finished
