@@ -6,26 +6,18 @@ then `config #23`. What the words of a training tell (epochs, steps) is read wit
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from onbox.logs.line.words import LONE_UNITS, LOOK_BACK, SELDOM_UNITS, UNITS
-from onbox.logs.model.lines import message, readable
+from onbox.logs.totals.head import headings
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
     import re
 
-BEGINNING_BYTES = 1024
-LINES = 20  # of a beginning
 FEWEST = 10
 NOUN_LETTERS = 3  # a shorter word is told of too much
-_BREAKS = lazy(rb"[\r\n]+")
-_DRAWN_OVER = lazy(rb"\r[^\n]")
-_NO_FORM = lazy(rb"[\d.\s]+")
 _LOOPS = LONE_UNITS | SELDOM_UNITS
-_DIGIT = lazy(rb"\d")
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
 _ANY = lazy(_NUMBER)
@@ -53,13 +45,6 @@ _NOT_OF_THE_RUN = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|test|valid\w*"
     r"|patience|batch|min\w*|at least|bad|invalid|dropp\w*|in flight)(?![a-z])"
 )
-
-
-def beginning_of(so_far: bytes, more: bytes) -> bytes:
-    """The first bytes of a log, up to what is drawn over, wherever its pieces were cut."""
-    known = so_far + more[: BEGINNING_BYTES - len(so_far)]
-    drawn = _DRAWN_OVER.search(known)
-    return known[: drawn.end()] if drawn else known
 
 
 def announced(beginning: bytes, noun: str, least: int) -> int | None:
@@ -156,14 +141,3 @@ def _is_of_a_part(line: str, found: re.Match[str], word: str) -> bool:
     start = max(0, clause + 1, found.start() - LOOK_BACK)
     said = line[start : found.end()]
     return _NOT_OF_THE_RUN.search(said.replace(word, "", 1)) is not None
-
-
-def headings(beginning: bytes) -> list[str]:
-    """The first lines, up to one with a number whose form comes again: there the loop begins."""
-    lines = _BREAKS.split(beginning)
-    if len(beginning) >= BEGINNING_BYTES:
-        del lines[-1]  # it may be cut
-    forms = Counter(_NO_FORM.sub(b"", line) for line in lines)
-    before = takewhile(lambda line: forms[_NO_FORM.sub(b"", line)] == 1 or not _DIGIT.search(line), lines)
-    once = [line for line in before if forms[_NO_FORM.sub(b"", line)] == 1]
-    return [message(readable(line)).text for line in once[:LINES]]

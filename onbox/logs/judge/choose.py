@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
 from onbox.logs.judge.announced import announced
-from onbox.logs.judge.by_head import counted_to_head, with_end
+from onbox.logs.judge.by_head import counted_in_rows, counted_to_head, with_end, with_likely_end
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.nesting import is_open, is_under_way
 from onbox.logs.judge.pick import AGAIN, MOVES, RAISED_MAX, Pick, is_of_many, maximum_of, pick_of
 from onbox.logs.line.words import LONE_UNITS, UNITS
 from onbox.logs.loops import NEARLY
+from onbox.logs.totals.likely import likely_end
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     beginning = b"" if track.started else beginning  # which is that of an earlier run
     pick = with_end(pick_of(Scene(track, ending)), ending, beginning)
     by_head = counted_to_head(pick, ending, beginning)
+    pick = pick if by_head else with_likely_end(pick, track, ending, beginning)
     progress = (
         _of_columns(by_head, configured_max, track, ending)
         if by_head
@@ -177,7 +179,7 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
         most = announced(beginning, ending.rising.noun, _so_many_before(ending.rising)) or _told_of(
             track, ending.rising, beginning
         )
-    most = most or limit_of(beginning, count)
+    most = most or limit_of(beginning, count) or likely_end(beginning, counted_in_rows(ending.rising, track))
     whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
     return Progress(count, most, "step", loss=track.loss, finished=whole or over, rule="rising")
 

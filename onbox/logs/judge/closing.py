@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
-from onbox.logs.judge.announced import headings, numbers_of
+from onbox.logs.judge.announced import numbers_of
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
 from onbox.logs.judge.columns import Whole, whole
 from onbox.logs.judge.early_stop import told_in
@@ -28,6 +28,7 @@ from onbox.logs.line.remarks import turn_of
 from onbox.logs.line.words import AUXILIARY, EVALUATION
 from onbox.logs.model.lines import message, readable
 from onbox.logs.model.tables import ends_in_table, frame_at_end, is_rule
+from onbox.logs.totals.head import headings
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ on.
 
 from __future__ import annotations
 
-from onbox.logs.judge.announced import headings
+from onbox.logs.totals.head import headings
 from onbox.regex import lazy
 
 FEWEST = 200  # smaller ones are of threads, of types, of what not
