@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.again import has_letters
-from onbox.logs.cut_end import completed, grows_like_another, whole_part
+from onbox.logs.cut_end import completed, completed_or_whole, grows_like_another, whole_part
 from onbox.logs.judge.choose import choose
 from onbox.logs.judge.closing import TAIL_BYTES, ClosingLines
 from onbox.logs.line.percents import read_percent
@@ -224,7 +224,7 @@ class ProgressReader:
     def seen(self) -> LogSeen:
         """What `result` is chosen from."""
         end = self._at_end(self.settings)
-        tail = whole_part(self._tail) if grows_like_another(self._tail) else self._tail
+        tail = completed_or_whole(self._tail) if grows_like_another(self._tail) else self._tail
         tail, beginning = end._bare(tail), end._bare(self._beginning)  # noqa: SLF001 - its own
         return LogSeen(end._track, ClosingLines(tail), beginning, end._links)  # noqa: SLF001 - as above
 
