@@ -69,7 +69,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
         return progress._replace(finished=False)
     if progress.finished and _has_begun_anew(track, pick, ending):
         return progress._replace(finished=False)
-    if progress.finished and any(_is_one_of_several(counter) for counter in track.counters.values()):
+    if progress.finished and any(_is_one_of_several(counter, pick) for counter in track.counters.values()):
         return progress._replace(finished=None)
     return progress
 
@@ -99,8 +99,17 @@ def _is_over(progress: Progress, ending: ClosingLines) -> bool:
     complete = progress.percent == 100 or (counted and progress.current == progress.exact_max)
     if complete and (ending.says_made or ending.ends_in_table):
         return True
+    if counted and ending.ends_as_no_loop_does:
+        return True
+    if counted and progress.exact_max is not None and ending.ends_in_new_results:
+        return True
     looped = counted or progress.exact_max is not None
-    return ending.sums_up(counted=counted) or ending.is_at_prompt or (looped and ending.loop_is_over)
+    return (
+        ending.ends_a_process
+        or ending.sums_up(counted=counted)
+        or ending.is_at_prompt
+        or (looped and ending.loop_is_over)
+    )
 
 
 def _has_begun_anew(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
@@ -117,8 +126,19 @@ def _ran_out_of_patience(track: Track, pick: Pick | None, ending: ClosingLines) 
     return any(abs(pick.counter.current - best - track.patience) <= 1 for best in ending.best)
 
 
-def _is_one_of_several(counter: Counter) -> bool:
-    """`Fold 1/3`: what ends is this one of them."""
+def _is_one_of_several(counter: Counter, pick: Pick | None) -> bool:
+    """`Fold 1/3`: what ends is this one of them; unless it is what the run itself counts."""
+    if (
+        pick is not None
+        and counter.advances
+        and (counter.last, counter.seen, counter.current)
+        == (
+            pick.counter.last,
+            pick.counter.seen,
+            pick.counter.current,
+        )
+    ):
+        return False
     told = counter.seen > 1 or counter.current > 0  # not `restarts: 0/5`
     return told and counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
 
@@ -365,7 +385,7 @@ def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     if track.ended + DRAWN_AGAIN * track.ended_surely >= counter.changed and track.ended > track.started:
         return _is_end(track, pick, ending)
     if pick.maximum is not None and counter.current > pick.maximum:
-        return None
+        return (counter.made and counter.eta == 0) or None
     complete = pick.maximum is not None and counter.current >= pick.maximum
     if not complete and pick.maximum == counter.current + 1 and ending.ends_item(int(counter.current)):
         return _counts_from_zero(track, counter) or None
