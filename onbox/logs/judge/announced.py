@@ -21,6 +21,7 @@ _LOOPS = LONE_UNITS | SELDOM_UNITS
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
 _ANY = lazy(_NUMBER)
+_TABLE_HEAD = lazy(r"\s{0,8}([A-Za-z]{3,20})(?:\s{1,20}[A-Za-z_%][\w%./()-]{0,20}){2,12}\s*$")
 # `5000 replica exchanges`, `20 macro-sweeps`
 _SO_MANY = lazy(rf"{_NUMBER} (?:[A-Za-z]{{1,12}}-)?([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z]|\.\w|=\d)")
 _TIMES_OVER = lazy(r"(?i)(?<![\w.,/-])(\d{1,3})[- ]?(fold)(?![a-z])")  # `10-fold cross-validation`
@@ -53,7 +54,7 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
     """
     noun = noun[:-1] if noun.endswith("s") else noun
     if not noun:
-        return _alone(headings(beginning), least)
+        return _alone(headings(beginning), least) or _of_first_column(beginning, least)
     if len(noun) < NOUN_LETTERS:
         return None
     of_anything = _DONE.fullmatch(noun)  # `completed=15` below `n_jobs=24`
@@ -112,6 +113,12 @@ def _alone(headings: list[str], least: int) -> int | None:
     ]
     told = told or [int(found[1].replace(",", "")) for line in headings if (found := _TO_DO.search(line))]
     return told[0] if len(told) == 1 and told[0] >= max(2, least) else None
+
+
+def _of_first_column(beginning: bytes, least: int) -> int | None:
+    """As `announced`, of what a table's head calls its first column: `30000 proposals`, then `proposal  temp`."""
+    names = [found[1].lower() for line in headings(beginning) if (found := _TABLE_HEAD.match(line))]
+    return announced(beginning, names[0], least) if len(names) == 1 else None
 
 
 def numbers_of(beginning: bytes) -> frozenset[int]:
