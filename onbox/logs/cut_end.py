@@ -12,6 +12,9 @@ _ENDS = re.compile(rb"[\r\n\x08]+")
 _ENDERS = (b"\n", b"\r", b"\b")
 _NUMBERS = re.compile(rb"\d+")
 LINES = 40  # before it
+ROW_NUMBERS = 16  # of a row; more are those of a line that grows by figures
+ALIKE_NUMBERS = 3  # of a line that is not compared with the one right before it only
+LOOK_BACK = 4  # lines, for one that begins alike: a warning may stand between
 _PARTS = re.compile(rb"(\d+|[ \t]+)")
 
 
@@ -36,16 +39,25 @@ def without_cut_end(text: bytes) -> bytes:
 
 
 def completed(text: bytes) -> bytes:
-    """The text, its unended last line (or piece of a line that is drawn over) completed by what stands in the line
+    """The text, its unended last line (or piece of a line that is drawn over) completed by what stands in a line
     before it, from the number on that it was cut in, where that one begins alike; else as `without_cut_end`.
     """
     whole = whole_part(text)
-    growing, before = text[len(whole) :], _ENDS.split(whole.rstrip(b"\r\n\b"))[-1]
+    growing, last = text[len(whole) :], _ENDS.split(whole.rstrip(b"\r\n\b"))[-LOOK_BACK:]
     known = _without_last_number(growing)
+    before = last[-1]
+    if ALIKE_NUMBERS <= len(_NUMBERS.findall(known)) <= ROW_NUMBERS:
+        before = next((line for line in reversed(last) if _rest(known, line)), before)
     if not whole or not _NUMBERS.search(known) or _NUMBERS.sub(b"0", growing) == _NUMBERS.sub(b"0", before):
         return without_cut_end(text)
     rest = _rest(known, before)
     return without_cut_end(text) if rest is None else whole + known + rest
+
+
+def completed_or_whole(text: bytes) -> bytes:
+    """As `completed`; where nothing completes it, as `whole_part`."""
+    done = completed(text)
+    return done if len(done) > len(text) else whole_part(text)
 
 
 def _without_last_number(growing: bytes) -> bytes:

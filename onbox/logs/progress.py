@@ -12,8 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.again import has_letters
-from onbox.logs.cut_end import completed, grows_like_another, whole_part
-from onbox.logs.judge.announced import beginning_of
+from onbox.logs.cut_end import completed, completed_or_whole, grows_like_another, whole_part
 from onbox.logs.judge.choose import choose
 from onbox.logs.judge.closing import TAIL_BYTES, ClosingLines
 from onbox.logs.line.percents import read_percent
@@ -21,6 +20,7 @@ from onbox.logs.line.traces import FOLD, Traces
 from onbox.logs.links import Links
 from onbox.logs.model.carriers import Carried
 from onbox.logs.model.segments import HEAD_LINES
+from onbox.logs.totals.head import beginning_of
 from onbox.logs.track import Track
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -70,6 +70,15 @@ class LogReading(NamedTuple):
     value: float | str
     place: int
     called: str | None = None
+
+
+class LogSeen(NamedTuple):
+    """All that is known of a log. beginning: its first bytes."""
+
+    track: Track
+    ending: ClosingLines
+    beginning: bytes
+    links: Links
 
 
 def _known_again(folds: list[bytes]) -> list[bytes]:
@@ -208,11 +217,16 @@ class ProgressReader:
 
     def result(self) -> Progress:
         """What the log shows up to here, the line still growing included."""
+        seen = self.seen()
+        progress = choose(seen.track, self.settings.max, seen.ending, seen.beginning)
+        return progress._replace(tracker_run=seen.links.run_url)
+
+    def seen(self) -> LogSeen:
+        """What `result` is chosen from."""
         end = self._at_end(self.settings)
-        tail = whole_part(self._tail) if grows_like_another(self._tail) else self._tail
+        tail = completed_or_whole(self._tail) if grows_like_another(self._tail) else self._tail
         tail, beginning = end._bare(tail), end._bare(self._beginning)  # noqa: SLF001 - its own
-        progress = choose(end._track, self.settings.max, ClosingLines(tail), beginning)  # noqa: SLF001 - as above
-        return progress._replace(tracker_run=end._links.run_url)  # noqa: SLF001 - as above
+        return LogSeen(end._track, ClosingLines(tail), beginning, end._links)  # noqa: SLF001 - as above
 
     def links(self) -> dict[str, Any]:
         """The tracker's run that the log tells of, as `Links.state`; the line still growing included."""

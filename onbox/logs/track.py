@@ -20,6 +20,7 @@ from onbox.logs.loops import names_repetition
 from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.model.lines import message
 from onbox.logs.model.writers import NOBODY, writer_of
+from onbox.logs.same_display import as_known
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ _SOURCE = lazy(r" {4,60}(?:[\w.,\[\] ]{1,80} ?= ?)?(?:(?:return|raise|await|yiel
 _SHARE_FIRST = lazy(r"\s{0,4}\d{1,3}%\|.{1,200}\]\s{0,4}\S")
 _PATIENCE = lazy(r"(?i)(?:patience|early_?stopping(?:_rounds?)?|stopping_rounds)[\"']?\s?[:=]\s?(\d{1,6})(?![\d./])")
 _IN_ALL = lazy(r"(?i)(?<![a-z])(?:number of|total) [a-z]{4,12}[ .]{0,40}[:=]")
+_OF_AN_OBJECT = lazy(
+    r"^\s{4,80}[a-z_]{2,40}=[^\s,=]{1,40}, [a-z_]{2,40}=|(?<![\w.])[A-Z]\w{3,40}\([a-z_]{2,40}=[^,]{1,60}, "
+)
 _TRACKER = lazy(r"wandb:\s")
 _EPOCH = lazy(r"[eE][pP]?\d{1,5}")  # `E042 | loss 0.31`: no host
 BEGUN_LINES = 8  # from the heading of a stage to its first count
@@ -290,7 +294,8 @@ class Track:
         return read_table_row(self.table, text) if self.table and not read_row(text) else None
 
     def take(self, seen: SeenOnLine) -> None:
-        for unit, most in seen.maxima:
+        told = () if self._shows_an_object() else seen.maxima
+        for unit, most in told:
             if most < 1 or self._is_passed(unit, most):
                 self.staged[unit] = [most, self.line]
                 continue
@@ -313,6 +318,10 @@ class Track:
         if seen.eta is not None:
             self.eta, self.eta_line = seen.eta, self.line
 
+    def _shows_an_object(self) -> bool:
+        """Whether the line is of an object that is printed while a counter goes on: `  depth=4, n_estimators=9,`."""
+        return _OF_AN_OBJECT.search(self.text) is not None and any(one.advances for one in self.counters.values())
+
     def _is_passed(self, unit: str, most: int) -> bool:
         """Whether the run has gone on beyond it, and knows its end: `training speed: 998 iterations in 3:26`. Or
         whether it stands there, and nobody had told of an end: `Number of iterations: 25` is how many it took.
@@ -326,6 +335,8 @@ class Track:
         if sight.rule == "settings":
             self._declare(sight)
         sight = self._renamed(self._cut_short(sight))
+        if sight.key not in self.counters:
+            sight = as_known(sight, self.counters.values(), _line_form(self.text))
         told = self.counters.get(sight.unit) if sight.rule in ("done-of", "fraction-unit") else None
         said = sight.unit != "step" or "step" in self.text.lower()
         named = told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None)
@@ -454,7 +465,10 @@ class Track:
             apart=old.apart,
             begun=old.begun + (sight.current < old.current and sight.current <= old.minimum),
             stretched=old.stretched
-            + 2 * (sight.rule == "table" and None is not old.maximum != sight.maximum)  # it rises: no end
+            + 2
+            * (
+                sight.rule in ("table", "percent-fraction") and None is not old.maximum != sight.maximum
+            )  # it rises: no end
             + (grows or (changed != self.line and None is not old.maximum != maximum)),
             form=_line_form(self.text) if changed == self.line else old.form,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,
@@ -475,7 +489,8 @@ class Track:
         if old.kind != "setting":
             return True
         more = sight.current > old.current and not old.resets and _line_form(self.text) == old.form
-        return more and old.advances > 0
+        begins = old.current <= 1 and sight.current == old.current + 1 <= self.maxima.get(sight.unit, 0)
+        return more and (old.advances > 0 or begins)
 
     def take_own(self, groups: dict[str, str | None]) -> None:
         """A match of the user's own regex: the run's counter, whatever else the log shows."""

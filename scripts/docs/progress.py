@@ -32,6 +32,9 @@ exactly, and `no progress shown` where there is none.
 - The heading of a stage (`phase 2 (10 epochs)`) tells the maximum as soon as the counter begins again below it.
 - What the head knows the number of (`200 evaluations`, `12 subjects`) is a counter where its lines go on (`eval 63`,
   `S07`), however unevenly.
+- Where no rule knows the words of the head, the number is taken that is clearly likely to be the counter's end
+  (`GA popsize=128 gens=900 seed=7` above `gen 8`). How strongly its size and the words beside it speak for that was
+  learned from labelled logs (`onbox/logs/totals/weights.txt`, by `scripts/learn_totals.py`).
 - Behind the last counter, lines that sum up (`Saved final model to`, `took 3 min`) tell that the run is finished,
   unless a
   counter stands before its end.

@@ -6,29 +6,22 @@ then `config #23`. What the words of a training tell (epochs, steps) is read wit
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from onbox.logs.line.words import LONE_UNITS, LOOK_BACK, SELDOM_UNITS, UNITS
-from onbox.logs.model.lines import message, readable
+from onbox.logs.totals.head import headings
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
     import re
 
-BEGINNING_BYTES = 1024
-LINES = 20  # of a beginning
 FEWEST = 10
 NOUN_LETTERS = 3  # a shorter word is told of too much
-_BREAKS = lazy(rb"[\r\n]+")
-_DRAWN_OVER = lazy(rb"\r[^\n]")
-_NO_FORM = lazy(rb"[\d.\s]+")
 _LOOPS = LONE_UNITS | SELDOM_UNITS
-_DIGIT = lazy(rb"\d")
 _WORD = r"(?<![A-Za-z])([A-Za-z]{4,24})(?![A-Za-z])"
 _NUMBER = r"(?<![\w.,/-])(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
 _ANY = lazy(_NUMBER)
+_TABLE_HEAD = lazy(r"\s{0,8}([A-Za-z]{3,20})(?:\s{1,20}[A-Za-z_%][\w%./()-]{0,20}){2,12}\s*$")
 # `5000 replica exchanges`, `20 macro-sweeps`
 _SO_MANY = lazy(rf"{_NUMBER} (?:[A-Za-z]{{1,12}}-)?([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z]|\.\w|=\d)")
 _TIMES_OVER = lazy(r"(?i)(?<![\w.,/-])(\d{1,3})[- ]?(fold)(?![a-z])")  # `10-fold cross-validation`
@@ -55,20 +48,13 @@ _NOT_OF_THE_RUN = lazy(
 )
 
 
-def beginning_of(so_far: bytes, more: bytes) -> bytes:
-    """The first bytes of a log, up to what is drawn over, wherever its pieces were cut."""
-    known = so_far + more[: BEGINNING_BYTES - len(so_far)]
-    drawn = _DRAWN_OVER.search(known)
-    return known[: drawn.end()] if drawn else known
-
-
 def announced(beginning: bytes, noun: str, least: int) -> int | None:
     """How many `noun`s the first lines tell of; None if they do not, or tell several numbers. least: as many were
     counted already.
     """
     noun = noun[:-1] if noun.endswith("s") else noun
     if not noun:
-        return _alone(headings(beginning), least)
+        return _alone(headings(beginning), least) or _of_first_column(beginning, least)
     if len(noun) < NOUN_LETTERS:
         return None
     of_anything = _DONE.fullmatch(noun)  # `completed=15` below `n_jobs=24`
@@ -129,6 +115,12 @@ def _alone(headings: list[str], least: int) -> int | None:
     return told[0] if len(told) == 1 and told[0] >= max(2, least) else None
 
 
+def _of_first_column(beginning: bytes, least: int) -> int | None:
+    """As `announced`, of what a table's head calls its first column: `30000 proposals`, then `proposal  temp`."""
+    names = [found[1].lower() for line in headings(beginning) if (found := _TABLE_HEAD.match(line))]
+    return announced(beginning, names[0], least) if len(names) == 1 else None
+
+
 def numbers_of(beginning: bytes) -> frozenset[int]:
     """The whole numbers that the first lines tell, from which a loop of any length begins."""
     told = (int(found[1].replace(",", "")) for line in headings(beginning) for found in _ANY.finditer(line))
@@ -156,14 +148,3 @@ def _is_of_a_part(line: str, found: re.Match[str], word: str) -> bool:
     start = max(0, clause + 1, found.start() - LOOK_BACK)
     said = line[start : found.end()]
     return _NOT_OF_THE_RUN.search(said.replace(word, "", 1)) is not None
-
-
-def headings(beginning: bytes) -> list[str]:
-    """The first lines, up to one with a number whose form comes again: there the loop begins."""
-    lines = _BREAKS.split(beginning)
-    if len(beginning) >= BEGINNING_BYTES:
-        del lines[-1]  # it may be cut
-    forms = Counter(_NO_FORM.sub(b"", line) for line in lines)
-    before = takewhile(lambda line: forms[_NO_FORM.sub(b"", line)] == 1 or not _DIGIT.search(line), lines)
-    once = [line for line in before if forms[_NO_FORM.sub(b"", line)] == 1]
-    return [message(readable(line)).text for line in once[:LINES]]

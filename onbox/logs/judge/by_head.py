@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.judge.announced import announced, announced_in_list
 from onbox.logs.judge.limits import limit_of
+from onbox.logs.judge.pick import is_of_many
+from onbox.logs.line.words import UNITS
+from onbox.logs.totals.features import Counted
+from onbox.logs.totals.likely import likely_end
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from onbox.logs.judge.closing import ClosingLines
     from onbox.logs.judge.columns import Whole
     from onbox.logs.judge.pick import Pick
+    from onbox.logs.judge.rising import Rising
+    from onbox.logs.track import Track
 
 STEPS = 4  # of a number, until a mere convention tells its end
 OF_THINGS = ("moving", "done", "outer")  # kinds of counters that are named by what they count
@@ -26,6 +32,46 @@ def with_end(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Pick 
         return pick._replace(maximum=ending.exact_of(beginning))
     most = _announced(pick, beginning)
     return pick._replace(maximum=most if most is not None else _limit(pick, beginning))
+
+
+def with_likely_end(pick: Pick | None, track: Track, ending: ClosingLines, beginning: bytes) -> Pick | None:
+    """As it was picked, with the number of the head that is likely its maximum, where no rule tells one."""
+    counted = counted_of(pick, track, ending) if pick is not None and pick.maximum is None else None
+    if pick is None or counted is None:
+        return pick
+    return pick._replace(maximum=likely_end(beginning, counted))
+
+
+def counted_of(pick: Pick, track: Track, ending: ClosingLines) -> Counted | None:
+    """What its counter is to the numbers of the head; None where none of them can be its end, or may be that of one of
+    several stages.
+    """
+    counter = pick.counter
+    measured = counter.unit == "byte" or counter.rounded or not float(counter.current).is_integer()
+    if counter.kind == "own" or measured or counter.begun or is_of_many(counter):
+        return None
+    noun = None if counter.key.startswith("bar:") else _NOUN.search(counter.key)
+    return Counted(
+        value=counter.current,
+        noun=noun[0] if noun else "",
+        unit=counter.unit,
+        others=frozenset(other.unit for other in track.counters.values() if other.unit != counter.unit),
+        stride=ending.stride(counter.key),
+        from_zero=counter.minimum == 0,
+        over=track.ended > track.started,
+    )
+
+
+def counted_in_rows(rising: Rising, track: Track) -> Counted:
+    """As `counted_of`, of a number that goes on from row to row."""
+    return Counted(
+        value=rising.value,
+        noun=rising.noun,
+        unit=UNITS.get(rising.noun, ""),
+        others=frozenset(other.unit for other in track.counters.values()),
+        stride=rising.stride,
+        over=track.ended > track.started,
+    )
 
 
 def counted_to_head(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Whole | None:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
 from onbox.logs.judge.announced import announced
-from onbox.logs.judge.by_head import counted_to_head, with_end
+from onbox.logs.judge.by_head import counted_in_rows, counted_to_head, with_end, with_likely_end
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.nesting import is_open, is_under_way
 from onbox.logs.judge.pick import AGAIN, MOVES, RAISED_MAX, Pick, is_of_many, maximum_of, pick_of
 from onbox.logs.line.words import LONE_UNITS, UNITS
 from onbox.logs.loops import NEARLY
+from onbox.logs.totals.likely import likely_end
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     beginning = b"" if track.started else beginning  # which is that of an earlier run
     pick = with_end(pick_of(Scene(track, ending)), ending, beginning)
     by_head = counted_to_head(pick, ending, beginning)
+    pick = pick if by_head else with_likely_end(pick, track, ending, beginning)
     progress = (
         _of_columns(by_head, configured_max, track, ending)
         if by_head
@@ -67,7 +69,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
         return progress._replace(finished=False)
     if progress.finished and _has_begun_anew(track, pick, ending):
         return progress._replace(finished=False)
-    if progress.finished and any(_is_one_of_several(counter) for counter in track.counters.values()):
+    if progress.finished and any(_is_one_of_several(counter, pick) for counter in track.counters.values()):
         return progress._replace(finished=None)
     return progress
 
@@ -97,8 +99,17 @@ def _is_over(progress: Progress, ending: ClosingLines) -> bool:
     complete = progress.percent == 100 or (counted and progress.current == progress.exact_max)
     if complete and (ending.says_made or ending.ends_in_table):
         return True
+    if counted and ending.ends_as_no_loop_does:
+        return True
+    if counted and progress.exact_max is not None and ending.ends_in_new_results:
+        return True
     looped = counted or progress.exact_max is not None
-    return ending.sums_up(counted=counted) or ending.is_at_prompt or (looped and ending.loop_is_over)
+    return (
+        ending.ends_a_process
+        or ending.sums_up(counted=counted)
+        or ending.is_at_prompt
+        or (looped and ending.loop_is_over)
+    )
 
 
 def _has_begun_anew(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
@@ -115,8 +126,19 @@ def _ran_out_of_patience(track: Track, pick: Pick | None, ending: ClosingLines) 
     return any(abs(pick.counter.current - best - track.patience) <= 1 for best in ending.best)
 
 
-def _is_one_of_several(counter: Counter) -> bool:
-    """`Fold 1/3`: what ends is this one of them."""
+def _is_one_of_several(counter: Counter, pick: Pick | None) -> bool:
+    """`Fold 1/3`: what ends is this one of them; unless it is what the run itself counts."""
+    if (
+        pick is not None
+        and counter.advances
+        and (counter.last, counter.seen, counter.current)
+        == (
+            pick.counter.last,
+            pick.counter.seen,
+            pick.counter.current,
+        )
+    ):
+        return False
     told = counter.seen > 1 or counter.current > 0  # not `restarts: 0/5`
     return told and counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
 
@@ -177,7 +199,7 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
         most = announced(beginning, ending.rising.noun, _so_many_before(ending.rising)) or _told_of(
             track, ending.rising, beginning
         )
-    most = most or limit_of(beginning, count)
+    most = most or limit_of(beginning, count) or likely_end(beginning, counted_in_rows(ending.rising, track))
     whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
     return Progress(count, most, "step", loss=track.loss, finished=whole or over, rule="rising")
 
@@ -363,7 +385,7 @@ def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     if track.ended + DRAWN_AGAIN * track.ended_surely >= counter.changed and track.ended > track.started:
         return _is_end(track, pick, ending)
     if pick.maximum is not None and counter.current > pick.maximum:
-        return None
+        return (counter.made and counter.eta == 0) or None
     complete = pick.maximum is not None and counter.current >= pick.maximum
     if not complete and pick.maximum == counter.current + 1 and ending.ends_item(int(counter.current)):
         return _counts_from_zero(track, counter) or None

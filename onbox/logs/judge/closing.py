@@ -11,11 +11,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
-from onbox.logs.judge.announced import headings, numbers_of
+from onbox.logs.judge.announced import numbers_of
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
 from onbox.logs.judge.columns import Whole, whole
 from onbox.logs.judge.early_stop import told_in
 from onbox.logs.judge.fits import fits_ended
+from onbox.logs.judge.in_all import in_all, tells_a_reason
+from onbox.logs.judge.last_words import ends_a_process, ends_in_frame_of_rules, ends_in_results, ends_in_totals
 from onbox.logs.judge.led import led
 from onbox.logs.judge.passes import ends_pass
 from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
@@ -28,6 +30,7 @@ from onbox.logs.line.remarks import turn_of
 from onbox.logs.line.words import AUXILIARY, EVALUATION
 from onbox.logs.model.lines import message, readable
 from onbox.logs.model.tables import ends_in_table, frame_at_end, is_rule
+from onbox.logs.totals.head import headings
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ _STORES = lazy(
     r"(?i)^\W*(?:sav|writ|export|stor)(?:ing|ed|en)\b.{0,80}\w\.[a-z]\w{1,5}\W*$|^\s*(?:\[,\d\]\s*){1,12}$"
     r"|^\W*[\w./-]{1,80}\.[a-z]\w{1,5} (?:was )?(?:written|saved|created|exported)\b"
 )
+_SIZE_OF_DATA = lazy(r"(?i)^\W{0,8}number of [a-z]{3,20}s?: {1,4}\d[\d,]*$")  # without a count: it has but been read
 _OF_THE_BEST = lazy(r"(?i)^\W*(?:(?:done|finished|completed?)[.!:;,] {1,2})?(?:the )?(?:best|final|overall)\b")
 _OUTCOME_SAVED = lazy(
     r"(?i)^\W*(?:solution|answer|tour|route|schedule|results?|policy|centroids) (?:was |were )?"
@@ -68,7 +72,9 @@ _OUTCOME_SAVED = lazy(
 _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
 _FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")
 _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
-_TALLY = lazy(r"(?i)\b\d+ passed\b.{0,40}\bin \d")  # of tests: that some failed is what came out
+_TALLY = lazy(
+    r"(?i)\b\d+ passed\b.{0,40}\bin \d|\btests? passed\b.{0,20}?\d+ tests? failed|^failed \(failures="
+)  # of tests: that some failed is what came out
 # Behind `real`, which tells it all; and what make says of where it was.
 _ASIDES = lazy(r"(?:user|sys)\s+\d+m[\d.]+s$|g?make(?:\[\d{1,4}\])?: (?:Leav|Enter)ing directory ")
 _ITEM_ENDED = lazy(
@@ -82,16 +88,6 @@ _RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
 _ALL_DONE = lazy(
     r"(?i)^\W*(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b|total:? (\d[\d,]*)(?= \(|$))"
     r"|(?:^\W*|: )(?:\w{2,14} )?(?:completed?|done|finished): (\d[\d,]*) [a-z]{3,20}\b"
-)
-
-
-_BEFORE_ITS_TIME = lazy(
-    r"(?i)\b(?:early[ _-]?(?:stop|terminat)\w*|\w{3,12}(?:ed|ing) early|converg\w*|stopp(?:ed|ing)|patience|toleran\w*"
-    r"|limit|budget|no improv\w*|plateau|target|killed|interrupt\w*|abort\w*|reached|solved|optimal)\b"
-)
-_IN_ALL = lazy(
-    r"(?i)(?:^\W*|\b(?:for|all|finished|completed|trained|ran|did|done|over|in)\s(?:all )?)(?<![\w.,/-])"
-    r"(\d{1,3}(?:,\d{3}){1,3}|\d{1,9}) ([a-z]{3,14}s)(?! of\b|/|-)\b"
 )
 
 
@@ -209,6 +205,21 @@ class ClosingLines:
         return told_in(self._lines)
 
     @property
+    def ends_as_no_loop_does(self) -> bool:
+        """Whether a framed result or a record of totals stands behind the last counter."""
+        return ends_in_frame_of_rules(self._lines, self._counted) or ends_in_totals(self._lines)
+
+    @property
+    def ends_in_new_results(self) -> bool:
+        """As `ends_in_results` of what stands behind the last counter."""
+        return ends_in_results(self._lines, self._counted)
+
+    @property
+    def ends_a_process(self) -> bool:
+        """As `ends_a_process`, of these lines."""
+        return ends_a_process(self._lines)
+
+    @property
     def ends_in_results(self) -> bool:
         """Whether a few results, and nothing else, stand behind the last display of a share of the work."""
         lines = self._lines
@@ -276,7 +287,7 @@ class ClosingLines:
 
     @property
     def _tallies(self) -> bool:
-        return bool(self._lines and _TALLY.search(self._lines[-1]))
+        return any(map(_TALLY.search, self._lines[-1:] if not self._counted else self._lines[self._counted :]))
 
     @property
     def is_framed(self) -> bool:
@@ -319,11 +330,7 @@ class ClosingLines:
         after = self._lines[self._counted - 1 :]
         if self._counted and self._forms[self._counted - 1] in self._forms[: self._counted - 1]:
             del after[0]  # `5,000 rows processed`, again and again: so many by now
-        if any(map(_BEFORE_ITS_TIME.search, self._lines[-LINES_AFTER:])):
-            return None
-        told = [found for line in after for found in _IN_ALL.finditer(said(line)) if found[2].lower() in words]
-        numbers = {int(found[1].replace(",", "")) for found in told}
-        return numbers.pop() if len(numbers) == 1 else None
+        return None if tells_a_reason(self._lines[-LINES_AFTER:]) else in_all(after, words)
 
     def tells_made(self, maximum: int) -> bool:
         """Whether `wrote 1200 samples to x.jsonl` stands behind the last counter, with its maximum."""
@@ -364,6 +371,8 @@ class ClosingLines:
         grave = not self._tallies and any(map(is_grave, last))
         judge = says_so if grave else says
         closing = [line for line in after[-LINES_AFTER:] if judge(line)]
+        if not counted and all(map(_SIZE_OF_DATA.match, closing)):
+            return False
         if not closing:
             return False  # nearly always: a run that goes on
         known = {form(line) for line in before} | {claim(line) for line in before}
@@ -386,5 +395,8 @@ def _counts(line: str, times: int) -> bool:
     such a line came.
     """
     sights = read_line(line).sights
-    told_once = times == 1 and all(sight.kind == "done" for sight in sights)
+    told_once = times == 1 and (
+        all(sight.kind == "done" for sight in sights)
+        or (all(sight.kind == "bare" for sight in sights) and closes(line))
+    )
     return bool(sights) and not told_once and not _OF_THE_BEST.search(said(line))

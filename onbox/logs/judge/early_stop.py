@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.logs.judge.closing_line import is_bad, said
+from onbox.logs.outcome import Outcome, outcome_in
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -53,6 +55,17 @@ _ELSEWHERE = lazy(
     r"|改善(?:なし|せず|しなかった).{0,30}(?:停止|終了|打ち切)|早期(?:終了|停止)しました"
     r"|(?:개선|향상).{0,8}(?:없|않).{0,30}(?:중단|종료|중지)"
 )
+# `solved, stopping after episode 505`, `stopping: max_populations reached`
+_STOPS = lazy(
+    r"(?i)(?:^\W*|[,;:.] |[-=]> ?)stopp(?:ing|ed)(?: early)?(?: (?:at|after) (?:[a-z]{3,14} )?#?\d[\d,]{0,12}"
+    r"(?: [a-z]{3,14})?)\W*$"
+    r"|^\W*(?:[\w.-]{1,30}: )?stopp(?:ing|ed)\W{1,3}.{2,60}\b(?:reached|met|satisfied|attained|exhausted|converged)\W*$"
+)
+_NOT_CONVERGED = lazy(r"(?<!\w)ConvergenceWarning: ")  # which is told when the last step is made
+_FOR_ANOTHER_REASON = lazy(
+    r"(?i)\b(?:sig[a-z]{3,5}\d?|signals?|user|ctrl|disk|space|memory|time[ -]?limit|wall[ -]?time|time[ -]?out"
+    r"|preempt\w*|inf|diverg\w*|lost|dead|unreachable)\b|(?<![a-z])nans?(?![a-z])"
+)
 _IF = lazy(r"(?i)\b(?:если|wenn|falls|cuando|quando|si|se|als|jeśli)\b")  # it may come to that
 
 
@@ -66,6 +79,11 @@ def _says(line: str) -> bool:
     waited = _OUT_OF_PATIENCE.search(line)
     if _IN_ENGLISH.search(line) or (waited and int(waited[1]) >= int(waited[2])):
         return True
+    text = said(line)
+    if _NOT_CONVERGED.search(line):
+        return True
+    if _STOPS.search(text) and not (_WHEN.search(text) or is_bad(line) or _FOR_ANOTHER_REASON.search(text)):
+        return outcome_in(text) is not Outcome.LOST
     if _SMALL_ENOUGH.search(line) and not _WHEN.search(line):
         return True
     return _ELSEWHERE.search(line) is not None and not _IF.search(line)

@@ -192,6 +192,8 @@ def _is_all_there_is(scene: Scene) -> bool:
 def _was_named_once(counter: Counter, scene: Scene) -> bool:
     if counter.seen > 1 or counter.maximum is not None or not counter.rule.startswith("labelled"):
         return False
+    if counter.kind == "val" and counter.rule == "labelled-alone" and scene.behind(counter) > 0:
+        return True  # `Number of Fisher Scoring iterations: 8`
     others = [other for other in scene.track.counters.values() if not other.made and other.kind not in ("val", "aux")]
     went_on = any(other.first > counter.last and other.advances >= LOOKS for other in others)
     if scene.behind(counter) <= LINES_SINCE:
@@ -208,6 +210,8 @@ def _was_drawn_once(counter: Counter, scene: Scene) -> bool:
 def _began_again(counter: Counter, _: Scene) -> bool:
     if counter.rule == "done-of" and counter.begun >= LOOKS:
         return True
+    if counter.kind == "bare" and counter.maximum is None and counter.begun >= LOOKS:
+        return True
     return bool(counter.resets) and (counter.unit == "byte" or counter.kind in ("moving", "done"))
 
 
@@ -218,6 +222,11 @@ def _jumps(counter: Counter, _: Scene) -> bool:
     return (
         counter.maximum is None and not counter.made and counter.resets >= OFTEN and counter.resets > counter.advances
     )
+
+
+def _is_of_all_so_far(counter: Counter, _: Scene) -> bool:
+    """`WER 6.79% (349 / 5140)`: a rate, and the two counts that it is made of, both of which rise."""
+    return counter.rule == "percent-fraction" and counter.stretched > counter.advances
 
 
 def _is_result(counter: Counter, scene: Scene) -> bool:
@@ -255,6 +264,7 @@ GROUNDS: tuple[Ground, ...] = (
            lambda c, s: c.rule == "dots" and "byte" not in s.track.maxima),
     Ground(NEVER, "a status, which is no number of a test", _is_status),
     Ground(NEVER, "it goes back more often than on: a measure", _jumps),
+    Ground(NEVER, "a rate beside the counts that make it", _is_of_all_so_far),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
 )  # fmt: skip
 

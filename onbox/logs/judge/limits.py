@@ -7,13 +7,13 @@ on.
 
 from __future__ import annotations
 
-from onbox.logs.judge.announced import headings
+from onbox.logs.totals.head import headings
 from onbox.regex import lazy
 
 FEWEST = 200  # smaller ones are of threads, of types, of what not
 _NUMBER = r"(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
 _LAST = lazy(
-    rf"(?<![\w.])(?:nt|n_t|[nN]_?max|NMAX|max_?n|max_batches|n_?cycles?_?max)\s{{0,20}}[=:]\s{{0,20}}{_NUMBER}"
+    rf"(?<![\w.])(?:nt|n_t|[nN]_?max|NMAX|max_?n|(?:nn_)?n?it_?end|nstop|last_?(?:it|step)|max_batches|n_?cycles?_?max)\s{{0,20}}[=:]\s{{0,20}}{_NUMBER}"
     rf"|(?i:\bfrom[ =:]{{1,2}}[01],?\s(?:to|until)[ =:]{{1,2}}){_NUMBER}"
     rf"|^\W*(?i:budget)\W{{1,3}}{_NUMBER}\W*$"
     rf"|(?<![A-Za-z-])(?i:(?:stop|end)(?:s|ping|ing)? at|until) {_NUMBER}(?=\s*(?:[,;.)]|$))"

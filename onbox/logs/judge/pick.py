@@ -75,7 +75,7 @@ def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick |
         counter
         for counter in counters
         if counter.kind == "moving" and not counter.resets and not counter.stretched
-        if counter.advances >= max(least, pick.counter.advances // 2)
+        if counter.advances >= max(least if counter.last <= pick.counter.last else MOVES, pick.counter.advances // 2)
         if pick.counter.unit != "epoch" or counter.unit == "timestep"  # whose `ep` may be an episode
         if (maximum_of(track, counter) or 0) > counter.current
     ]
@@ -135,6 +135,7 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     counters = [counter for counter in counters if not _is_the_only_epoch(track, counter, counters)]
     counters = [counter for counter in counters if not _names_the_piece(counter, counters)]
     counters = [counter for counter in counters if not _is_told_late(counter, counters)]
+    counters = [counter for counter in counters if not _is_told_beside_its_bar(counter, counters)]
     if any(counter.advances for counter in counters):
         counters = [counter for counter in counters if not _is_share(counter)]
     loops = outermost(counters)
@@ -215,6 +216,19 @@ def _is_told_late(counter: Counter, counters: list[Counter]) -> bool:
     return counter.kind == "bare" and any(
         other.unit == counter.unit and other.kind == "train" and other.current == counter.current + 1
         for other in counters
+    )
+
+
+def _is_told_beside_its_bar(counter: Counter, others: list[Counter]) -> bool:
+    """`starting at step 150 / 900` above a bar to 900, or `'epoch': 3` behind one that is full: the bar goes on."""
+    if counter.made or counter.advances or counter.beside_epoch or not counter.rule.startswith("labelled"):
+        return False
+    bars = [one for one in others if one.made and one.kind == "train" and one.advances and not one.repeats]
+    same = any(one.first > counter.first and one.maximum == counter.maximum for one in bars)
+    told = counter.seen == 1 and counter.maximum is not None and same
+    at_end = counter.unit == "epoch" and counter.maximum is None and counter.seen > 1
+    return told or (
+        at_end and any(one.first < counter.first and one.maximum == one.current and not one.inner for one in bars)
     )
 
 

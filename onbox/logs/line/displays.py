@@ -55,6 +55,8 @@ _OF_A_SELECTION = lazy(  # `146 of 220 lines kept`
 _IS_DONE = lazy(
     r"\s(?:OK|ok|done|passed|\u2713|\u2714)\W{0,3}(?:\s(?:in )?\(?\d{1,9}(?:\.\d{1,6})? ?(?:m?s|sec|min|h)\)?)?$"
 )
+_NAMES_PROGRESS = lazy(r"(?i)\|\s{0,4}progress\W{0,4}$")  # behind what a logger writes: `MainProcess|progress: 3/24`
+_IS_SET = lazy(r"=\s{1,4}\d")
 _MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
 
 
@@ -196,12 +198,11 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
     """Whether a fraction is one of progress: its percentage agrees, and no word before it speaks against it."""
     shape, match, label = display
     label = label.rstrip().rpartition("; ")[2]
+    label = label.rpartition("|")[2] if _NAMES_PROGRESS.search(label) else label
     if SURE in shape.traits:
         return True
-    if maximum is not None and (current.value > maximum.value or maximum.value == 0):
+    if maximum is not None and not _has_such_an_end(match, current, maximum):
         return False
-    if maximum is not None and re.match(r"/\d", match.string[match.end("max") :]):
-        return False  # a date
     if (
         NOT_PROGRESS.search(label[-LOOK_BACK:])
         or NO_SHARE.search(label[-LOOK_BACK:])
@@ -227,10 +228,23 @@ def _plausible(display: Display, current: ShownCount, maximum: ShownCount | None
         return False  # `450G/1000G [====   ] 45%`, of a disk
     if shape.id != "bar" and _SIZED.search(match[0]) and not AUXILIARY.search(label):
         return False
+    if shape.id == "bar" and _IS_SET.match(match[0]) and label.rstrip()[-1:].isalpha():
+        return False  # `best fitness = 27/40`
     percent = _group(match, "percent")
     if percent and maximum and not maximum.rounded:
         return abs(100 * current.value / maximum.value - float(percent)) <= 1.01
     return shape.id != "leading-bracket" or not re.match(r"\s*\d+[:/]", match.string[match.end() :])
+
+
+def _has_such_an_end(match: re.Match[str], current: ShownCount, maximum: ShownCount) -> bool:
+    if maximum.value == 0 or (current.value > maximum.value and not _is_past_its_end(match)):
+        return False
+    return re.match(r"/\d", match.string[match.end("max") :]) is None  # a date
+
+
+def _is_past_its_end(match: re.Match[str]) -> bool:
+    """`100% ━━━━ 3,072/3,000 [ 0:01:09 < 0:00:00 ]`: nothing is left, and the last step was a large one."""
+    return bool(_group(match, "elapsed")) and _clock(_group(match, "eta")) == 0
 
 
 _TRAIN_SPLIT = lazy(r"(?i)^train(?:ing)?(?: (?:set|data|split))?\W{1,3}(?=[a-z]{3,12}ing(?![a-z]))")

@@ -140,6 +140,8 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         if unit in STEP_UNITS and _OF_BATCHES.search(before):
             unit = "batch"  # `epoch 3, batch step: 719`
         in_a_name = before.endswith(".") and before[-2:-1].isalnum() and not OF_SETTINGS.search(before)
+        # `task score_batch[8690]`: which one of its kind
+        in_a_name = in_a_name or (before.endswith("_") and text.startswith("[", word.end()))
         if in_a_name or _PLACE.match(text, word.end()):
             continue  # of a file's, or of a place in the code
         if before.endswith(("?", "&", "time/", " -")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):

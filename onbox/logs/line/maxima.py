@@ -69,6 +69,10 @@ _DECAYS = lazy(  # of the learning rate: `cosine over 2000 iterations`, `linear 
 )
 _LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
 _NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(?=[)\],])")  # `('n_gen', 40)`
+_ALL_STEPS = lazy(  # `  optimizer steps : 1,380`, a line of its own
+    rf"(?i)^\W{{0,8}}(?:optimi[sz](?:er|ation)|training|train)[ _](steps|updates|iterations)\s{{0,20}}"
+    rf"[:=]\s{{0,8}}({COUNT})\W{{0,3}}$"
+)
 _MAX_BEHIND = lazy(
     rf"(?i)(?<![a-z])({UNIT_WORD})[ _]max(?:imum)?[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)"
 )  # `iter max: 8000`
@@ -161,6 +165,7 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
     ]
     found += [(one[1], one[2]) for one in _AT_MOST.finditer(text)] if " (" in text else []
     found += [(one[2], one[1]) for one in _ALL_TOLD.finditer(text)]
+    found += [(one[1], one[2]) for one in _ALL_STEPS.finditer(text)] if text[-1:].isdigit() else []
     if "imit" in text or "udget" in text or " to " in text:
         found += [(one[1], one[2]) for one in _LIMIT.finditer(text)]
     if " max" in text or "_max" in text:

@@ -11,7 +11,13 @@ if TYPE_CHECKING:
     import re
 
 WIDE = 21 * " "
-_OF_NAMED = lazy(r"(?<=\d)(\s{1,4})of [a-z_]{2,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
+_OF_NAMED = lazy(r"(?<=\d)(\s{1,4})of [A-Za-z_]{1,12} ?= {0,12}(?=\d)")  # `istep =  750  of nstep =  5000`
+# `pass 3 of at most 50`, `EM iteration 4 (max 500)`
+_OF_AT_MOST = lazy(r"(?<=\d) of (?:at most|up to|a max(?:imum)? of|max(?:imum)?\.?) (?=\d)")
+_MAX_IN_BRACKETS = lazy(
+    r"(?i)(?<![a-z])(epoch|step|iter|iteration|round|pass|sweep|generation|cycle|update)( {1,4}\d{1,9})"
+    r" \((?:max(?:imum)?\.?|at most|limit|up to)[ =:] {0,2}(\d{1,12})\)"
+)
 _SECONDS_OF = lazy(r"^(\W{0,8}\[ {0,4})(\d{1,9})s ?/ ?(\d{1,9})s\]")  # `[2466s/3600s] errors=0`
 _UNIT_TWICE = lazy(r"(?<=\d)(\s?)([a-z]{1,4}) of \s{0,8}(\d{1,12}) ?\2(?![a-z])")  # `t= 3594 h of 8760 h`
 _PERCENT_BEFORE_OF = lazy(r"(?<=\d) \( {0,3}\d{1,3}(?:\.\d{1,3})? ?%\)(?= of \d)")  # `tile 119 (46%) of 256`
@@ -44,7 +50,10 @@ def spelt_alike(text: str) -> str:
         text = _FIELDS.sub(r"\1\2\1: \3/\4", text)
     if "% of " in text:
         text = _SHARE_OF_WHOLE.sub(_of_whole, text)
+    if "m" in text and " (" in text:
+        text = _MAX_IN_BRACKETS.sub(r"\1\2 of \3", text)
     if " of " in text:
+        text = _OF_AT_MOST.sub(" of ", text)
         text = _UNIT_TWICE.sub(r" of \3", text)
         text = _OF_NAMED.sub(r"\1of ", text) if "=" in text else _PERCENT_BEFORE_OF.sub("", text)
     return text

@@ -222,7 +222,7 @@ def test_a_display_that_learns_how_much_there_is() -> None:
         ("epoch 6 loss nan\nFATAL: the loss is nan, stopping\nstage exited rc=3\n", False),
         ("iter 9/9 obj 0.3\ntimeout: sending signal TERM to command 'prog'\n", False),
         ("test_a ... ok\n----\nRan 11 tests in 2.1s\n\nOK (skipped=1)\n", True),
-        ("test_a ... FAIL\n----\nRan 11 tests in 2.1s\n\nFAILED (failures=1)\n", False),
+        ("test_a ... FAIL\n----\nRan 11 tests in 2.1s\n\nFAILED (failures=1)\n", True),
         ("ok 1\nok 2\nnot ok 3\nAll tests successful.\n", True),
         (LOOP + "   user  system elapsed\n  1.234   0.056   1.345\n", True),
         ("all done\nslurmstepd: error: *** STEP 81.0 ON hx3 CANCELLED AT 2023-03-31T10:11:12 ***\n", False),
