@@ -91,6 +91,7 @@ _NONE_OF_THEM = lazy(
     r"|\b(?:aborted|killed|lost|dead|crashed) \w{3,12}\b[^:=\d]{0,24}[ :=]\s?0$"
     r"|\b(?:\w{1,20} )?(?:errors?|fail\w*|problems?|mismatch\w*|rejected|crash\w*)(?: to \w+)?"
     r"(?:\"?\s?[:=]\s?0| 0 times)\b(?![.\d])"
+    r"|\bfail(?:ures?|ed)? counts?\b[ :=]{1,3}0(?![.\d])"
     r"|\b(?:aborted|killed|failed|crashed|diverged|interrupted|errored|cancell?ed|oom|error)\"?\s?[:=]\s?"
     r"(?:false|none)\b(?! [a-z])",
     re.IGNORECASE,

@@ -73,7 +73,7 @@ HANDLED = lazy(
     r"|\bis (?:being )?(?:retried|re-?submitted|re-?queued|re-?started|repeated)\b|\bwill (?:re-?)?start\b"
     r"|\bstarts? again\b|\bnot fit\b.{0,20}\bnow\b|\bbatch(?: size)?\b.{0,24}(?:->|=>|\bnow) \d"
     r"|\bas (?:(?:it|they) should|expected|intended|designed|planned)\b|\(simulated\)|\brequeued\b|fault injection"
-    r"|on purpose|deliberate"
+    r"|on purpose|deliberate|[(\uff08](?:無視|忽略|ignorado|ignorada|ignorée?|ignoriert|ignorato|проигнорировано)"
     r"|(?<!un)\bacceptable\b|\(expected(?! (?:an?|the|but|to|\d)\b)[^()]{0,20}\)"
     r"|\b(?P<code>\d{1,3}) \(expected (?P=code)\)"
     r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"

@@ -282,11 +282,14 @@ def _is_none_of_its(row: RuleRow, text: str, named: tuple[str, str] | None, trac
     return not (row.fatal or asks) and bool(TRACKERS_LOG.search(text))
 
 
+_REPORTED = lazy(r"Exception: [\"']\w{1,60}\(")  # of a task, by Dask, which may run it once more
+
+
 def _severity_of_named(said: LogMessage, text: str) -> int:
     """Of an exception in one line, without a traceback."""
     if going_on.SET_ASIDE.search(text):
         return WEAK
-    return LOGGED if said.level else PROVEN
+    return LOGGED if said.level or _REPORTED.match(said.text) else PROVEN
 
 
 def _is_hedged(row: RuleRow, text: str) -> bool:

@@ -336,7 +336,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         BUG,
         "shape|size|device|dtype|expected|tensor|gradient|backward|graph|inplace|jax|tracer|concretization"
         "|expanded|broadcast|dimension|expected all tensors|input type|module named|import name|no attribute"
-        "|compilationerror|unused|finished reduction|pickle|index out of|leaked|scalar type|element ",
+        "|compilationerror|unused|finished reduction|pickle|index out of|leaked|scalar type|element |mpi_err_",
         r"shapes? .{0,40}(?:cannot be multiplied|incompatible|mismatch|not aligned)|size mismatch\b"
         r"|the size of tensor \w|sizes of tensors must match|size of tensors? .{0,40}must match"
         r"|expected all tensors to be on the same device|expected (?:scalar type|object of|input|self and"
@@ -346,6 +346,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|(?:Concretization|Tracer\w{0,24}|UnexpectedTracer|LeakedTracer)\w{0,24}Error|could not broadcast"
         r"|cannot be broadcast|dimension (?:out of range|mismatch)|\bdimensions (?:does|do) not match"
         r"|must be the same shape|stack expects each tensor"
+        r"|\bMPI_ERR_(?:RANK|ARG|TAG|COUNT|TYPE|BUFFER|ROOT|OP|TRUNCATE)\b"
         r"|mat1 and mat2|should be the same|index out of (?:range|bounds)"
         r"|has no attribute|no module named|cannot import name|\bCompilationError\b|can't pickle|cannot pickle"
         r"|view size is not compatible|shape '\[.{0,60}is invalid|Given groups=|got \d+ channels"
