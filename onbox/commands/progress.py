@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onbox.cli.command import command, config_option
-from onbox.commands.shared.log_argument import age_seconds, log_argument, log_to_read, name_of, opened_log
+from onbox.commands.shared.log_argument import (
+    age_seconds,
+    log_argument,
+    log_to_read,
+    name_of,
+    opened_log,
+    refuse_binary_input,
+)
 from onbox.commands.shared.log_progress import has_ended, progress_settings, regex_limit
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
@@ -66,6 +73,7 @@ def _read(path: str, settings: ProgressSettings) -> tuple[Progress, str | None, 
     """The progress, the last line (None: there is none), and the age of the log in seconds (None: it is a pipe)."""
     with opened_log(path) as file:
         log, age = places_of(file), age_seconds(file)
+        refuse_binary_input(path, log)
         reading = read_large(log, settings)
         end = log.read(max(0, log.size - TAIL_BYTES), log.size)
         progress = _weighed(reading.progress, log) if reading.progress.finished else reading.progress

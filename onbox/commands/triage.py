@@ -13,7 +13,14 @@ import click
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.cli.command import command, config_option
-from onbox.commands.shared.log_argument import age_seconds, log_argument, log_to_read, name_of, opened_log
+from onbox.commands.shared.log_argument import (
+    age_seconds,
+    log_argument,
+    log_to_read,
+    name_of,
+    opened_log,
+    refuse_binary_input,
+)
 from onbox.commands.shared.log_progress import attempt_of, progress_settings, regex_limit, run_of_log
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.events import Event, Unreadable, parse_events
@@ -112,6 +119,7 @@ def run(args: Options) -> int:
     with opened_log(log) as file:
         evidence = _known(args, log, age_seconds(file))
         verdict, places = _verdict(file, name_of(log), evidence, rows)
+        refuse_binary_input(log, places)
         newest = places.read(max(0, places.size - TAIL_BYTES), places.size) if verdict.state == "running" else b""
         if not evidence.process_alive and may_be_done(verdict):
             verdict = _with_progress(verdict, places, progress_settings(project, log))

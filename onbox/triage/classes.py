@@ -119,7 +119,7 @@ CLASSES: tuple[FailureClass, ...] = (
     FailureClass(
         "unknown",
         "Read the end of the attempt's log; resume only when the cause is understood.",
-        "nobody knows yet whether it can only repeat",
+        "its cause is not known yet",
     ),
 )
 

@@ -54,6 +54,10 @@ DONE_YET_DEAD = (
     "Its log says that it is done, yet it is known to have failed: see what ran behind that line, and whether the "
     "results are whole."
 )
+BY_ITS_CODE_ALONE = (
+    "Only its exit code says that it ended well; its last lines read like those of a run that went wrong: look at its "
+    "results before they are used."
+)
 ENDED_WELL = "ended-well"
 SAID_DONE = "said-done"
 FAULTLESS = "no-fault-seen"
@@ -83,7 +87,17 @@ def classify(
         if doubted is not None:
             by_itself = by_itself._replace(cause=doubted)
             return dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
+        settled = _beside_its_words(settled, by_itself, record)
     return dress(_beside_its_counts(settled, record), decision, None)
+
+
+def _beside_its_words(call: SettledClass, by_itself: Decision, record: Record) -> SettledClass:
+    """An exit code of 0 is not sure where its log alone reads like one of a run that went wrong."""
+    fresh = Evidence(log_age_seconds=FRESH_SECONDS)
+    alone, _ = _read_again(_settle(record, by_itself, fresh), by_itself, record, fresh)
+    if alone.failure_class == "success_healthy" or alone.at is None:
+        return call
+    return call._replace(confidence="low", remedy=BY_ITS_CODE_ALONE)
 
 
 def _beside_its_counts(call: SettledClass, record: Record) -> SettledClass:

@@ -60,10 +60,11 @@ _NOTHING_WRONG = lazy(
     r"|(?<![a-z])(?:train|val|valid|eval|test|dev|mean|word|char)[-_/]error(?: \[\d{1,6}\])?[\s:=]{1,3}"
     r"(?:[a-z-]{2,20}:)?\d"
     r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
-    r"|\b(?:waiting|pending|queued|scheduling)\b|\bnodes are available\b"  # it has not begun yet
+    r"|\b(?:waiting|pending|queued|scheduling)\b(?!.{0,80}\bgiving up\b)"
+    r"|\bnodes are available\b"  # it has not begun yet
     r"|\b(?:stopping|convergence|termination|tolerance|target)(?: criteri(?:on|a))? (?:was |were |is )?(?:met"
     r"|reached|satisfied)\b"
-    r"|(?<!\w)\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or a list of figures
+    r"|(?<!\w)(?!PASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or figures
     r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
     r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$|[a-z]\s{1,40}0?\.\d{1,6}\s{0,4}$"
     r"|(?<!not )\b(?-i:PASS(?:ED)?|OK)\W{0,4}$|(?<!not )\bpassed(?: \([^()]{1,60}\))?\W{0,4}$"
@@ -114,6 +115,10 @@ _OF_A_TOOL = lazy(
     r"|(?:file|already) exists|not empty|unavailable|is down|refused|timed out|unauthorized|rejected|busy)\b)",
     re.IGNORECASE,
 )
+_NOTHING_IS_THERE = lazy(
+    r"(?i)\W{0,4}(?:no|nothing)(?: \w{3,20}){0,2} (?:(?:was|were|has been|have been|could be) )?"
+    r"(?:written|saved|produced|published|exported|uploaded|kept|stored|created)\W{0,3}$"
+)
 _OF_ANY_TOOL = lazy(r"[\w.-]{1,60}(?:\[\d{1,9}\])?: ")
 # What a program trips over when it takes itself down.
 _AT_ITS_END = lazy(r"NoneType|__del__|\b(?:clos|clean|shut|tear|exit|unload|releas|disconnect)\w*", re.IGNORECASE)
@@ -136,7 +141,7 @@ _ENDS_BADLY = lazy(
     r"\b(?:errors?|fail(?:ed|ures?))\b(?!\s?[:=]\s?0)"
     r"|\b(?:result|status|summary|outcome)\s?[:=]\s?(?:failure|failed|errors?)\b|^\W*finished: (?:failure|unstable)\W*$"
     r"|\bnormal termination \(return value [1-9]\d{0,2}\)"  # of HTCondor
-    r"|\b[1-9]\d{0,8} of \d{1,9} \w{2,20} (?-i:FAILED)\b"
+    r"|\b[1-9]\d{0,8} of \d{1,9} \w{2,20} (?-i:FAILED)\b|(?-i:\bPASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"  # of dbt
     r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
 )
 SAYS_IT_FAILED = BY_ID["launcher"]._replace(id="says-it-failed")
@@ -182,7 +187,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     if tail and ends_badly(tail[-1].text):
         return fault_of(SAYS_IT_FAILED, tail[-1], attempt)
     if attempt.success is not None:
-        return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail)
+        return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail) or _left_nothing(attempt, tail)
     vague: Fault | None = None
     stops, previous = False, ""
     complains = any(_complains(message(line.text), line.text) for line in tail[-LOOKED_AT:])
@@ -216,6 +221,14 @@ def _ended_by_somebody(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault
         if found is not None and found.failure_class in ("user_interrupt", "preempted") and not found.rivals:
             return fault_of(ROWS[found.failure_class], line, attempt)
     return None
+
+
+def _left_nothing(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
+    """The last line of all, where it says behind a word of success that nothing is there: `No solution written.`"""
+    said = message(tail[-1].text) if tail else None
+    if said is None or said.level is not None or not _NOTHING_IS_THERE.match(said.text):
+        return None
+    return None if is_harmless(said.text, tail[-1].text) else fault_of(BY_ID["error-line"], tail[-1], attempt)
 
 
 def _failed_after_all(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from onbox.cli.command import Options
     from onbox.commands.shared.project import Project
+    from onbox.system.places import Places
 
 END_BYTES = 1 << 16
 FEW_BYTES = 64
@@ -124,6 +125,14 @@ def _refuse_other_data(path: str, file: BinaryIO, size: int) -> None:
     file.seek(max(0, size - END_BYTES))
     if _is_binary(head) and _is_binary(file.read(END_BYTES)):
         raise Trouble(Exit.USAGE, f"{path} is no log: it holds binary data, not text")
+
+
+def refuse_binary_input(path: str, log: Places) -> None:
+    """Raises Trouble for a pipe that held no text at either end, as a file is refused before it is read."""
+    if path != "-" or not _is_binary(log.read(0, min(END_BYTES, log.size))):
+        return
+    if _is_binary(log.read(max(0, log.size - END_BYTES), log.size)):
+        raise Trouble(Exit.USAGE, f"{name_of(path)} is no log: it holds binary data, not text")
 
 
 def _is_binary(data: bytes) -> bool:

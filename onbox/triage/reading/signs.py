@@ -95,7 +95,7 @@ _LOSS = (
 _IS = r"['\"]?\s{0,20}(?:\([^)]{0,40}\)\s{0,20})?(?:[:=|]\s{0,20})?"  # no two blanks side by side
 LOST_LOSS = lazy(rf"(?<![a-z]){_LOSS}{_IS}(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE)
 # A gradient that is lost counts where the loss is nothing at all: mixed precision skips a step now and then.
-LOST_GRADIENT = lazy(rf"grad(?:ient)?[_ ]?norm['\"]?\s{{0,20}}(?:[:=|]\s{{0,20}})?['\"]?{_BAD}\b", re.IGNORECASE)
+LOST_GRADIENT = lazy(rf"\bg(?:rad(?:ient)?)?[_ ]?norm['\"]?\s{{0,20}}(?:[:=|]\s{{0,20}})?['\"]?{_BAD}\b", re.IGNORECASE)
 ZERO_LOSS = lazy(
     rf"(?<![a-z]){_LOSS}['\"]?\s{{0,20}}(?:[:=|]\s{{0,20}})?['\"]?0(?:\.0*(?:e[+-]?\d{{1,20}})?)?(?![\d.])",
     re.IGNORECASE,

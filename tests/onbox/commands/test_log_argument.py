@@ -182,3 +182,15 @@ def test_a_file_that_is_the_standard_input_has_its_age(tmp_path: Path) -> None:
         progress = [sys.executable, "-m", "onbox", "progress", "-", "--json"]
         done = subprocess.run(progress, stdin=stream, capture_output=True, check=True)
     assert json.loads(done.stdout)["log_age_seconds"] > 86400
+
+
+@pytest.mark.parametrize("command", ["triage", "progress"])
+def test_binary_data_from_a_pipe_is_no_log(command: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "onbox", command, "-"],
+        input=random.Random(7).randbytes(1 << 18),
+        capture_output=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (64, b"")
+    assert b"the standard input is no log: it holds binary data, not text" in ran.stderr

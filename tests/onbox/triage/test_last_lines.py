@@ -94,3 +94,21 @@ def test_of_suites_alone_a_full_counter_is_an_end_beside_a_fault() -> None:
     verdict, progress = classify(log.encode()), read_progress(log.encode())
     assert verdict.state == "dead"
     assert not with_verdict(progress._replace(finished=True), verdict).finished
+
+
+def test_what_only_the_exit_code_calls_well_is_not_sure() -> None:
+    log = "Phase 3/4: routing\nNet vdd: 12 violations\nPhase 3/4 failed: 12 DRC violations remain\nflow terminated\n"
+    verdict = verdict_of(log, exit_code=0)
+    assert (verdict.failure_class, verdict.confidence) == ("success_healthy", "low")
+    assert verdict.remedy.startswith("Only its exit code says that it ended well")
+
+
+def test_a_limit_that_was_reached_is_no_success_where_nothing_was_written() -> None:
+    steps = "".join(f"Iteration {at}/80 residual 1.1e+1\n" for at in (78, 79, 80))
+    log = f"{steps}Maximum number of iterations reached without convergence.\nNo solution written.\n"
+    assert verdict_of(log).state == "dead"
+
+
+def test_a_gradient_that_is_lost_by_another_name() -> None:
+    log = "".join(f"it {at}/1000 loss 0.00 gnorm nan\n" for at in (700, 800, 900))
+    assert verdict_of(f"it 600/1000 loss 0.41 gnorm 1.1\n{log}").failure_class == "divergence"
