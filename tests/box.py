@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import psutil
+
 from onbox.system.process import find_tree
 from tests import warm
 
@@ -176,6 +178,12 @@ class Box:
         """Every live process that was started below this project's environment."""
         return [entry.identity.pid for entry in find_tree(None, self.tag.encode())]
 
+    def wait_until_gone(self, pids: list[int]) -> None:
+        """Until these processes, and all of the project, hold nothing any more. One that exits has no environment from
+        some moment on, by which it is found, and still has its files and locks.
+        """
+        wait_until(lambda: not self.processes() and all(map(holds_nothing, pids)), "its runner to be gone")
+
     def _stages(self) -> list[int]:
         """Live processes of its runs' stages, also of a run that was resumed over ssh, in another environment."""
         runs = self.project.glob(".onbox/*/run.json")
@@ -191,6 +199,14 @@ class Box:
             time.sleep(0.02)
         for started in self.started:
             started.communicate(timeout=BOUND_SECONDS)
+
+
+def holds_nothing(pid: int) -> bool:
+    """Whether it is gone, or waits only to be asked for its exit code."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def end_at_once(pids: list[int]) -> None:

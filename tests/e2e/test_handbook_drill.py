@@ -233,9 +233,10 @@ def test_the_command_was_changed_meanwhile(place: Handbooked, tmp_path: Path) ->
     wait_until(lambda: starts(box) == 2, "the resumed attempt")
     box.wait_for_log("step 1/100")
     assert "step 2/100" not in box.log(), "a resume runs what was frozen"
+    at_work = box.processes()
     box.project.joinpath("go").touch()
     box.wait_for_marker("CHAIN_DONE")
-    wait_until(lambda: not box.processes(), "its runner to be gone")
+    box.wait_until_gone(at_work)
     changed = box.onbox("chain", "train")
     assert changed.returncode == 78, "and a chain of another command asks first"
     assert starts(box) == 2

@@ -48,9 +48,10 @@ def start_slow(box: Box, *words: str) -> None:
 
 
 def finish(box: Box) -> None:
+    at_work = box.processes()
     (box.project / "go").touch()
     wait_until(lambda: {"CHAIN_DONE", "CHAIN_FAILED"} & set(box.markers), "the sweep's end")
-    wait_until(lambda: not box.processes(), "its runner to be gone: who comes before attaches to it")
+    box.wait_until_gone(at_work)  # who comes before attaches to it
 
 
 def test_a_failing_cell_does_not_end_the_sweep_and_the_end_names_it(box: Box) -> None:
@@ -213,7 +214,6 @@ def test_lines_added_to_the_queue_while_it_runs_are_taken_in(box: Box) -> None:
     start_slow(box, "--cells", "queue.txt")
     with queue.open("a") as file:
         file.write("n=3\nn=9 priority=5\nm=4\n")
-    (box.project / "go").touch()
     finish(box)
     assert "queue.txt line 5: lacks n; m is in no command" in box.marker("SWEEP_FAILED")["reason"]
     assert [one["cell"] for one in box.events("cell_started")] == ["n=1", "n=2", "n=9", "n=3"]
