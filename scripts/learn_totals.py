@@ -5,16 +5,14 @@
 A FOLDER holds logs with `labels.jsonl`, as the bench of progress reads them. Learned is from each log whose counter is
 read as its label says: the rules' own total is not looked at, so that what the head says is learned where a bar tells
 the total, too. --left-out: a folder that nothing is learned from; how often the table is right there is printed.
-Logistic regression, by gradient steps of an own length for each name (AdaGrad); the same folders give the same file.
+Logistic regression (`scripts/regression.py`); the same folders give the same file.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
-import random
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,11 +26,12 @@ from onbox.logs.progress import ProgressReader
 from onbox.logs.totals.features import Counted, features_of
 from onbox.logs.totals.head_numbers import HeadNumber, numbers_of_head
 from onbox.logs.totals.likely import BIAS, WEIGHTS, can_be_end, clear_end, rank
+from scripts.regression import Row, descend, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-EPOCHS, RATE, DECAY = 12, 0.3, 2e-3
+EPOCHS, DECAY = 12, 2e-3
 EARLIER = 16  # times less was counted then
 LEAST_LOGS = 2  # a name in one says nothing
 LEAST_WEIGHT = 0.3  # those below it are left out
@@ -58,7 +57,7 @@ def main() -> None:
     asked = parser.parse_args()
     examples = [example for folder in asked.folders for example in read(folder)]
     table = learn(examples)
-    write(table, len(examples))
+    write_table(WEIGHTS, table, f"the heads of {len(examples)} labelled logs by scripts/learn_totals.py")
     for folder in asked.left_out:
         report(folder, list(read(folder)), table)
 
@@ -96,7 +95,8 @@ def learn(examples: Sequence[Example]) -> dict[str, float]:
     known = sorted(name for name, count in logs.items() if count >= LEAST_LOGS)
     at = {name: index for index, name in enumerate(known)}
     numbered = [([at[name] for name in names if name in at], is_end) for names, is_end in rows]
-    weights, bias = descend(numbered, len(known))
+    plain = [Row(ids, [1.0] * len(ids), is_end) for ids, is_end in numbered]
+    weights, bias = descend(plain, [DECAY] * len(known), EPOCHS)
     table = {name: round(weight, 2) for name, weight in zip(known, weights, strict=True) if abs(weight) >= LEAST_WEIGHT}
     return {BIAS: round(bias, 2), **table}
 
@@ -114,33 +114,6 @@ def rows_of(example: Example) -> list[tuple[list[str], bool]]:
         for number in example.numbers
         if can_be_end(number, example.counted) and number.value not in example.also
     ]
-
-
-def descend(rows: list[tuple[list[int], bool]], names: int) -> tuple[list[float], float]:
-    """The weights of a logistic regression, and its bias."""
-    weights, squares = [0.0] * names, [1e-3] * names
-    bias, bias_square = 0.0, 1e-3
-    shuffler = random.Random(0)
-    for _ in range(EPOCHS):
-        shuffler.shuffle(rows)
-        for ids, is_end in rows:
-            odds = bias + sum([weights[at] for at in ids])
-            wrong = 1 / (1 + math.exp(-max(-30.0, min(30.0, odds)))) - is_end
-            for at in ids:
-                slope = wrong + DECAY * weights[at]
-                squares[at] += slope * slope
-                weights[at] -= RATE * slope / math.sqrt(squares[at])
-            bias_square += wrong * wrong
-            bias -= RATE * wrong / math.sqrt(bias_square)
-    return weights, bias
-
-
-def write(table: Mapping[str, float], logs: int) -> None:
-    """The file, sorted, so that a change of it can be read."""
-    with open(WEIGHTS, "w", encoding="utf-8") as file:
-        file.write(f"# Log-odds, learned from the heads of {logs} labelled logs by scripts/learn_totals.py\n")
-        file.writelines(f"{weight:g}\t{name}\n" for name, weight in sorted(table.items()))
-    print(f"{len(table)} rows, {os.path.getsize(WEIGHTS)} bytes")
 
 
 def report(folder: str, examples: Sequence[Example], table: Mapping[str, float]) -> None:

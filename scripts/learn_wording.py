@@ -8,8 +8,8 @@ A FOLDER holds logs with `labels.jsonl` (as the benches of triage and of progres
 instead of the label, holds ends of logs. Beside the labels, `answers.jsonl` may hold what the rules said when they saw
 the logs for the first time (`{"id", "class", "confidence", "rule"}`): from these it is learned how far an answer is to
 be trusted. --left-out: a folder that nothing is learned from; how many of its answers are right is printed, by the
-first of the tables. Logistic regression, by gradient steps of an own length
-for each word (AdaGrad); the same folders give the same file. Takes some minutes.
+first of the tables. Logistic regression (`scripts/regression.py`); the
+same folders give the same file. Takes some minutes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import argparse
 import json
 import math
 import os
-import random
 import string
 import sys
 from collections import Counter
@@ -32,10 +31,11 @@ from onbox.triage.weighing.decide import decide, judged_tail
 from onbox.triage.wording import class_reading
 from onbox.triage.wording.second_reading import BIAS, WEIGHTS, WORDS, contradicts, forms_in, grounds, leaning
 from onbox.triage.wording.words import words_of
+from scripts.regression import Row, descend, write_table
 
 HEALTHY = "success_healthy"
 STALLED = "stalled"  # the state of a log that just stops: its words are those of a run that goes on
-EPOCHS, RATE, DECAY = 10, 0.3, 5e-5
+EPOCHS, DECAY = 10, 5e-5
 TRUST_EPOCHS = 60
 FOLDS = 4
 LEAST_TRUST = 0.1
@@ -56,14 +56,6 @@ class Example(NamedTuple):
     failure_class: str = ""
 
 
-class Row(NamedTuple):
-    """What a regression learns from: which weights count, by how much, and the label."""
-
-    ids: list[int]
-    values: list[float]
-    ill: bool
-
-
 def main() -> None:
     """Read the folders, learn, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -75,7 +67,7 @@ def main() -> None:
     words, bias = learn_words(everything)
     table = {**learn_trust(sets), **words}
     table[BIAS] = round(table[BIAS] + table[WORDS] * bias, 2)
-    write(table, len(everything))
+    write_table(WEIGHTS, table, f"the ends of {len(everything)} labelled logs by scripts/learn_wording.py")
     write_classes(learn_classes(everything))
     for folder in asked.left_out:
         report(folder, table)
@@ -236,36 +228,6 @@ def write_classes(table: dict[str, dict[str, float]]) -> None:
         for word, row in sorted(table.items()):
             file.write("\t".join([word, *(f"{letters[name]}{one:g}" for name, one in sorted(row.items()))]) + "\n")
     print(f"{len(table)} words of classes, {os.path.getsize(class_reading.CLASS_WEIGHTS)} bytes")
-
-
-def descend(rows: list[Row], decay: list[float], epochs: int) -> tuple[list[float], float]:
-    """The weights of a logistic regression, and its bias. decay: of each, by how much of itself it is drawn to 0 each
-    time that it is met.
-    """
-    weights, squares = [0.0] * len(decay), [1e-3] * len(decay)
-    bias, bias_square = 0.0, 1e-3
-    shuffler = random.Random(0)
-    rows = list(rows)
-    for _ in range(epochs):
-        shuffler.shuffle(rows)
-        for ids, values, ill in rows:
-            odds = bias + sum([weights[at] * value for at, value in zip(ids, values, strict=True)])
-            wrong = 1 / (1 + math.exp(-max(-30.0, min(30.0, odds)))) - ill
-            for at, value in zip(ids, values, strict=True):
-                slope = wrong * value + decay[at] * weights[at]
-                squares[at] += slope * slope
-                weights[at] -= RATE * slope / math.sqrt(squares[at])
-            bias_square += wrong * wrong
-            bias -= RATE * wrong / math.sqrt(bias_square)
-    return weights, bias
-
-
-def write(table: dict[str, float], logs: int) -> None:
-    """The file, sorted, so that a change of it can be read."""
-    with open(WEIGHTS, "w", encoding="utf-8") as file:
-        file.write(f"# Log-odds, learned from the ends of {logs} labelled logs by scripts/learn_wording.py\n")
-        file.writelines(f"{weight:g}\t{word}\n" for word, weight in sorted(table.items()))
-    print(f"{len(table)} rows, {os.path.getsize(WEIGHTS)} bytes")
 
 
 def report(folder: str, table: dict[str, float]) -> None:

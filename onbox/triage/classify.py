@@ -335,12 +335,14 @@ def _read_again(
     call: SettledClass, decision: Decision, record: Record, evidence: Evidence
 ) -> tuple[SettledClass, Decision]:
     """The answer that the wording of the last lines bears out: the rules' own, or another one, which is never sure."""
-    plain = _settle(record, decision, evidence._replace(log_age_seconds=FRESH_SECONDS))  # one log, one reading of it
     of_figures = call.fault is not None and call.fault.row.explains == DIVERGED and not call.rule.startswith(SAYS)
-    if call.at is None or of_figures or plain.failure_class == "hang_stall":
+    if call.at is None or of_figures:
         return call, decision  # words say nothing of figures
     if call.fault is not None and call.fault.number < decision.attempt.report_ends:
         return call, decision  # a batch system told it, above the output
+    plain = _settle(record, decision, evidence._replace(log_age_seconds=FRESH_SECONDS))  # one log, one reading of it
+    if plain.failure_class == "hang_stall":
+        return call, decision
     tail, ill = judged_tail(record), plain.failure_class != "success_healthy"
     is_plain = (tells_code(call.at.text) or ends_badly(tail[-1].text)) if ill else are_checks(tail)
     if is_plain or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):

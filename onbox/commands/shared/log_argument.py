@@ -19,13 +19,13 @@ from onbox.errors import Trouble
 from onbox.outside import safe_line
 from onbox.system.clock import wall
 from onbox.system.files import open_plain
+from onbox.system.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onbox.cli.command import Options
     from onbox.commands.shared.project import Project
-    from onbox.system.places import Places
 
 END_BYTES = 1 << 16
 FEW_BYTES = 64
@@ -35,6 +35,7 @@ _IN_NO_TEXT = bytes(byte for byte in (*range(32), 127) if byte not in b"\b\t\n\v
 COMPRESSED = (
     (b"\x1f\x8b", "zcat"), (b"BZh", "bzcat"), (b"\xfd7zXZ\0", "xzcat"), (b"\x28\xb5\x2f\xfd", "zstdcat"),
 )  # fmt: skip
+MAGIC_BYTES = max(len(magic) for magic, _ in COMPRESSED)
 HELP = "a log file, - for the standard input, or a cell of a sweep (default: the log that `onbox logs` shows)"
 
 
@@ -116,23 +117,26 @@ def _unreadable(path: str, error: OSError) -> Trouble:
 
 def _refuse_other_data(path: str, file: BinaryIO, size: int) -> None:
     """Raises Trouble for a compressed file, and for one that holds no text at either end."""
-    head = file.read(END_BYTES)
-    tool = next((tool for magic, tool in COMPRESSED if head.startswith(magic)), None)
+    log = Places(file.fileno(), size)
+    magic_bytes = log.read(0, MAGIC_BYTES)
+    tool = next((tool for magic, tool in COMPRESSED if magic_bytes.startswith(magic)), None)
     if tool is not None:
         command = click.get_current_context().info_name
         reason = f"{path} is compressed; read it with: {tool} {shlex.quote(path)} | onbox {command} -"
         raise Trouble(Exit.USAGE, reason)
-    file.seek(max(0, size - END_BYTES))
-    if _is_binary(head) and _is_binary(file.read(END_BYTES)):
-        raise Trouble(Exit.USAGE, f"{path} is no log: it holds binary data, not text")
+    _refuse_binary(path, log)
 
 
 def refuse_binary_input(path: str, log: Places) -> None:
     """Raises Trouble for a pipe that held no text at either end, as a file is refused before it is read."""
-    if path != "-" or not _is_binary(log.read(0, min(END_BYTES, log.size))):
-        return
-    if _is_binary(log.read(max(0, log.size - END_BYTES), log.size)):
-        raise Trouble(Exit.USAGE, f"{name_of(path)} is no log: it holds binary data, not text")
+    if path == "-":
+        _refuse_binary(name_of(path), log)
+
+
+def _refuse_binary(name: str, log: Places) -> None:
+    ends = ((0, END_BYTES), (max(0, log.size - END_BYTES), log.size))
+    if all(_is_binary(log.read(start, end)) for start, end in ends):
+        raise Trouble(Exit.USAGE, f"{name} is no log: it holds binary data, not text")
 
 
 def _is_binary(data: bytes) -> bool:

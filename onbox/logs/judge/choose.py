@@ -126,18 +126,14 @@ def _ran_out_of_patience(track: Track, pick: Pick | None, ending: ClosingLines) 
     return any(abs(pick.counter.current - best - track.patience) <= 1 for best in ending.best)
 
 
+def _stands_at(counter: Counter) -> tuple[int, int, float]:
+    """By which a counter is known again in a pick, where it may have another name."""
+    return counter.last, counter.seen, counter.current
+
+
 def _is_one_of_several(counter: Counter, pick: Pick | None) -> bool:
     """`Fold 1/3`: what ends is this one of them; unless it is what the run itself counts."""
-    if (
-        pick is not None
-        and counter.advances
-        and (counter.last, counter.seen, counter.current)
-        == (
-            pick.counter.last,
-            pick.counter.seen,
-            pick.counter.current,
-        )
-    ):
+    if pick is not None and counter.advances and _stands_at(counter) == _stands_at(pick.counter):
         return False
     told = counter.seen > 1 or counter.current > 0  # not `restarts: 0/5`
     return told and counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
