@@ -237,7 +237,8 @@ def _beside_its_run(verdict: Diagnosis, log: str) -> Diagnosis:
 
 def render(verdict: Diagnosis) -> str:
     """The verdict first, then its proof; what to do is the last line."""
-    lines = [f"{verdict.failure_class}: {verdict.state} (confidence {verdict.confidence}, rule {verdict.rule})"]
+    state = "state unknown" if verdict.state == "unknown" else verdict.state
+    lines = [f"{verdict.failure_class}: {state} (confidence {verdict.confidence}, rule {verdict.rule})"]
     if verdict.line is not None:
         lines.append(f"  line {verdict.line_number}: {verdict.line}")
     if verdict.where is not None:
@@ -245,10 +246,18 @@ def render(verdict: Diagnosis) -> str:
     lines.extend(f"    {line}" for line in verdict.traceback)
     lines.extend(_also(verdict))
     if verdict.terminal:
-        never = NEVER.get(verdict.failure_class)
-        lines.append(f"  automatic retry: {'may help' if verdict.retry else f'no, {never}' if never else 'no'}")
+        lines.append(f"  automatic retry: {_retry(verdict)}")
     lines.append(f"  {verdict.remedy}")
     return "\n".join(lines)
+
+
+def _retry(verdict: Diagnosis) -> str:
+    """Whether one may help, and why not; of a class that is no more than a guess, only if it is right."""
+    never = NEVER.get(verdict.failure_class)
+    if verdict.retry or not never:
+        return "may help" if verdict.retry else "no"
+    guessed = verdict.confidence == "low" and verdict.failure_class != "unknown"
+    return f"no; if this class is right, {never}" if guessed else f"no, {never}"
 
 
 def _also(verdict: Diagnosis) -> Iterator[str]:

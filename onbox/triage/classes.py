@@ -154,6 +154,7 @@ RULE_REMEDIES = {
     "ended, look at its results before they are used.",
     READS_BADLY: "No line names a fault, but the last lines read like those of a run that went wrong: read them, and "
     "look at its results before they are used.",
+    "error-line": "The class is a guess from one line: read what stands around it before anything is changed.",
     "start-values": "Nothing was sampled: the model gives no number where it begins. Look for NaN in the data, for "
     "values outside the support of a likelihood or prior, and set other start values; then start anew.",
     "all-metrics-zero": "Stop and look at the data, the labels and the metric: a run whose loss and score stay at 0 "

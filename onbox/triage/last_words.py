@@ -28,6 +28,7 @@ from onbox.triage.reading.match import (
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.success import is_success, is_test_case, is_test_report
+from onbox.triage.rules.demands import MEANT_IN_LINE, refuses
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.told_code import row_of_code, was_sent
 from onbox.triage.words import TROUBLE
@@ -116,7 +117,7 @@ _OF_A_TOOL = lazy(
     re.IGNORECASE,
 )
 _NOTHING_IS_THERE = lazy(
-    r"(?i)\W{0,4}(?:no|nothing)(?: \w{3,20}){0,2} (?:(?:was|were|has been|have been|could be) )?"
+    r"(?i)\W{0,4}(?:[\w.-]{1,40}: )?(?:no|nothing)(?: \w{3,20}){0,2} (?:(?:was|were|has been|have been|could be) )?"
     r"(?:written|saved|produced|published|exported|uploaded|kept|stored|created)\W{0,3}$"
 )
 _OF_ANY_TOOL = lazy(r"[\w.-]{1,60}(?:\[\d{1,9}\])?: ")
@@ -287,11 +288,15 @@ def _vague(said: LogMessage, line: SeenLine, tail: tuple[SeenLine, ...], attempt
     own = is_last and said.level is None and not harmless
     if own and _OWN_NAME.match(said.text):
         return fault_of(BY_ID["exception"], line, attempt)
+    if own and _NOTHING_IS_THERE.match(said.text):
+        return fault_of(BY_ID["error-line"], line, attempt)
     if attempt.reached_end:
         its_own = ITS_OWN_ERROR.match(said.text) or (own and not _OF_ANY_TOOL.match(said.text))
         lost = its_own and outcome_of(line.text) is Outcome.LOST
         gate = (lost or (is_last and said.level in BAD_LEVELS)) and not harmless and not _AT_ITS_END.search(said.text)
         return fault_of(BY_ID["error-line"], line, attempt) if gate else None
+    if own and refuses(said.text):
+        return fault_of(MEANT_IN_LINE, line, attempt)
     if own and (_OF_A_TOOL.match(said.text) or _is_new_trouble(line, tail)):
         of_file = class_of_file(said.text)
         return fault_of(ROWS[of_file] if of_file else BY_ID["error-line"], line, attempt)

@@ -91,6 +91,19 @@ _OF_CODE = (
     r"|rank[- ]\d|context managers?|returns? (?:an?|the)|your function|symbols?|vectors?|primitive|<class|\w+\(\)"
     r"|\w+\.\w+\([^()]{0,20}\)"
 )
+# What a program says, as the last thing of all, to whom started it: in any other place it may be advice.
+_REFUSES = lazy(
+    r"(?<!as they )(?<!as it )\b(?:must|has to|have to) (?:\w+ )?(?:be|not|divide|match|have|equal|contain|exist"
+    r"|sum|start|end|fit)\b"
+    r"|\bneeds? (?:an?|its|at least|exactly) (?:value|argument|operand|file ?name|path|name|option|number)\b"
+    r"|\brequires (?:an? |at least |exactly |one |--)|\bexpects? (?:exactly|at least)\b|\bmutually exclusive\b"
+    r"|\b(?:is|are) (?:newer|older|later|more recent) than\b.{0,60}"
+    r"\b(?:understand|support|know|read|handle|accept|expect)"
+    r"|\band --[\w-]+ (?:is |was )?(?:given|set|on)\b"
+    r"|\b(?:is|are) not (?:allowed|permitted|supported) (?:with|without|here|when|for|in)\b"
+    r"|\b(?:cannot|can not|may not) be (?:used|combined|given|set) (?:with|together|without)\b",
+    re.IGNORECASE,
+)
 MEANT = RuleRow(
     "asks-for-setting",
     "config_error",
@@ -125,6 +138,11 @@ def shows_code(sentence: str) -> bool:
 def speaks_of_code(sentence: str) -> bool:
     """Whether a sentence names what only who writes code deals with, and nothing that a user of a program chooses."""
     return not _CHOSEN.search(sentence) and bool(compiled(rf"(?<!\w)(?:{_OF_CODE})(?!\w)").search(sentence))
+
+
+def refuses(sentence: str) -> bool:
+    """Whether a sentence says what was to be chosen otherwise, so that its program cannot begin."""
+    return bool(_REFUSES.search(sentence))
 
 
 def asks_for_setting(sentence: str) -> bool:

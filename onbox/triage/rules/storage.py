@@ -53,7 +53,8 @@ SPACE: tuple[RuleRow, ...] = (
         r"|\bthe table '.{1,80}' is full\b|\bENOSPC\b|errno:? 28\b|os error 28\b|\berror:? 28\b"
         r"|not enough (?:free )?(?:disk )?space\b"
         r"(?! .{0,16}\b(?:buffer|arena|pool|context|queue|stack|heap|table|workspace|allocate)\b)"
-        r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b|out of space)"
+        r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b"
+        r"(?![ -](?:guard|check|test|watermark|policy|alarm|alert|threshold|monitor|handler)\b)|out of space)"
         r"|(?<!maybe you are )(?<!perhaps you are )out of disk(?: space)?\b(?!.{0,20}\?)"
         r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w{1,40}_)"
         r"|not enough free disk"
@@ -248,11 +249,12 @@ DATA: tuple[RuleRow, ...] = (
         "data_error",
         CAUSE,
         "corrupt|datalosserror|data_loss|truncated|parquet|arrow|tokenizing data|malformed|damaged"
-        "|jsondecodeerror|unicodedecodeerror|unparsable"
+        "|jsondecodeerror|unicodedecodeerror|unparsable|byte sequence"
         "|hdf|unreadable|empty|bad|broken|missing|thrift|checksum|datasetgeneration|hash mismatch"
         "|parsererror|arrowinvalid|nonmatching|in json at position|end of json input|parse error|moov atom"
         "|invalid data found|error reading header",
-        r"SyntaxError: .{1,80} (?:in JSON at position \d|of JSON input)|corrupted record|\bCorrupt\w{0,24}(?:Error"
+        r"\b(?:invalid byte sequence for|has no equivalent in) encoding\b"
+        r"|SyntaxError: .{1,80} (?:in JSON at position \d|of JSON input)|corrupted record|\bCorrupt\w{0,24}(?:Error"
         r"|Exception)\b|\b(?:empty|broken|bad|unreadable"
         r"|invalid) (?:annotation|label|sample|record|shard"
         r"|example|image|audio)s?(?: file)?\b|DataLossError|DATA_LOSS|parquet magic bytes"

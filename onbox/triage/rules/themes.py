@@ -270,7 +270,7 @@ THEMES: tuple[Theme, ...] = (
         r"|nccl|gloo|ucx|quorum|communicators?|world size|stragglers?|heartbeats?|coordinator|leader|replicas?"
         r"|followers?|ring|(?:another|other) process(?:es)?|daemons?",
         r"never (?:arriv\w+|came|reached|joined|answered|reported)|time[ds]? ?out|timeout|lost"
-        r"|not (?:respond\w*|arriv\w*|join\w*)|unreachable|disconnect\w*|abort\w*|stuck|dead|gone|missed|left"
+        r"|not (?:respond\w*|answer\w*|arriv\w*|join\w*)|unreachable|disconnect\w*|abort\w*|stuck|dead|gone|missed|left"
         r"|closed|no (?:answer|response|reply|word)|no \w{1,20} (?:for|since|in) \d+"
         r"|(?:could not|failed to) (?:\w+ ){1,3}connection|cannot connect"
         r"|did not (?:join|arrive|answer|report)|only \d+ of \d+|silent|vanish\w*",

@@ -14,6 +14,12 @@ from onbox.triage.evidence import Evidence
 if TYPE_CHECKING:
     from onbox.triage.verdict import Diagnosis
 
+REFUSALS = (
+    "The batch size must be divisible by the number of devices (got 10 and 4)",
+    "tool: option '--size' needs a value",
+    "index version 3 is newer than this program understands",
+    "resume: no checkpoint there and --require-resume given",
+)
 WORK = "reading shards\nepoch 1/9 loss 0.8\nepoch 2/9 loss 0.6\n"
 LAMENTS = (
     "ended without success",
@@ -112,3 +118,37 @@ def test_a_limit_that_was_reached_is_no_success_where_nothing_was_written() -> N
 def test_a_gradient_that_is_lost_by_another_name() -> None:
     log = "".join(f"it {at}/1000 loss 0.00 gnorm nan\n" for at in (700, 800, 900))
     assert verdict_of(f"it 600/1000 loss 0.41 gnorm 1.1\n{log}").failure_class == "divergence"
+
+
+@pytest.mark.parametrize("last", REFUSALS)
+@pytest.mark.parametrize("exit_code", [None, 1])
+def test_a_program_that_says_last_what_must_be_chosen_otherwise_did_not_begin(last: str, exit_code: int | None) -> None:
+    verdict = verdict_of(f"starting run\nloading data\n{last}\n", exit_code)
+    assert (verdict.failure_class, verdict.state, verdict.confidence) == ("config_error", "dead", "low"), verdict
+
+
+def test_advice_above_the_work_is_no_refusal() -> None:
+    assert verdict_of(f"{REFUSALS[0]}\n{WORK}").failure_class == "success_healthy"
+
+
+def test_a_program_that_has_written_nothing_has_failed_however_full_its_counter_is() -> None:
+    verdict = verdict_of("encode 1/3\nencode 2/3\nencode 3/3\nencoder: no output written\n")
+    assert (verdict.failure_class, verdict.state) == ("code_error", "dead")
+
+
+@pytest.mark.parametrize(
+    ("line", "failure_class"),
+    [
+        ("Cannot connect to the Docker daemon at unix:///run/x.sock. Is the docker daemon running?", "config_error"),
+        ("fatal: repository '/srv/x.git' does not exist", "config_error"),
+        ('psql:load.sql:4: ERROR:  invalid byte sequence for encoding "UTF8": 0xff', "data_error"),
+        ("rank 3 has not answered for 30 min, leaving", "nccl_or_distributed"),
+    ],
+)
+def test_what_a_last_line_names_tells_its_class(line: str, failure_class: str) -> None:
+    assert verdict_of(f"begin\nload\n{line}\n").failure_class == failure_class
+
+
+def test_a_guard_against_a_full_disk_is_none() -> None:
+    log = "step 99/200 loss 0.5\nstep 100/200 loss 0.5\ncheckpoint saved (disk full guard: keep 5)\n"
+    assert verdict_of(log).failure_class == "success_healthy"

@@ -199,13 +199,15 @@ CONTAINERS: tuple[RuleRow, ...] = (
         "config_error",
         CONFIG,
         "imageneverpull|containererror|cannotrun|starterror|hookerror|failedmount|failedattach|from server"
-        "|from daemon|reference format|invalidimage|short-name|no matches for kind|containerconfig|admission webhook",
+        "|from daemon|reference format|invalidimage|short-name|connect to the"
+        "|no matches for kind|containerconfig|admission webhook",
         r"(?-i:\bErrImageNeverPull\b|\b(?:Create|Run)Container(?:Config)?Error\b|\bContainerCannotRun\b|\bStartError\b"
         r"|\bPostStartHookError\b|\bPreCreateHookError\b|\bFailedMount\b|\bFailedAttachVolume\b|\bImageInspectError\b)"
         r"|\berror from server \((?:notfound|badrequest|invalid|alreadyexists|conflict|methodnotallowed)\)"
         r"|\berror response from daemon: (?!.{0,300}\b(?:denied|already (?:allocated|in use)|timeout|refused"
         r"|unreachable"
         r"|rate limit|no space))"
+        r"|\bcannot connect to the (?:docker|podman|containerd) daemon\b"
         r"|\binvalid reference format\b|\bshort-name \"\S{1,200}\" did not resolve\b",
         "Kubernetes, docker, podman: a container that cannot start as it is described",
         "docker: Error response from daemon: No such container: x.",

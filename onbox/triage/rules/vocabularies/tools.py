@@ -103,7 +103,8 @@ GIT: tuple[RuleRow, ...] = (
         "config_error",
         CONFIG,
         "fatal: |pathspec",
-        r"^fatal: (?:repository '.{1,200}' not found|not a git repository|couldn't find remote ref|destination path '"
+        r"^fatal: (?:repository '.{1,200}' (?:not found|does not exist)|not a git repository|couldn't find remote ref"
+        r"|destination path '"
         r"|unable to create '.{1,200}\.lock': file exists|ambiguous argument|bad revision|invalid reference"
         r"|a branch named|no such ref|not a valid object name|pathspec '|'.{1,200}' is not a commit"
         r"|remote error: upload"
