@@ -11,12 +11,10 @@ so `ask` ends the connection itself when the whole is over; a caller of `convers
 
 from __future__ import annotations
 
-import http.client
 import ipaddress
 import json
 import os
 import socket
-import ssl
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -179,10 +177,12 @@ def converse(
     """One request and its answer. seconds: of connecting and of each read; the whole is the caller's to end, by `line`.
     heard: called with status and Retry-After as soon as these are there.
     """
+    from http.client import HTTPException  # noqa: PLC0415 - as well
+
     import requests  # noqa: PLC0415 - 150 ms, and only here
     from urllib3.exceptions import HTTPError  # noqa: PLC0415 - loaded with it
 
-    errors = (requests.RequestException, HTTPError, http.client.HTTPException, OSError, ValueError)
+    errors = (requests.RequestException, HTTPError, HTTPException, OSError, ValueError)
     here = is_this_machine((urlsplit(request.url).hostname or "").lower())
     line = line or OpenLine()
     line.here = line.here or here
@@ -321,8 +321,9 @@ def explain(error: BaseException, seconds: float) -> NoReply:
     names = {type(one).__name__ for one in causes}
     for name, kind, words in _WORDS:
         if name in names:
-            refused = next((one for one in causes if isinstance(one, ssl.SSLCertVerificationError)), None)
-            more = f" ({refused.verify_message or 'not verified'})" if refused is not None and kind == "tls" else ""
+            refused = next((one for one in causes if type(one).__name__ == "SSLCertVerificationError"), None)
+            why = getattr(refused, "verify_message", None) or "not verified"
+            more = f" ({why})" if refused is not None and kind == "tls" else ""
             return NoReply(words.format(seconds=seconds) + more, kind)
     number = error.errno if isinstance(error, OSError) else None
     return NoReply(os.strerror(number) if number else f"the exchange failed ({type(causes[-1]).__name__})")
