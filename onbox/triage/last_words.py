@@ -137,7 +137,7 @@ _OWN_NAME = lazy(
 # What the last line of all tells of the end, however far the run came.
 _ENDS_BADLY = lazy(
     r"(?i)\b(?:exit(?:ed)?|exiting)(?: with)? (?:status|code)\W{1,3}[1-9]\d{0,2}\W{0,3}$"
-    r"|(?:->|=>|:) ?exit(?:ed)? [1-9]\d{0,2}\W{0,3}$"
+    r"|(?:->|=>|:) ?exit(?:ed)? [1-9]\d{0,2}\W{0,3}$|\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$"
     r"|\b(?:finished|done|completed|ended|stopped),? (?:but|with)\b.{0,24}"
     r"\b(?:errors?|fail(?:ed|ures?))\b(?!\s?[:=]\s?0)"
     r"|\b(?:result|status|summary|outcome)\s?[:=]\s?(?:failure|failed|errors?)\b|^\W*finished: (?:failure|unstable)\W*$"

@@ -28,7 +28,7 @@ _BUILT = "it was built or fetched"  # and is there to be run: the work itself ma
 _WAYS = {
     "the work has ended": (
         rf"\b{_WORK}\b.{{0,40}}\b{_ENDED}\b(?!.{{0,40}}(?:with (?:errors?|failures?|status [1-9]|exit|code"
-        rf"|rc)|(?<!\b0 )(?<!\bno )fail|\brc\b|status [1-9]|code [1-9]))"
+        rf"|rc)|(?<!\b0 )(?<!\bno )fail|\brc\b|status [1-9]|code [1-9]|\bexit=[1-9]))"
         r"|\b(?:finished|completed|done) (?:training|successfully|all\b|fitting|with exit code 0)"
         r"|\bran to completion\b|job completed"
         r"|\bfinished (?:the )?execution of (?:the )?(?:run|job|pipeline|workflow)\b"

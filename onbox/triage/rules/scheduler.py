@@ -152,7 +152,9 @@ PEOPLE: tuple[RuleRow, ...] = (
         "user_interrupt",
         ASKED,
         "sigterm|signal 15",
-        r"\b(?:SIGTERM|signal 15)\b.{0,12}\b(?:from|by) (?:the |an? )?(?:operator|user|admin\w{0,10}|person|console)\b",
+        r"\b(?:SIGTERM|signal 15)\b.{0,12}\b(?:from|by) (?:the |an? )?(?:operator|user|admin\w{0,10}|person|console)\b"
+        r"|\b(?:SIGTERM|signal 15)\b.{0,40}\b(?:stopped|stop requested|requested|asked|sent) by (?:hand|(?:the |an? )?"
+        r"(?:operator|user|admin\w{0,10}|person))\b",
         "scripts that know who sends SIGTERM",
         "received SIGTERM from operator (kill), stopping after this item",
     ),

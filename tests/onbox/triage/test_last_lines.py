@@ -152,3 +152,18 @@ def test_what_a_last_line_names_tells_its_class(line: str, failure_class: str) -
 def test_a_guard_against_a_full_disk_is_none() -> None:
     log = "step 99/200 loss 0.5\nstep 100/200 loss 0.5\ncheckpoint saved (disk full guard: keep 5)\n"
     assert verdict_of(log).failure_class == "success_healthy"
+
+
+def test_a_word_for_the_end_beside_a_code_of_failure_is_no_success() -> None:
+    log = f'{WORK}rsync: [receiver] mkstemp "/mnt/x" failed: Permission denied (13)\nsync finished, exit=23\n'
+    assert verdict_of(log).failure_class == "permission_error"
+
+
+def test_damaged_rows_that_are_counted_beside_those_kept_were_meant_to_be_left_out() -> None:
+    log = f"{WORK}Dataset card written: 493 rows kept, 7 corrupt rows dropped (1.4 %)\n"
+    assert verdict_of(log).failure_class == "success_healthy"
+
+
+def test_a_signal_that_a_person_asked_for_is_no_preemption() -> None:
+    log = f"{WORK}worker: SIGTERM received (operator kim: stop requested by hand), flushing\nexit 143\n"
+    assert verdict_of(log).failure_class == "user_interrupt"
