@@ -26,12 +26,12 @@ from onbox.logs.progress import ProgressReader
 from onbox.logs.totals.features import Counted, features_of
 from onbox.logs.totals.head_numbers import HeadNumber, numbers_of_head
 from onbox.logs.totals.likely import BIAS, WEIGHTS, can_be_end, clear_end, rank
-from scripts.regression import Row, descend, write_table
+from scripts.regression import Row, fit, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-EPOCHS, DECAY = 12, 2e-3
+STRENGTH = 1.0
 EARLIER = 16  # times less was counted then
 LEAST_LOGS = 2  # a name in one says nothing
 LEAST_WEIGHT = 0.3  # those below it are left out
@@ -96,7 +96,7 @@ def learn(examples: Sequence[Example]) -> dict[str, float]:
     at = {name: index for index, name in enumerate(known)}
     numbered = [([at[name] for name in names if name in at], is_end) for names, is_end in rows]
     plain = [Row(ids, [1.0] * len(ids), is_end) for ids, is_end in numbered]
-    weights, bias = descend(plain, [DECAY] * len(known), EPOCHS)
+    weights, bias = fit(plain, len(known), strength=STRENGTH)
     table = {name: round(weight, 2) for name, weight in zip(known, weights, strict=True) if abs(weight) >= LEAST_WEIGHT}
     return {BIAS: round(bias, 2), **table}
 

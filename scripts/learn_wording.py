@@ -9,7 +9,7 @@ instead of the label, holds ends of logs. Beside the labels, `answers.jsonl` may
 the logs for the first time (`{"id", "class", "confidence", "rule"}`): from these it is learned how far an answer is to
 be trusted. --left-out: a folder that nothing is learned from; how many of its answers are right is printed, by the
 first of the tables. Logistic regression (`scripts/regression.py`); the
-same folders give the same file. Takes some minutes.
+same folders give the same file. Takes some minutes, most of them to read the logs.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from onbox.triage.weighing.decide import decide, judged_tail
 from onbox.triage.wording import class_reading
 from onbox.triage.wording.second_reading import BIAS, WEIGHTS, WORDS, contradicts, forms_in, grounds, leaning
 from onbox.triage.wording.words import words_of
-from scripts.regression import Row, descend, write_table
+from scripts.regression import Row, fit, write_table
 
 HEALTHY = "success_healthy"
 STALLED = "stalled"  # the state of a log that just stops: its words are those of a run that goes on
-EPOCHS, DECAY = 10, 5e-5
-TRUST_EPOCHS = 60
+STRENGTH, SMOOTHING = 128.0, 0.3
+TRUST_STRENGTH = 1.0
 FOLDS = 4
 LEAST_TRUST = 0.1
 LEAST_LOGS = 3  # a word in fewer says nothing
-CLASS_EPOCHS, CLASS_DECAY = 6, 5e-5
-LEAST_CLASS_WEIGHT, LEAST_IN_ROW = 1.5, 1.0  # a word speaks clearly for some class; and so much is written of it
-LEAST_WEIGHT = 0.85  # the words below it are left out: the table stays a third as long, and reads as well
+CLASS_STRENGTH = 20.0
+LEAST_CLASS_WEIGHT, LEAST_IN_ROW = 2.5, 1.5  # a word speaks clearly for some class; and so much is written of it
+LEAST_WEIGHT = 0.7  # the words below it are left out: the table is a third as long, and reads as well
 
 
 class Example(NamedTuple):
@@ -64,6 +64,8 @@ def main() -> None:
     asked = parser.parse_args()
     sets = [read(folder) for folder in asked.folders]
     everything = [example for one in sets for example in one]
+    if not any(example.answer for example in everything):
+        parser.error("no folder holds an answers.jsonl: from these it is learned how far an answer is to be trusted")
     words, bias = learn_words(everything)
     table = {**learn_trust(sets), **words}
     table[BIAS] = round(table[BIAS] + table[WORDS] * bias, 2)
@@ -162,7 +164,7 @@ def learn_words(examples: list[Example]) -> tuple[dict[str, float], float]:
     at = {word: index for index, word in enumerate(known)}
     rows = [([at[word] for word in one.words if word in at], one.ill) for one in examples]
     scaled = [Row(row, [1 / math.sqrt(max(1, len(row)))] * len(row), ill) for row, ill in rows]
-    weights, bias = descend(scaled, [DECAY] * len(known), EPOCHS)
+    weights, bias = fit(scaled, len(known), strength=STRENGTH, smoothing=SMOOTHING)
     return {known[at]: round(one, 1) for at, one in enumerate(weights) if abs(one) >= LEAST_WEIGHT}, bias
 
 
@@ -179,7 +181,7 @@ def learn_trust(sets: list[list[Example]]) -> dict[str, float]:
     seen = Counter(name for row, _ in told for name in row)
     names = sorted(seen)
     rows = [Row([names.index(name) for name in row], list(row.values()), ill) for row, ill in told]
-    weights, bias = descend(rows, [1 / seen[name] for name in names], TRUST_EPOCHS)
+    weights, bias = fit(rows, len(names), strength=TRUST_STRENGTH)
     found = {name: round(one, 2) for name, one in zip(names, weights, strict=True)}
     return {BIAS: bias, **{name: one for name, one in found.items() if abs(one) >= LEAST_TRUST}}
 
@@ -211,7 +213,7 @@ def learn_each_class(told: list[tuple[frozenset[str], str]], known: set[str]) ->
             Row(row, [1 / math.sqrt(max(1, len(row)))] * len(row), name == one)
             for row, (_, name) in zip(rows, told, strict=True)
         ]
-        weights, bias = descend(scaled, [CLASS_DECAY] * len(names), CLASS_EPOCHS)
+        weights, bias = fit(scaled, len(names), strength=CLASS_STRENGTH, smoothing=SMOOTHING)
         table[class_reading.BIAS][one] = round(bias, 2)
         for word, weight in zip(names, weights, strict=True):
             table[word][one] = round(weight, 1)

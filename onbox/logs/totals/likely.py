@@ -12,6 +12,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from onbox.logs.learned import read_weights
 from onbox.logs.totals.features import features_of, is_count_itself, is_of_something_else
 from onbox.logs.totals.head_numbers import numbers_of_head
 
@@ -57,6 +58,4 @@ def can_be_end(number: HeadNumber, counted: Counted) -> bool:
 @cache
 def weights() -> dict[str, float]:
     """What speaks for an end, with its weight in log-odds."""
-    with open(WEIGHTS, encoding="utf-8") as file:
-        rows = (line.rstrip("\n").split("\t") for line in file if not line.startswith("#"))
-        return {name: float(weight) for weight, name in rows}
+    return read_weights(WEIGHTS)

@@ -25,7 +25,7 @@ CLASS_WEIGHTS = os.path.join(os.path.dirname(__file__), "class_weights.txt")
 LEAST_FORMS = 6  # lines that differ in more than digits
 BIAS = "=bias"  # the row that is no word
 LETTERS = "=letters"  # the row that says which letter stands for which class
-LEAD_OF_A_GUESS, LEAD, LEAD_OF_A_VAGUE_RULE = 2.0, 4.0, 0.5  # log-odds
+LEAD_OF_A_GUESS, LEAD, LEAD_OF_A_VAGUE_RULE = 3.0, 6.0, 1.0  # log-odds
 # Rules that say only that something failed.
 VAGUE = frozenset({"error-line", "said-error", "launcher", "exception", "fatal-level", "says-it-failed", "aborted"})
 GUESSES = "says-"  # what begins the names of rules that are read from a sentence

@@ -14,6 +14,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from onbox.logs.learned import read_weights
 from onbox.triage.stacks import FRAME
 from onbox.triage.wording.words import words_of
 
@@ -80,6 +81,4 @@ def most_telling(tail: Sequence[SeenLine]) -> list[SeenLine]:
 @cache
 def weights() -> dict[str, float]:
     """Each word with its weight in log-odds, and the rows that are no words."""
-    with open(WEIGHTS, encoding="utf-8") as file:
-        rows = (line.rstrip("\n").split("\t") for line in file if not line.startswith("#"))
-        return {word: float(weight) for weight, word in rows}
+    return read_weights(WEIGHTS)
