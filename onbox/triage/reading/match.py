@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
@@ -124,7 +125,13 @@ _SIGN_WORDS = (
     "|saved|wrote|written|writing |uploaded|stored|tests passed"
 )
 _WORDS = _shortest({*_NEEDED_BY, *_SIGN_WORDS.split("|"), *languages.PLAIN_WORDS.split("|")})
-_LONGER = {short: [word for word in _NEEDED_BY if short in word] for short in _WORDS}  # a line asks for few of them
+
+
+@cache
+def _longer(short: str) -> list[str]:
+    """The words of rows that hold it: a line asks for few of them."""
+    return [word for word in _NEEDED_BY if short in word]
+
 
 _BROKEN = lazy(
     r"corrupt|truncat|mismatch|expect(?:ed|ing):? .{0,60}(?:but|got|received|found)"
@@ -218,7 +225,7 @@ def match_row(said: str, text: str) -> RuleRow | None:
     if "=" in text or ": " in text:
         said, text = signs.COUNTS.sub("", said), signs.COUNTS.sub("", text)
     lower = text.lower()
-    words = {word for short in _WORDS if short in lower for word in _LONGER[short] if word in lower}
+    words = {word for short in _WORDS if short in lower for word in _longer(short) if word in lower}
     places = {at for word in words for at in _NEEDED_BY[word]}
     for row in (ROWS[at] for at in sorted(places)):
         pattern = compiled(row.pattern)
