@@ -50,7 +50,7 @@ _ADVICE = lazy(
     re.IGNORECASE,
 )
 _FAREWELL = lazy(r"^\W{0,6}(?:shutting down|exiting|saving|cleaning up|closing|good ?bye|bye)\b", re.IGNORECASE)
-_POINTER = lazy(r"^[\s~-]{0,200}\^[\s^~-]{0,200}$")
+_POINTER = lazy(r"^[\s~-]{0,200}\^[\s^~-]{0,200}$|^\s{0,12}\|\s{0,200}(?:\^[\s^~-]{0,200}|\d(?:\s{1,80}\d)?\s{0,8})$")
 _LAST, _LAST_BOXED = 2, 6  # paragraphs
 
 

@@ -54,6 +54,7 @@ STOPS = lazy(
 )
 _NOTHING_WRONG = lazy(
     r"\b(?:0|zero) (?:[\w-]+ ){0,3}(?:problems?|objects?|issues?|faults?|violations?|conflicts?|alerts?)\b|\bxid none\b"
+    r"|\bnone (?:violated|exceeded|breached|failed|missing)\b"
     r"|\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|missing|corrupt|lost"
     r"|problems?|panics?|crashes|issues?)\b"
     r"|\berrors?\W{0,3}[:=]\s?(?:-|none|null|nil|n/?a|false|''|\"\"|\[\]|\{\})(?=[\s,;)}\]]|$)"

@@ -75,6 +75,7 @@ HANDLED = lazy(
     r"|\bas (?:(?:it|they) should|expected|intended|designed|planned)\b|\(simulated\)|\brequeued\b|fault injection"
     r"|on purpose|deliberate|[;,] (?:trial )?pruned\b"
     r"|[(\uff08](?:無視|忽略|ignorado|ignorada|ignorée?|ignoriert|ignorato|проигнорировано)"
+    r"|\b(?:damaged|corrupt(?:ed)?|bad|broken) \w{3,12} (?:were |was )?(?:replaced|repaired|refetched)\b"
     r"|\bkept,? (?:and )?\d[\d,]{0,12} (?:\w{3,12} ){1,3}(?:dropped|removed|discarded|left out|filtered out)\b"
     r"|(?<!un)\bacceptable\b|\(expected(?! (?:an?|the|but|to|\d)\b)[^()]{0,20}\)"
     r"|\b(?P<code>\d{1,3}) \(expected (?P=code)\)"

@@ -44,7 +44,7 @@ NOT_PROGRESS = lazy(
     r"|\boom when|\berr(?:or)?:?\s{1,4}-?\d+(?![\d.])|\berror (?:code|number|no\.?)\b|\brecords (?:in|out)\b"
     r"|\bbytes\b.{0,40}\bcopied\b"
     r"|\b(?:cannot|could not|can't|unable to)\b|^\W{0,3}done\. |\bat \S{1,200} line \d|nccl (?:info|warn)"
-    r"|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^make\b.{0,20}\*\*\*"
+    r"|\s\+{1,2}\w[\w.]*=|no progress|stuck|idle|^g?make\b.{0,20}\*\*\*"
     r"|^exception in thread |\brepeated \d+x across|^frame #\d+: ",
     re.IGNORECASE,
 )

@@ -243,7 +243,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "|aborted|srun|crashed|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
         "|status|finished (|pending unfinished|errored|destroyed|make|mpi_abort|error executing|in call to",
         r"ChildFailedError|MPI_ABORT was invoked|called MPI_Abort\b"
-        r"|^make(?:\[\d{1,20}\])?: \*\*\* (?:\[.{0,160}\] \w{3,12}|.{0,160}\berror) \d+$"
+        r"|^g?make(?:\[\d{1,20}\])?: \*\*\* (?:\[.{0,160}\] \w{3,12}|.{0,160}\berror) \d+$"
         r"|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
         r"|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError"
         r"|failed \(exitcode: ?-?[1-9]|\bnormal termination \(return value [1-9]"

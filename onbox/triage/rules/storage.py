@@ -177,13 +177,15 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "object header|snapshot|.pt|checkpoint|ckpt|optimi|msgpack|unpickling|pickle data|hdf|file signature"
         "|savedmodel|.msgpack|weights"
         "|model file"
-        "|ocdbt|zarr|gguf|model is|loading model|restore file",
+        "|ocdbt|zarr|gguf|model is|loading model|load model|model format|restore file",
         r"(?:checkpoint|ckpt|weights?|model file|snapshot|\.pth?\b|\.gguf).{0,80}(?:corrupt|truncated|damaged"
         r"|incomplete|invalid magic|is empty"
         r"|zero bytes|cannot be read|unreadable|malformed)"
         r"|(?:corrupt|truncated|damaged|incomplete|malformed).{0,54}(?:checkpoint|ckpt|weights? file|model file)"
         r"|UnpicklingError|msgpack\.exceptions|pickle data was truncated"
         r"|unable to (?:synchronously )?open (?:the )?file.{0,60}file signature"
+        r"|\bload model from \S{1,200} failed:\s?protobuf parsing failed"
+        r"|\b(?:invalid model format|model format error)\b"
         r"|bad object header"
         r"|unable to (?:open|load|restore).{0,60}checkpoint"
         r"|\bmodel (?:file )?is (?:corrupt|truncated|damaged|incomplete)|error loading model:"
@@ -250,10 +252,11 @@ DATA: tuple[RuleRow, ...] = (
         CAUSE,
         "corrupt|datalosserror|data_loss|truncated|parquet|arrow|tokenizing data|malformed|damaged"
         "|jsondecodeerror|unicodedecodeerror|unparsable|byte sequence"
-        "|hdf|unreadable|empty|bad|broken|missing|thrift|checksum|datasetgeneration|hash mismatch"
+        "|loading the|hdf|unreadable|empty|bad|broken|missing|thrift|checksum|datasetgeneration|hash mismatch"
         "|parsererror|arrowinvalid|nonmatching|in json at position|end of json input|parse error|moov atom"
         "|invalid data found|error reading header",
         r"\b(?:invalid byte sequence for|has no equivalent in) encoding\b"
+        r"|\berror loading the (?:db|database|dataset|index|dump): invalid argument\b"
         r"|SyntaxError: .{1,80} (?:in JSON at position \d|of JSON input)|corrupted record|\bCorrupt\w{0,24}(?:Error"
         r"|Exception)\b|\b(?:empty|broken|bad|unreadable"
         r"|invalid) (?:annotation|label|sample|record|shard"

@@ -167,3 +167,32 @@ def test_damaged_rows_that_are_counted_beside_those_kept_were_meant_to_be_left_o
 def test_a_signal_that_a_person_asked_for_is_no_preemption() -> None:
     log = f"{WORK}worker: SIGTERM received (operator kim: stop requested by hand), flushing\nexit 143\n"
     assert verdict_of(log).failure_class == "user_interrupt"
+
+
+@pytest.mark.parametrize(
+    ("last", "failure_class"),
+    [
+        (
+            "pkg.CatBoostError: src/libs/options.cpp:16: Error: bootstrap doesn't support 'subsample' option",
+            "config_error",
+        ),
+        ("ort.InvalidProtobuf: 7 : Load model from m.onnx failed:Protobuf parsing failed.", "checkpoint_corrupt"),
+        (
+            "xgboost.core.XGBoostError: c_api.cc:15: Check failed: Invalid model format in: `a.ubj`.",
+            "checkpoint_corrupt",
+        ),
+        ("7:M # Fatal error loading the DB: Invalid argument. Exiting.", "data_error"),
+        ("   1 | print *,'ERROR: residual is NaN'\n     |   1\nError: Syntax error at (1)", "code_error"),
+        (
+            "kern.h:1:3: error: x\ngmake[1]: *** [main.o] Error 1\nbuild.sh: collecting artifacts\nMakefile",
+            "code_error",
+        ),
+    ],
+)
+def test_what_a_library_says_of_a_file_or_a_setting_is_no_defect(last: str, failure_class: str) -> None:
+    assert verdict_of(f"begin\nload\n{last}\n").failure_class == failure_class
+
+
+def test_damaged_pieces_that_were_replaced_end_nothing() -> None:
+    log = f"{WORK}two epochs ok, damaged samples replaced: [33, 150]\n"
+    assert verdict_of(log).failure_class == "success_healthy"
