@@ -100,6 +100,7 @@ class Track:
         self.heading = ""  # the line before, where it showed nothing that counts
         self.again = Again()
         self.started = 0  # number of the last line that starts a run
+        self.restarted = False  # something had counted before that line: the log's head is of an earlier run
         self.ended = 0
         self.ended_form = 0  # checksum of the letters of the last line that tells of an end
         self.ended_vaguely = False  # by a word that may speak of a part of the work
@@ -176,8 +177,10 @@ class Track:
         self.line += 1
         self.text = text
         self.again.take(text, self.line)
+        has_counted = bool(self._at_work()) or self.percent is not None
         turn = self._turn(text)
         if turn == "started":
+            self.restarted = self.restarted or has_counted
             self.started, self.table, self.readings, self.raised = self.line, None, {}, {}
         elif turn == "ended" or (turn == "left" and not self.has_crashed()):
             self._end(text)
@@ -199,7 +202,7 @@ class Track:
         self.take(seen)
         self.heading = "" if seen.sights else text[:HEADING_LETTERS]
         self._measure(text)
-        if not self.counters and not self.again.seen:
+        if not self._at_work() and not self.again.seen:
             self.again.learn(text)
         percent = seen.percent if percent is None else percent
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
@@ -237,10 +240,14 @@ class Track:
             return False
         over = self._is_over()
         complete = any(self._is_complete(counter) for counter in self.counters.values())
-        started = self.again.is_started(text, self.line, over=over, complete=complete, counting=bool(self.counters))
+        started = self.again.is_started(text, self.line, over=over, complete=complete, counting=bool(self._at_work()))
         if started and self.again.seen == self.line:
             self.counters, self.percent, self.loss, self.eta = {}, None, None, None
         return started
+
+    def _at_work(self) -> list[Counter]:
+        """What counts: not a heading alone, which may be one of several."""
+        return [counter for counter in self.counters.values() if counter.kind != "heading"]
 
     def _is_complete(self, counter: Counter) -> bool:
         most = counter.maximum or self.maxima.get(counter.unit)
@@ -249,7 +256,7 @@ class Track:
     def _is_over(self) -> bool:
         """Whether an end or a crash was told, and no counter went on since."""
         last = max(self.ended, self.crashed)
-        return last > self.started and all(counter.changed <= last for counter in self.counters.values())
+        return last > self.started and all(counter.changed <= last for counter in self._at_work())
 
     def _crash(self, text: str) -> None:
         """Not so where Python has said before that it ignores the exception."""
@@ -260,7 +267,7 @@ class Track:
 
     def has_crashed(self) -> bool:
         """Whether no counter went on since the last word of a crash."""
-        return self.crashed > max([self.started, *(counter.changed for counter in self.counters.values())])
+        return self.crashed > max([self.started, *(counter.changed for counter in self._at_work())])
 
     def _end(self, text: str) -> None:
         told = form(text)
@@ -268,7 +275,7 @@ class Track:
         passed_over = self.line == self.ended + 1 and self.place > self.ended_place + 1
         self.ended_before = again and (
             self.ended_before
-            or (not self.counters and (self.ended_again or passed_over))
+            or (not self._at_work() and (self.ended_again or passed_over))
             or any(_works(counter) and counter.changed > self.ended for counter in self.counters.values())
         )
         self.ended_again = again
@@ -345,7 +352,7 @@ class Track:
         old = self.counters.get(sight.key)
         anew = old is not None and sight.current < old.current and (sight.unit == "epoch" or self.again.apart)
         if anew and self._is_new_run():
-            self.started, self.raised = self.again.seen, {}
+            self.started, self.restarted, self.raised = self.again.seen, True, {}
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
             return  # the best round, shown once more
         if old and (self._is_anothers(old, sight) or self._is_mention(old, sight)):
@@ -424,7 +431,8 @@ class Track:
         back = sight.current < old.current
         if not back or _line_form(self.text) == old.form or (old.lower is not None and sight.current > old.lower):
             return False
-        if old.seen == 1 and old.lower == sight.current:
+        from_zero = old.maximum is not None and old.current - sight.current == 1  # `Epoch 1/2` heads `epoch=0/step=9`
+        if old.seen == 1 and old.lower == sight.current and not from_zero:
             return False  # told again, and the larger one was not
         self.counters[old.key] = old._replace(lower=sight.current)
         return True
