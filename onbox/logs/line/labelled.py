@@ -113,6 +113,9 @@ _TOTAL_BESIDE = lazy(rf"(?i)[\s,;|]{{0,4}}(?<![a-z])[\"']?(?:total|max|of|out_of
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
 
+_SHORT_FORM = lazy(  # behind a time and a tag: `18:44:42 e002 i0156`, `[distill] e5 it  100`
+    r"^\s{0,8}(?:[\d:.,T/-]{5,30}\s{1,4}){0,2}(?:\[[A-Za-z][\w .-]{0,24}\]\s{1,4})?(?P<short>[eE][pP]?\d)"
+)
 _COUNTED_BEFORE = lazy(
     r"(?:^|[^=:\w,.])\d[\d,]{0,15}\s$"
 )  # `2 epochs | 1250 steps`: each number stands before its word
@@ -123,7 +126,8 @@ _UNIT_BEHIND = lazy(rf"(?i)\s(?:[a-z]{{3,14}} ){{0,2}}(?:{UNIT_WORD}|[a-z]{{3,16
 def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:
     sights: list[CounterSight] = []
     maxima: list[tuple[str, int]] = []
-    if text.lstrip()[:1] in ("e", "E") and (sights := _epoch_and_step(text)):
+    short = _SHORT_FORM.search(text)
+    if short and (sights := _epoch_and_step(text[short.start("short") :])):
         return sights, maxima
     sights, text = _led_by_epoch(text)
     ordinal = None if sights else _ordinal(text)

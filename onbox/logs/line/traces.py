@@ -16,14 +16,15 @@ _KNOWN_BYTES = 1 << 21
 
 _OF_A_FRACTION = (
     "0/0", "0m/0", "0k/0", "0s/0", "0 / 0", ") / 0", "0/ ", " /  ", " of 0", "0 of ", " von 0", "of [0", " over 0",
-    "0%", ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0", "\"of\": 0",
+    "0%", ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0", "\"of\": 0", "\"of\":0",
 )  # fmt: skip
 # Without their first letter where it may be a capital of another script.
 _OF_A_COUNT = (
-    "epoch", "step", "iter", "itmax", "maxit", "it 0", "ep 0", "ep  ", "e0 s0", "[e:", "upd", "tick", "round",
-    "trial", "episode", "gen\t", "gen ", "gen=", "gens", "gera", "genera", "cycle", "sweep", "draw", "batch", "tree",
-    "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0", "record 0", "chunk 0",
-    "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "\u2501  ", "state\t", " f= ",
+    "epoch", "step", "iter", "itmax", "maxit", "it 0", "ep 0", "ep  ", "e0 s0", "0 it ", "0 i0", "[e:", "upd",
+    "tick", "round", "trial", "episode", "gen\t", "gen ", "gen=", "gens", "gera", "genera", "cycle", "sweep", "draw",
+    "batch", "tree", "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0", "record 0",
+    "chunk 0", "item 0", "game 0", "task 0", "seed 0", "fold 0", "model 0", "stage 0", "phase 0", "experience 0",
+    "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "\u2501  ", "state\t", " f= ",
     "requested", "total", "_cycle(0", "_tune(0", "energy:  ", "left: ",
     "length: ", " copied", "schritt", "durchlauf", "pas ", "anzahl", "nombre ", "mero de ", "paso ", "passo ", "tape",
     "poca", "ep0",
