@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.line.maxima_east import OF_EAST
+from onbox.logs.line.labelled_east import read_labelled_of_east
 from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
 from onbox.logs.line.settings import (
     BESIDE_SETTINGS,
@@ -96,15 +96,6 @@ _NUMBERED_BY_ID = frozenset({"epoch", "iter", "batch"})  # `job id: 812` is a na
 _TAKES_UP = lazy(r"(?i)(?:.{0,60}?[\]:|] )?\W{0,8}(?:resum(?:ed|ing)|restor(?:ed|ing)|load(?:ed|ing)) ")  # of a line
 _OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
-_CHINESE_UNITS = {"步": "step", "次": "iter", "代": "generation"}  # of all others: epoch
-_NTH_IN_CHINESE = lazy(
-    "第 ?(?P<current>\\d{1,9})"
-    "(?: ?/ ?(?P<most>\\d{1,9})|轮 ?/ ?共 ?(?P<all>\\d{1,9}))? ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)"
-)
-_IN_THE_EAST = lazy(  # of Japan and Korea: `ステップ 3600`, `에포크 3/10`
-    r"(?P<word>ステップ|エポック|에포크|에폭|스텝)\s?[:\uff1a]?\s?[\[(]?(?P<current>\d{1,12})"
-    r"(?:\s?/\s?(?P<most>\d{1,12}))?(?![\d.])"
-)
 _OTHER_FIGURE = lazy(r"[:=] {0,4}\d[\d.,]*\s")  # `inference: 10000 fps total: 8000 epoch: 1/500`
 _PLACE = lazy(r"\d{0,6}:\d{1,6}\]")  # in the code: `k_epoch0:9]`
 _SHARE_BEHIND = lazy(r"[,:] {0,4}\d{1,3}(?:\.\d{1,4})? ?%")  # `Encoding: task 1 of 1, 34.80 %`
@@ -134,7 +125,7 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
     if ordinal is not None:
         return [ordinal], maxima
     in_cell = _count_in_cell(text) if " |" in text else None
-    sights += _nth_in_chinese(text)
+    sights += read_labelled_of_east(text)
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower()) or MAXIMUM_WORDS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -189,21 +180,6 @@ def _epoch_and_step(text: str) -> list[CounterSight]:
         return [CounterSight("epoch", "epoch", "train", epoch, None, False, "labelled") for epoch in told]
     epoch = CounterSight("epoch", "epoch", "train", int(found["epoch"]), None, False, "labelled")
     return [epoch, CounterSight("step", "step", "train", int(found["current"]), None, False, "labelled", inner=True)]
-
-
-def _nth_in_chinese(text: str) -> list[CounterSight]:
-    """`第 9 轮训练开始`: the ninth round of the training begins."""
-    found = _NTH_IN_CHINESE.search(text)
-    if found is None:
-        found = None if text.isascii() else _IN_THE_EAST.search(text)
-        if found is None:
-            return []
-        unit, most = OF_EAST[found["word"]], int(found["most"]) if found["most"] else None
-        return [CounterSight(unit, unit, "train", int(found["current"]), most, False, "labelled-alone", measured=True)]
-    unit = _CHINESE_UNITS.get(found["word"][0], "epoch")
-    told = found["most"] or found["all"]
-    most = int(told) if told else None
-    return [CounterSight(f"nth {unit}", unit, "train", int(found["current"]), most, False, "labelled-alone")]
 
 
 def _leads(text: str, at: int) -> bool:
