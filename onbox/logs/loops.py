@@ -51,7 +51,7 @@ _NAMED_FIRST = lazy(  # `Run: 01, Epoch: 475, Loss: 0.9`
 )
 _HEADING = lazy(  # `seed 2`, `== task 3 classes 4,5 ==`: alone in its line
     rf"(?i)[\W_]{{0,12}}(?!chain)(?P<word>{_IN_A_BAR}|task|experience|start|iteration|outer)[ _#:=\[]{{1,3}}"
-    r"(?P<current>\d{1,4})(?![\w.%/])(?!\s{0,3}(?:/|of ))"
+    r"(?P<current>\d{1,4})(?![\w.%/])(?!\s{0,3}(?:/|of )|.{0,60}(?P=word))"
 )
 _FIGURE = lazy(r"(?i)(?:loss|acc\w*|score|auc|error|err|mse|took|time|done|finished|complete)")
 HEADING_LETTERS = 60

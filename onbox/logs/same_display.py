@@ -43,4 +43,8 @@ def _piece_before(sight: CounterSight, counters: Iterable[Counter]) -> list[Coun
     newest = max(same, key=lambda one: one.last, default=None)
     if newest is None or newest.resets or newest.current + 1 != sight.current:
         return []
-    return [newest]
+    return [] if _last_word(newest.key) == _last_word(sight.key) else [newest]  # another thing is done to the same
+
+
+def _last_word(key: str) -> str:
+    return key.rpartition("/")[0].rpartition(" ")[2]

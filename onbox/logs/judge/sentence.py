@@ -32,7 +32,7 @@ _OF_A_LOOP = (
     "|queue|attempt|memory|mem|gpu|cpu|disk|cache|temperature|temp|rate|lr|patience|val\\w*|eval\\w*|epochs?|steps?|iter\\w*"
     "|checkpoint\\w*|ckpt|snapshot|batch\\w*|restart\\w*|start\\w*|load\\w*|init\\w*|so far|current\\w*|new|pid|port"
     "|warn\\w*|slow\\w*|elapsed|eta|left|remaining|pending|interrupt\\w*|signal|abort\\w*|kill\\w*|cancel\\w*|errors?|fail\\w*|lost|nan"
-    "|inf"
+    "|inf|compil\\w*|captur\\w*|warm\\w*|prepar\\w*|connect\\w*|register\\w*|join\\w*|kernels?|crash\\w*|died|dead"
 )
 _GOES_ON = lazy(
     rf"(?i)^\W*(?:\[[^\[\]]{{1,40}}\] ?)?(?:{_BEGINS})\b|(?<![a-z])(?:{_OF_A_LOOP})(?![a-z])|[:\u2026]\s*$|\.\.\.\s*$"

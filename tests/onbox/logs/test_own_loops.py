@@ -71,6 +71,9 @@ GOES_ON = [
     SWEEPS + "WARNING: only 3 of 12 workers answer\n",
     SWEEPS + "checkpoint 4 written\n",
     SWEEPS + "stage 2: polishing with 40 threads\n",
+    SWEEPS + "kernel compiled in 12.3 s\n",
+    "".join(f"### Stage {stage}/3: part {stage}\n" + loop("  epoch {}/3 loss 0.{:02}\n", 1, 2, 3) for stage in (1, 2))
+    + "### Stage 3/3: full fine-tune\n",
     SWEEPS + "disk full at 120, stopped at 114\n",
     STUMPS + "best so far 0.31\n",
     loop("step {}/900 loss 0.{}\n", *range(30, 300, 30)) + "sample grid 270 written to grid.png\n",
@@ -92,6 +95,20 @@ def test_the_last_sentence_ends_it(log: str) -> None:
 @pytest.mark.parametrize("log", GOES_ON)
 def test_what_a_loop_says_on_its_way_is_no_end(log: str) -> None:
     assert read(log).finished is not True
+
+
+def test_two_calls_without_epochs_have_ends_of_their_own() -> None:
+    """Keras's evaluate, and then predict."""
+    seen = read(
+        loop("{}/80 ━━━━━━━━━━━━ 1s 9ms/step - loss: 1.{}\n", 40, 80) + loop("{}/80 ━━━━━━━━━━━━ 1s 9ms/step\n", 40, 80)
+    )
+    assert (seen.current, seen.exact_max) == (80, 80)
+
+
+def test_epochs_from_zero_below_a_heading_from_one() -> None:
+    lines = loop("[timer.py] epoch=0/micro_step={0}/global_step={1}, Samples=11.9\n", *range(40, 400, 40))
+    seen = read("Beginning of Epoch 1/2, Total Micro Batches 3108\n" + lines)
+    assert (seen.current, seen.exact_max) == (1, 2)
 
 
 def test_the_head_of_an_earlier_run_is_not_asked() -> None:
