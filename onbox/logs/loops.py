@@ -46,9 +46,15 @@ _INDEX_IN_A_BAR = lazy(rf"(?i)(?<![a-z_-])(?P<word>{_IN_A_BAR}){_INDEX}")
 
 _NAMED_FIRST = lazy(  # `Run: 01, Epoch: 475, Loss: 0.9`
     r"(?i)\W{0,3}(?P<word>run|fold|repeat|repetition|split|replicate|seed|member|model|net|network|learner|variant"
-    r"|candidate|config|subject|patient)s?(?:\s?[:#=]\s?|\s)#?(?P<current>\d{1,4})"
-    r"(?:\s?[,|:;\])]\s?|\s{1,4})(?=(?:epoch|step|iter|iteration|round)\W{1,3}\d)"
+    r"|candidate|config|subject|patient)s?(?:\s?[:#=\[]\s?|\s)#?(?P<current>\d{1,4})"
+    r"(?:\]?\s?[,|:;\])]\s?|\]?\s{1,4})(?=(?:epoch|step|iter|iteration|round)\W{1,3}\d)"
 )
+_HEADING = lazy(  # `seed 2`, `== task 3 classes 4,5 ==`: alone in its line
+    rf"(?i)[\W_]{{0,12}}(?!chain)(?P<word>{_IN_A_BAR}|task|experience|start|iteration|outer)[ _#:=\[]{{1,3}}"
+    r"(?P<current>\d{1,4})(?![\w.%/])(?!\s{0,3}(?:/|of )|.{0,60}(?P=word))"
+)
+_FIGURE = lazy(r"(?i)(?:loss|acc\w*|score|auc|error|err|mse|took|time|done|finished|complete)")
+HEADING_LETTERS = 60
 _NAMED_IN_A_BAR = lazy(rf"(?i)\W{{0,4}}({_REPEATED})\W{{0,3}}(\d{{1,4}})\W{{0,3}}$")
 _NUMBERED_REPETITION = lazy(rf"(?i)(?<![a-z_-])(?:{_REPEATED})\W{{0,3}}#?\d{{1,6}}(?![\w.%/-])")
 
@@ -86,6 +92,14 @@ def named_repetition(text: str) -> tuple[str, int] | None:
     return None if found is None else (found["word"].lower(), int(found["current"]))
 
 
+def headed_repetition(text: str) -> tuple[str, int] | None:
+    """`== task 3 ==`: which repetition a heading begins, with nothing measured in it; None for other lines."""
+    found = _HEADING.match(text) if len(text) <= HEADING_LETTERS else None
+    if found is None or _FIGURE.search(text):
+        return None
+    return found["word"].lower(), int(found["current"])
+
+
 def names_repetition(text: str) -> bool:
     """`Chain 3: Iteration: 1200 / 2000`: which one it is, so that what begins again is told of the next one."""
     return _NUMBERED_REPETITION.search(text) is not None
@@ -115,13 +129,14 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
     if outer is inner or outer.resets or inner.kind in ("bare", "done", "moving"):
         return False
     repeats = outer.kind == "outer" or outer.unit in REPEATED_UNITS
+    headed = outer.rule == "heading"
     if outer.maximum is None and left and outer.unit in COUNTED_UNITS and _stands_beside(outer, inner):
         return True
     if outer.maximum is None and (_names_each_pass(outer, inner, left=left) or _is_begun_in(outer, inner)):
         return True
     if outer.maximum is None:
         return (
-            (inner.made or inner.maximum is not None or inner.begun >= BEGUN)
+            (inner.made or inner.maximum is not None or inner.begun >= (BARS_AROUND if headed else BEGUN))
             and inner.resets > 0
             and (outer.unit in COUNTED_UNITS or outer.kind == "outer" or outer.unit == inner.unit == "epoch")
             and _go_together(outer, inner)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.again import Again, banner, form
@@ -18,9 +17,8 @@ from onbox.logs.line.tables import TableHead, read_header, read_table_row
 from onbox.logs.line.words import LONE_UNITS
 from onbox.logs.loops import names_repetition
 from onbox.logs.measures import NOTHING, read_measures
-from onbox.logs.model.lines import message
-from onbox.logs.model.writers import NOBODY, writer_of
 from onbox.logs.same_display import as_known
+from onbox.logs.wrote import line_form, writer
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -29,12 +27,7 @@ if TYPE_CHECKING:
 COUNTERS_MAX = 64
 _NOT_PLAIN = ("counters", "table", "text", "again")  # as JSON has it
 HEADING_LETTERS = 120
-FORM_LETTERS = 20
-_NO_LETTERS = b"0123456789 .,:;+-/|()[]{}<>=%#*\t"
 IN_STEP = 1  # processes that are so near each other do the same work
-_NAMED_RANK = lazy(
-    r"(?i)(?<![a-z])(?:(?:local_?|global_?)?rank|gpu|device|process|proc)[ =:_#-]{0,2}(\d{1,6})(?!\d*[/.])"
-)
 _SCHEDULER = lazy(r"(?:slurmstepd\S{0,80}: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
 _COMMIT = lazy(
     r"(?:^\s*|\bHEAD is now at |\b[Cc]ommit:? |^\[[^\s\[\]]{1,80} (?:\(root-commit\) )?)"
@@ -49,22 +42,7 @@ _OF_AN_OBJECT = lazy(
     r"^\s{4,80}[a-z_]{2,40}=[^\s,=]{1,40}, [a-z_]{2,40}=|(?<![\w.])[A-Z]\w{3,40}\([a-z_]{2,40}=[^,]{1,60}, "
 )
 _TRACKER = lazy(r"wandb:\s")
-_EPOCH = lazy(r"[eE][pP]?\d{1,5}")  # `E042 | loss 0.31`: no host
 BEGUN_LINES = 8  # from the heading of a stage to its first count
-
-
-def _writer(text: str) -> str:
-    """`rank 3`, `process 4012`; "" where nothing names the writer."""
-    writer = writer_of(message(text).source)
-    if writer is not NOBODY and not _EPOCH.fullmatch(writer.name):
-        return f"{writer.kind} {writer.name}"
-    rank = _NAMED_RANK.search(text, 0, 100)
-    return f"rank {rank[1]}" if rank else ""
-
-
-def _line_form(text: str) -> int:
-    """A checksum of a line's first letters: lines that one statement of a program wrote have the same."""
-    return crc32(text[: 4 * FORM_LETTERS].encode("utf-8", "replace").translate(None, _NO_LETTERS)[:FORM_LETTERS])
 
 
 def _is_unnamed(sight: CounterSight) -> bool:
@@ -100,6 +78,7 @@ class Track:
         self.heading = ""  # the line before, where it showed nothing that counts
         self.again = Again()
         self.started = 0  # number of the last line that starts a run
+        self.restarted = False  # something had counted before that line: the log's head is of an earlier run
         self.ended = 0
         self.ended_form = 0  # checksum of the letters of the last line that tells of an end
         self.ended_vaguely = False  # by a word that may speak of a part of the work
@@ -176,8 +155,10 @@ class Track:
         self.line += 1
         self.text = text
         self.again.take(text, self.line)
+        has_counted = bool(self._at_work()) or self.percent is not None
         turn = self._turn(text)
         if turn == "started":
+            self.restarted = self.restarted or has_counted
             self.started, self.table, self.readings, self.raised = self.line, None, {}, {}
         elif turn == "ended" or (turn == "left" and not self.has_crashed()):
             self._end(text)
@@ -199,7 +180,7 @@ class Track:
         self.take(seen)
         self.heading = "" if seen.sights else text[:HEADING_LETTERS]
         self._measure(text)
-        if not self.counters and not self.again.seen:
+        if not self._at_work() and not self.again.seen:
             self.again.learn(text)
         percent = seen.percent if percent is None else percent
         if percent is not None and not (seen.sights and all(sight.kind == "val" for sight in seen.sights)):
@@ -237,10 +218,14 @@ class Track:
             return False
         over = self._is_over()
         complete = any(self._is_complete(counter) for counter in self.counters.values())
-        started = self.again.is_started(text, self.line, over=over, complete=complete, counting=bool(self.counters))
+        started = self.again.is_started(text, self.line, over=over, complete=complete, counting=bool(self._at_work()))
         if started and self.again.seen == self.line:
             self.counters, self.percent, self.loss, self.eta = {}, None, None, None
         return started
+
+    def _at_work(self) -> list[Counter]:
+        """What counts: not a heading alone, which may be one of several."""
+        return [counter for counter in self.counters.values() if counter.kind != "heading"]
 
     def _is_complete(self, counter: Counter) -> bool:
         most = counter.maximum or self.maxima.get(counter.unit)
@@ -249,7 +234,7 @@ class Track:
     def _is_over(self) -> bool:
         """Whether an end or a crash was told, and no counter went on since."""
         last = max(self.ended, self.crashed)
-        return last > self.started and all(counter.changed <= last for counter in self.counters.values())
+        return last > self.started and all(counter.changed <= last for counter in self._at_work())
 
     def _crash(self, text: str) -> None:
         """Not so where Python has said before that it ignores the exception."""
@@ -260,7 +245,7 @@ class Track:
 
     def has_crashed(self) -> bool:
         """Whether no counter went on since the last word of a crash."""
-        return self.crashed > max([self.started, *(counter.changed for counter in self.counters.values())])
+        return self.crashed > max([self.started, *(counter.changed for counter in self._at_work())])
 
     def _end(self, text: str) -> None:
         told = form(text)
@@ -268,7 +253,7 @@ class Track:
         passed_over = self.line == self.ended + 1 and self.place > self.ended_place + 1
         self.ended_before = again and (
             self.ended_before
-            or (not self.counters and (self.ended_again or passed_over))
+            or (not self._at_work() and (self.ended_again or passed_over))
             or any(_works(counter) and counter.changed > self.ended for counter in self.counters.values())
         )
         self.ended_again = again
@@ -336,7 +321,7 @@ class Track:
             self._declare(sight)
         sight = self._renamed(self._cut_short(sight))
         if sight.key not in self.counters:
-            sight = as_known(sight, self.counters.values(), _line_form(self.text))
+            sight = as_known(sight, self.counters.values(), line_form(self.text))
         told = self.counters.get(sight.unit) if sight.rule in ("done-of", "fraction-unit") else None
         said = sight.unit != "step" or "step" in self.text.lower()
         named = told is not None and told.kind == sight.kind and told.maximum in (sight.maximum, None)
@@ -345,7 +330,7 @@ class Track:
         old = self.counters.get(sight.key)
         anew = old is not None and sight.current < old.current and (sight.unit == "epoch" or self.again.apart)
         if anew and self._is_new_run():
-            self.started, self.raised = self.again.seen, {}
+            self.started, self.restarted, self.raised = self.again.seen, True, {}
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
             return  # the best round, shown once more
         if old and (self._is_anothers(old, sight) or self._is_mention(old, sight)):
@@ -375,7 +360,7 @@ class Track:
         counter = self.counters.get(sight.unit) if sight.kind == "setting" else None
         if counter is None or sight.current <= counter.current or counter.advances < 2:
             return sight
-        alike = counter.last == self.line - 1 and counter.form == _line_form(self.text)
+        alike = counter.last == self.line - 1 and counter.form == line_form(self.text)
         return sight._replace(key=counter.key, kind=counter.kind, rule=counter.rule) if alike else sight
 
     def _renamed(self, sight: CounterSight) -> CounterSight:
@@ -406,10 +391,10 @@ class Track:
             return False
         over = old.maximum is not None and old.current >= old.maximum
         if over and sight.current < old.current and self.ended > old.last:
-            self.counters[old.key] = old._replace(writer=_writer(self.text))  # the next stage: the one before has ended
+            self.counters[old.key] = old._replace(writer=writer(self.text))  # the next stage: the one before has ended
             return False
         in_step = old.writer.startswith("rank") and sight.current > old.current
-        if in_step or _writer(self.text) in ("", old.writer):
+        if in_step or writer(self.text) in ("", old.writer):
             return False
         near = old.writer.startswith("rank") or abs(old.current - sight.current) <= IN_STEP
         self.counters[old.key] = old._replace(last=self.line, apart=old.apart + (not near))
@@ -422,9 +407,10 @@ class Track:
         if sight.made or old.made or old.last < self.started or not sight.rule.startswith("labelled"):
             return False
         back = sight.current < old.current
-        if not back or _line_form(self.text) == old.form or (old.lower is not None and sight.current > old.lower):
+        if not back or line_form(self.text) == old.form or (old.lower is not None and sight.current > old.lower):
             return False
-        if old.seen == 1 and old.lower == sight.current:
+        from_zero = old.maximum is not None and old.current - sight.current == 1  # `Epoch 1/2` heads `epoch=0/step=9`
+        if old.seen == 1 and old.lower == sight.current and not from_zero:
             return False  # told again, and the larger one was not
         self.counters[old.key] = old._replace(lower=sight.current)
         return True
@@ -435,7 +421,7 @@ class Track:
         if old is None:
             seen = 1 + self.drawn  # what is drawn over was shown before
             first = Counter(*sight, 0, 0, now, seen, self.line, self.line, self.line, sight.current)
-            return first._replace(writer=_writer(self.text), form=_line_form(self.text))
+            return first._replace(writer=writer(self.text), form=line_form(self.text))
         if sight.current < old.current and sight.current <= old.minimum:
             self._begin_stage(sight.unit)
         back = sight.current < old.current or (
@@ -470,7 +456,7 @@ class Track:
                 sight.rule in ("table", "percent-fraction") and None is not old.maximum != sight.maximum
             )  # it rises: no end
             + (grows or (changed != self.line and None is not old.maximum != maximum)),
-            form=_line_form(self.text) if changed == self.line else old.form,
+            form=line_form(self.text) if changed == self.line else old.form,
             eta=sight.eta if sight.eta is not None or sight.made else old.eta,
             beside_epoch=sight.beside_epoch or old.beside_epoch,
             inner=sight.inner or old.inner,
@@ -488,7 +474,7 @@ class Track:
         """Whether what looks like a setting is a counter: its line comes again and again with more, alone."""
         if old.kind != "setting":
             return True
-        more = sight.current > old.current and not old.resets and _line_form(self.text) == old.form
+        more = sight.current > old.current and not old.resets and line_form(self.text) == old.form
         begins = old.current <= 1 and sight.current == old.current + 1 <= self.maxima.get(sight.unit, 0)
         return more and (old.advances > 0 or begins)
 

@@ -24,6 +24,10 @@ _ANY = lazy(_NUMBER)
 _TABLE_HEAD = lazy(r"\s{0,8}([A-Za-z]{3,20})(?:\s{1,20}[A-Za-z_%][\w%./()-]{0,20}){2,12}\s*$")
 # `5000 replica exchanges`, `20 macro-sweeps`
 _SO_MANY = lazy(rf"{_NUMBER} (?:[A-Za-z]{{1,12}}-)?([A-Za-z-]{{2,24}})(?: ([A-Za-z]{{4,24}}))?(?![A-Za-z]|\.\w|=\d)")
+_FROM_ONE = lazy(  # `frames 1..240`
+    rf"{_WORD}[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\[(]?0{{0,6}}1 ?(?:\.\.|-|\u2013|to|:) ?"
+    r"(\d{1,3}(?:,\d{3}){1,3}|\d{1,12})(?![\w/%-]|[.,]\d)"
+)
 _TIMES_OVER = lazy(r"(?i)(?<![\w.,/-])(\d{1,3})[- ]?(fold)(?![a-z])")  # `10-fold cross-validation`
 _THINGS_ALONE = lazy(rf"\W{{0,8}}{_NUMBER} (?:[a-z]{{3,20}} )?[a-z]{{3,20}}s\W{{0,3}}$")
 _SET_TO = lazy(rf"{_WORD}[\"']?\s{{0,20}}[:=]?\s{{0,20}}{_NUMBER}")
@@ -132,6 +136,7 @@ def _pairs(line: str) -> list[tuple[str, int]]:
     found = [(one, word, one[1]) for one in _SO_MANY.finditer(line) for word in (one[2], one[3]) if word]
     found += [(one, one[1], one[2]) for one in _SET_TO.finditer(line)]
     found += [(one, f"{one[2]}s", one[1]) for one in _TIMES_OVER.finditer(line)]
+    found += [(one, one[1], one[2]) for one in _FROM_ONE.finditer(line)]
     found += [(one, one[1] or one[2], one[3]) for one in _COUNTED.finditer(line)]
     found += [(one, one[1] + ending, one[2]) for one in _VERB.finditer(line) for ending in ("s", "es")]
     found += [(one, "rows", one[1]) for one in _ROWS_COUNTED.finditer(line)]

@@ -101,4 +101,5 @@ def _limit(pick: Pick, beginning: bytes) -> int | None:
     if pick.inner is not None or counter.unit in ("epoch", "byte") or counter.kind == "own":
         return None
     goes_on = counter.advances >= STEPS and not counter.resets and not counter.made
-    return limit_of(beginning, counter.current) if goes_on else None
+    noun = _NOUN.search(counter.key)
+    return limit_of(beginning, counter.current, noun[0] if noun else "") if goes_on else None

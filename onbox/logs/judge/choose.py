@@ -43,7 +43,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     """The progress that a log shows. configured_max: wins over the log's own maximum; None if there is none.
     beginning: the log's first bytes, which may tell a maximum.
     """
-    beginning = b"" if track.started else beginning  # which is that of an earlier run
+    beginning = b"" if track.restarted else beginning  # which is that of an earlier run
     pick = with_end(pick_of(Scene(track, ending)), ending, beginning)
     by_head = counted_to_head(pick, ending, beginning)
     pick = pick if by_head else with_likely_end(pick, track, ending, beginning)
@@ -56,7 +56,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
         return progress._replace(finished=False)  # it has just begun; what stands above is of the run before
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
     looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
-    is_told = looped or ending.tells_early_stop
+    stops = progress.current is not None and ending.stops_at(progress.current)
+    is_told = looped or stops or ending.tells_early_stop or ending.ends_a_process
     if not progress.finished and (is_told or (may_be_over and _is_over(progress, ending))):
         progress = progress._replace(finished=True)
     if pick is not None and progress.exact_max is None and progress.percent is None:
@@ -99,17 +100,12 @@ def _is_over(progress: Progress, ending: ClosingLines) -> bool:
     complete = progress.percent == 100 or (counted and progress.current == progress.exact_max)
     if complete and (ending.says_made or ending.ends_in_table):
         return True
-    if counted and ending.ends_as_no_loop_does:
+    if counted and (ending.ends_as_no_loop_does or ending.ends_in_sentence):
         return True
     if counted and progress.exact_max is not None and ending.ends_in_new_results:
         return True
     looped = counted or progress.exact_max is not None
-    return (
-        ending.ends_a_process
-        or ending.sums_up(counted=counted)
-        or ending.is_at_prompt
-        or (looped and ending.loop_is_over)
-    )
+    return ending.sums_up(counted=counted) or ending.is_at_prompt or (looped and ending.loop_is_over)
 
 
 def _has_begun_anew(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
@@ -195,7 +191,11 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
         most = announced(beginning, ending.rising.noun, _so_many_before(ending.rising)) or _told_of(
             track, ending.rising, beginning
         )
-    most = most or limit_of(beginning, count) or likely_end(beginning, counted_in_rows(ending.rising, track))
+    most = (
+        most
+        or limit_of(beginning, count, ending.rising.noun)
+        or likely_end(beginning, counted_in_rows(ending.rising, track))
+    )
     whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
     return Progress(count, most, "step", loss=track.loss, finished=whole or over, rule="rising")
 
@@ -285,7 +285,7 @@ def _is_a_part(track: Track, counter: Counter) -> bool:
     """Whether what is complete was prepared only, or was one of many things that the program did."""
     if counter.kind == "aux":
         return track.line > counter.last or counter.key.startswith(LOADS)
-    return counter.rule in PARTS and track.line - counter.last > AGAIN
+    return counter.rule in (*PARTS, "moving") and track.line - counter.last > AGAIN
 
 
 def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
@@ -323,6 +323,16 @@ def _goes_on_inside(other: Counter, counter: Counter, track: Track) -> bool:
     """`Trial 2 of 2`, and behind it the steps of that trial: it has begun, and they go on in the last line."""
     inside = other.resets > 0 and other.maximum is None and abs(other.resets - counter.advances) <= 1
     return inside and counter.last < other.changed == track.line and not counter.measured
+
+
+def _heads_the_last(counter: Counter, track: Track) -> bool:
+    """`### Stage 3/3: full fine-tune`, in the last line: below the headings before it epochs went on."""
+    if not _is_heading(counter) or counter.unit == "epoch" or counter.last < track.line or counter.seen < 2:
+        return False
+    return any(
+        other.kind == "train" and other.advances and counter.first < other.first and other.last < counter.last
+        for other in track.counters.values()
+    )
 
 
 def _goes_on_beside(other: Counter, counter: Counter, track: Track) -> bool:
@@ -365,6 +375,8 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
     if counter.unit == "epoch" and _is_heading(counter) and counter.last == track.line and not told:
         return None  # in the last epoch, perhaps
     if any(_goes_on_inside(other, counter, track) for other in track.counters.values()):
+        return False
+    if _heads_the_last(counter, track):
         return False
     if any(_works_behind(other, counter, track) for other in track.counters.values()):
         return None  # an evaluation, perhaps, and nobody said that it is the last

@@ -17,11 +17,13 @@ from onbox.logs.judge.columns import Whole, whole
 from onbox.logs.judge.early_stop import told_in
 from onbox.logs.judge.fits import fits_ended
 from onbox.logs.judge.in_all import in_all, tells_a_reason
-from onbox.logs.judge.last_words import ends_a_process, ends_in_frame_of_rules, ends_in_results, ends_in_totals
+from onbox.logs.judge.last_words import ends_in_frame_of_rules, ends_in_results, ends_in_totals
 from onbox.logs.judge.led import led
 from onbox.logs.judge.passes import ends_pass
 from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
 from onbox.logs.judge.rounded import exact_of
+from onbox.logs.judge.sentence import ends_in_sentence, stops_at, tells_a_figure
+from onbox.logs.judge.takes_leave import ends_a_process
 from onbox.logs.judge.ticking import ticking
 from onbox.logs.judge.until import until
 from onbox.logs.line.percents import read_percent
@@ -44,6 +46,7 @@ LINES_AFTER = 30  # of what is still said behind the word of an end
 LOOPED = 5  # times that a form of line came: it is the loop's
 HEAD_LINES = 4  # of a table, with the rules over and under it
 EARLY_LINES = (2, 12)  # behind the last of such lines, where the end came before its time
+HEADED = 3  # lines of a log may stand above its rows, and one may look like a counter
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 LINES_SINCE = 12  # a run has begun
 COMPLETE = 100  # percent
@@ -153,7 +156,8 @@ class ClosingLines:
         lines = self._lines
         times = Counter(self._forms)
         at = next((at for at in range(len(lines), 0, -1) if _counts(lines[at - 1], times[self._forms[at - 1]])), 0)
-        return at or (self.whole.lines if self.whole else self.rising.lines if self.rising else 0)
+        rows = self.whole.lines if self.whole else self.rising.lines if self.rising else 0
+        return rows if at <= HEADED and 0 < rows == self._looped else at or rows  # a head may name what is counted
 
     @cached_property
     def _forms(self) -> list[str]:
@@ -215,6 +219,15 @@ class ClosingLines:
         return ends_in_results(self._lines, self._counted)
 
     @property
+    def ends_in_sentence(self) -> bool:
+        """As `ends_in_sentence` of what stands behind the last counter."""
+        return ends_in_sentence(self._lines, self._counted)
+
+    def stops_at(self, current: float) -> bool:
+        """As `stops_at`, of these lines."""
+        return stops_at(self._lines, current)
+
+    @property
     def ends_a_process(self) -> bool:
         """As `ends_a_process`, of these lines."""
         return ends_a_process(self._lines)
@@ -227,7 +240,10 @@ class ClosingLines:
         after = lines[at:]
         if not at or AUXILIARY.search(lines[at - 1]) or not 0 < len(after) <= LOOPED:
             return False
-        return all(_STORES.search(line) or (is_result(line) and not _OF_THE_LOOP.search(line)) for line in after)
+        return all(
+            _STORES.search(line) or tells_a_figure(line) or (is_result(line) and not _OF_THE_LOOP.search(line))
+            for line in after
+        )
 
     @cached_property
     def went_on(self) -> bool:

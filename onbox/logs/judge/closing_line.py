@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from onbox.logs.judge.results import is_figures, is_record, is_value
+from onbox.logs.judge.results import is_figures, is_list, is_record, is_value
 from onbox.logs.line.remarks import CRASHED, OF_A_LAYER
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome, outcome_in
@@ -84,6 +84,10 @@ _CLOSING = lazy(
     r"|^\W*(?:suggested|recommended) [\w ./-]{2,30}[:=]\s?\S|^\W*stop: max(?:imum)?\b"
     r"|\bno (?:errors?|problems?|issues?|differences?|corruption) (?:was |were )?(?:found|detected)\b"
     r"|\bmark(?:ing|ed) (?:task|job|run) as success\b"
+    r"|\btermination condition is satisfied\b|^\W*local minimum (?:found|possible)\b|^\W*optimization completed\b"
+    r"|^\W*frozen\b|\bnothing left to \w|\b(?:queue|backlog) (?:is |was )?drained\b"
+    r"|\bspider closed \((?!shutdown|cancelled)"
+    r"|(?<!rate )(?<!time )\b(?:limit|quota|cap) (?:of )?\d[\d,]{0,15} (?:was |is )?reached\b"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
 )
@@ -165,7 +169,7 @@ def said(line: str) -> str:
 
 def is_result(line: str) -> bool:
     """Whether what came out stands in a line, and nothing else."""
-    return is_value(line) or is_value(said(line)) or is_record(line) or is_figures(line)
+    return is_value(line) or is_value(said(line)) or is_record(line) or is_list(said(line)) or is_figures(line)
 
 
 def is_bad(line: str) -> bool:

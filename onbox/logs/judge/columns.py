@@ -36,6 +36,10 @@ _LETTER = lazy(r"[^\W\d_]")
 _NAMED_TOTAL = lazy(  # `"done": 10, "todo": 400`: what stands still beside what rises
     r"(?i)[\"'\s,;|]{1,4}(?:todo|to_do|total|planned|target|goal|expected|requested|scheduled|all|of)[\"']?\s?[:=]\s?"
 )
+_DONE = lazy(r"(?i)(?<![a-z])(?:done|completed|processed|finished)[\"']?\s?[=:]\s?$")
+_ALL_THINGS = lazy(  # `done=61 dupes=213 shards=96`
+    r"(?<![A-Za-z])(?!(?:worker|thread|gpu|core|node|rank|process|replica|host|error|retrie|fail)\w*s)[a-z_]{3,20}s[\"']?[=:]\s?$"
+)
 _LATIN_OF = lazy(r"(?i)\s(?:von|sur|de|di|van|av|af|из|з|od|z)\s(?:the )?")
 
 
@@ -55,7 +59,7 @@ class _Column(NamedTuple):
     is_whole: bool
     decimals: int
     behind: str
-    between: str  # it and the number before it
+    between: str  # it and the number before it, or the line's beginning
 
     @property
     def steps(self) -> list[float]:
@@ -115,6 +119,8 @@ def _beside(one: _Column, other: _Column, known: frozenset[int]) -> int | None:
         return _of_share(one, other, known)
     if other.stands and other.at == one.at + 1 and _is_of(other.between):
         return int(other.values[-1])
+    if other.stands and _DONE.search(one.between) and _ALL_THINGS.search(other.between):
+        return int(other.values[-1])
     return None
 
 
@@ -166,7 +172,7 @@ def _columns(rows: Sequence[str]) -> list[_Column]:
 def _column(at: int, hits: list[tuple[re.Match[str], str]], last: list[tuple[re.Match[str], str]]) -> _Column:
     texts = [hit[0].replace(",", "") for hit, _ in hits]
     hit, text = hits[-1]
-    between = text[last[at - 1][0].end() : hit.start()] if at else ""
+    between = text[last[at - 1][0].end() if at else 0 : hit.start()]
     return _Column(
         at,
         tuple(map(float, texts)),

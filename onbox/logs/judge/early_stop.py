@@ -25,6 +25,7 @@ _IN_ENGLISH = lazy(
     r"(?!\W{0,3}(?:in|after|when|if|at \d)\b)"
     r"|^\W*(?:tol(?:erance)?|convergence(?: criteri(?:on|a))?|stopping criteri(?:on|a)) (?:was |were |has been |is )?"
     r"(?:reached|met|satisfied)(?: (?:at|after|in) (?:[a-z]{3,12} )?\d{1,9}(?: [a-z]{3,12})?)?\W*$"
+    r"|\bmeets (?:the )?(?:fitness |stopping |convergence )(?:threshold|criteri\w+)\b"
     r"|[,;:] (?:finishing|ending|exiting|terminating|quitting) early\W*$"
     r"|^\W*stopping: [a-z]{1,20} [a-z]{2,20} (?:[a-z]|\d)"
 )
@@ -36,11 +37,12 @@ _KEEPS = lazy(  # `no improvement for 40 rounds; keeping 60 of 100 trees`: of a 
     r"(?:keeping|returning|restoring|rolling back to|reverting to|using)\b"
 )
 _SMALL_ENOUGH = lazy(  # `delta < 1e-6, done`, `change below eps after sweep 22`, `no gain in 10 rounds -> stop`
-    r"(?i)^\W*(?:[a-z]{1,20} ){0,2}(?:delta|change|shift|residual|gap|error|gradient) (?:is |was |fell |dropped )?"
-    r"(?:<|below|under) ?(?:(?:the )?(?:eps|epsilon|tol|tolerance|threshold)(?![a-z])"
+    r"(?i)^\W*(?:[a-z][a-z\d_-]{0,19} ){0,2}(?:delta|change|shift|residual|gap|error|gradient)"
+    r" (?:is |was |fell |dropped )?(?:<|below|under) ?(?:(?:the )?(?:eps|epsilon|tol|tolerance|threshold)(?![a-z])"
     r"|[\d.e-]{1,12}[,;:] (?:done|stop|finished|converged))"
     r"|^\W*no (?:gain|progress|decrease|increase) (?:for|in|since) .{1,24}(?:[,;:]|[-=]>) {0,2}(?:stop|done|finish)"
 )
+_BEGINS = lazy(r"(?i)^\W*(?:fitting|training|starting|running|processing) [a-z]{3,12}\b.*(?:\.{3}|\u2026)")  # the next
 _WHEN = lazy(r"(?i)\b(?:when|once|if|until|while|unless|will|would)\b")
 _ELSEWHERE = lazy(
     r"(?i)(?<!\w)не улучш\w{1,8}.{0,60}(?<!\w)останов(?:ка|лен)(?!\w{4})"
@@ -71,7 +73,8 @@ _IF = lazy(r"(?i)\b(?:если|wenn|falls|cuando|quando|si|se|als|jeśli)\b")  #
 
 def told_in(lines: Sequence[str]) -> bool:
     """Whether one of the last few says so in so many words, or the very last one what is kept instead."""
-    told = any(map(_says, lines[-STOP_TOLD_IN_LAST:]))
+    last = lines[-STOP_TOLD_IN_LAST:]
+    told = any(map(_says, last)) and not _BEGINS.match(lines[-1])
     return told or (bool(lines) and _KEEPS.search(lines[-1]) is not None)
 
 

@@ -22,8 +22,9 @@ def numbers_each_bar(counter: Counter, others: list[Counter]) -> bool:
 
 
 def numbers_each_loop(counter: Counter, others: list[Counter]) -> bool:
-    """`cycle 3: difficulty 0.3` above epochs that begin again below each: which of them it is."""
-    if counter.kind != "moving" or counter.unit not in SELDOM_UNITS or counter.maximum is not None or counter.resets:
+    """`cycle 3: difficulty 0.3`, `seed 2` above epochs that begin again below each: which of them it is."""
+    named = counter.kind == "heading" or (counter.kind == "moving" and counter.unit in SELDOM_UNITS)
+    if not named or counter.maximum is not None or counter.resets:
         return False
     inside = (one for one in others if one.unit in LOOPS and one.kind == "train" and counter.first < one.first)
     return counter.advances >= BARS_AROUND and any(one.begun == one.resets == counter.advances for one in inside)

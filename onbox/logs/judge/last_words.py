@@ -22,10 +22,6 @@ _IN_THE_LOOP = lazy(
 _TOTAL = lazy(
     r"[\"']?(?:iterations|epochs|steps|n_?iter\w*|n_?steps|n_?epochs|nfev|nit)[\"']?\s?[:=]\s?(\d{1,12})(?![\d.])"
 )
-_PROCESS = lazy(  # what is told of a process by whoever has run it, or by itself when it leaves
-    r"(?i)^(?:\[main\] )?real time: \d.{0,40}\bcpu: \d|^\W*maximum resident set size\b.{0,20}\d"
-    r"|^\W*(?:total )?elapsed\b.{0,20}\bcpu\b.{0,20}\d"
-)
 
 
 def ends_in_frame_of_rules(lines: Sequence[str], counted: int) -> bool:
@@ -62,8 +58,3 @@ def ends_in_results(lines: Sequence[str], counted: int) -> bool:
         return False
     known = {form(line) for line in lines[:counted]}
     return all(is_result(line) and form(line) not in known and not _IN_THE_LOOP.search(said(line)) for line in after)
-
-
-def ends_a_process(lines: Sequence[str]) -> bool:
-    """Whether the last line sums up what a process has used, as it can only when that process leaves."""
-    return bool(lines) and _PROCESS.search(lines[-1]) is not None

@@ -162,7 +162,8 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
             return Pick(max(around, key=lambda counter: counter.last), None, best)
         if epoch is not None and _is_coarser(best, epoch):
             return Pick(epoch, epoch.maximum, inner)
-        return Pick(best, None if is_of_many(best) else maximum_of(track, best), None)
+        of_many = is_of_many(best) and not (epoch is None and _is_second_call(best))
+        return Pick(best, None if of_many else maximum_of(track, best), None)
     if epoch is not None and maximum_of(track, epoch):
         return Pick(epoch, None if epoch.begun >= AGAIN else maximum_of(track, epoch), inner)
     if whole and not (epoch is not None and all(_was_passed(one, epoch, inner) for one in whole)):
@@ -184,6 +185,11 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if is_of_many(last) else last.maximum, None)
     return None
+
+
+def _is_second_call(counter: Counter) -> bool:
+    """Whether batches without any epoch began again once: an evaluation, and then a prediction, each for itself."""
+    return counter.rule == "keras" and counter.repeats == 1
 
 
 def _is_one_of_one(counter: Counter, others: list[Counter]) -> bool:

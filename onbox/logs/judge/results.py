@@ -23,6 +23,9 @@ _ARRAY = lazy(r"^(?:tensor|array|\w{0,10}\.?float\d\d)\([^A-Za-z]{0,200}")
 _ROW = lazy(
     r"^\s*[A-Za-z][\w/ -]{0,30}?(?:\s{1,20}-?\d+(?:\.\d+)?%?){2,20}\s*$"
 )  # of a table with names before its rows
+_LIST = lazy(  # `recommended: [0.29 0.30]`, `N, P@1, R@1: (4000, 1.0, 1.0)`
+    r"^\W*[A-Za-z][\w @,]{1,40}\s?[:=]\s?[\[(]\s?-?\d[-+\d.,e\s]{0,200}[\])]\W{0,2}$"
+)
 _CELLS = lazy(r"^\s*[|│][^\d\n]{0,200}\d[^\n]{0,200}[|│]\s*$")
 
 
@@ -41,3 +44,8 @@ def is_record(text: str) -> bool:
 def is_figures(text: str) -> bool:
     """`-0.3711  0.3817`, `1770`, `tensor(0.12)`: numbers, and nothing else; or a row of a table of them."""
     return any(pattern.match(text) for pattern in (_FIGURES, _ARRAY, _ROW, _CELLS))
+
+
+def is_list(text: str) -> bool:
+    """`recommended: [0.29 0.30]`: a name, and the values that belong to it."""
+    return _LIST.match(text) is not None

@@ -65,6 +65,7 @@ _DONE_OF_THEM = lazy(
 _THINGS = lazy(r"0 ([A-Za-z]{3,20})s\b")
 OF_A_MODULE = lazy(r"\): [A-Z]\w{1,40}\(")  # `(layer0): Conv2d(1, 2, kernel_size=(3, 3))`
 _SO_MANY_THINGS = lazy(r"(?<![\w.,])(\d[\d,]{0,14}) ([A-Za-z]{3,20})s\b(?! ?=)")
+_IN_A_SHAPE = lazy(r"\[-?\d{0,6}, ?$|\[$")  # `[-1, 64, 32, 32]`: what doubles there is a size
 _REQUEST = lazy(r"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /")
 
 
@@ -166,7 +167,8 @@ def _names_something(name: str) -> bool:
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     if _names_something(name):
         return False
-    if not _is_even([row[name] for row in rows], leads="0" not in name):
+    leads = "0" not in name or _IN_A_SHAPE.search(name) is not None
+    if not _is_even([row[name] for row in rows], leads=leads):
         return False
     measured = any(_is_measure(other, rows) for other in rows[-2] if other != name)
     told_seldom = _is_report(name, rows) or _is_told_seldom(name, rows)

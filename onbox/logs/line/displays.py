@@ -129,7 +129,7 @@ def _bar_sight(display: Display) -> CounterSight | None:
     named = "step" if shape.id == "leading-bracket" else unit  # `[3/8] items OK`: what stands behind may be a name
     key = f"bar:{own}" if own else f"bar:{named}/{exact if exact is not None else most}"
     if shape.id == "running-of" and _LATER_STAGE.search(label):
-        key, exact = f"{key}, later", None  # of this stage, and there are more
+        key = f"{key}, later"  # this stage has an end of its own
     if shape.id == "loggable" and not own:
         key = "bar:progress"  # its maximum is exact in the first line only
     rounded = current.rounded or not float(current.value).is_integer()

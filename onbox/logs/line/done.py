@@ -26,6 +26,7 @@ _DONE_COUNT = lazy(
     rf"(?i)(?<![a-z])(?:done|read|fit|built|written|wrote|seen|{_ANY_DOING})[:=]?\s{{1,8}}({COUNT})\s{{1,8}}"
     rf"(?:(?:input|new|more|unique|raw) )?({UNIT_WORD}|{_MANY})(?![a-z])(?!\s{{0,8}}(?:/|of\s))"
 )
+_COUNT_BEFORE = lazy(r"(?<![\w.,:/-])(\d{1,12}) {1,8}$")
 _TO_GO = lazy(  # `60 frames finished, 36 to go`
     rf"(?i)(?<![\w.,/-])({COUNT}) (?:[a-z]{{2,14}} )?(?:done|processed|completed?|finished|handled|written)"
     rf"[,;|]? (?:and )?({COUNT}) (?:[a-z]{{2,14}} )?(?:to go|left|remaining|pending|to do)(?![a-z])"
@@ -71,9 +72,13 @@ def done_count(text: str) -> list[CounterSight]:
     if total:
         unit = UNITS[total[1].lower()]
         return [CounterSight(f"done {unit}", unit, "done", int(total[2]), None, False, "done-count")]
-    found = _SO_FAR.search(text) or _DONE_COUNT.search(text) or _COUNT_DONE.search(text)
+    verb_first = None if _SO_FAR.search(text) else _DONE_COUNT.search(text)
+    found = _SO_FAR.search(text) or verb_first or _COUNT_DONE.search(text)
     if not found:
         return []
+    before = _COUNT_BEFORE.search(text, 0, found.start()) if verb_first else None
+    if before:  # `2000  finished       1778  clusters`: what they came to
+        return [CounterSight("done item", "item", "done", int(before[1]), None, False, "done-count")]
     count, word = parse_count(found[1]), found[2].lower()
     if NOT_PROGRESS.search(word) or word in _NO_WORK:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.line.maxima_east import OF_EAST
+from onbox.logs.line.labelled_east import read_labelled_of_east
 from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
 from onbox.logs.line.settings import (
     BESIDE_SETTINGS,
@@ -96,15 +96,6 @@ _NUMBERED_BY_ID = frozenset({"epoch", "iter", "batch"})  # `job id: 812` is a na
 _TAKES_UP = lazy(r"(?i)(?:.{0,60}?[\]:|] )?\W{0,8}(?:resum(?:ed|ing)|restor(?:ed|ing)|load(?:ed|ing)) ")  # of a line
 _OF_BATCHES = lazy(r"(?i)(?<![a-z])(?:mini[-_ ]?)?batch[ _-]$")
 _LISTED = lazy(r"^\s*\d{1,9}\s{2,}$")  # ` 3   step   1000 non-null`: a row of a table of names
-_CHINESE_UNITS = {"步": "step", "次": "iter", "代": "generation"}  # of all others: epoch
-_NTH_IN_CHINESE = lazy(
-    "第 ?(?P<current>\\d{1,9})"
-    "(?: ?/ ?(?P<most>\\d{1,9})|轮 ?/ ?共 ?(?P<all>\\d{1,9}))? ?个?(?P<word>轮|輪|周期|epoch|步|次迭代|代)(?!码)"
-)
-_IN_THE_EAST = lazy(  # of Japan and Korea: `ステップ 3600`, `에포크 3/10`
-    r"(?P<word>ステップ|エポック|에포크|에폭|스텝)\s?[:\uff1a]?\s?[\[(]?(?P<current>\d{1,12})"
-    r"(?:\s?/\s?(?P<most>\d{1,12}))?(?![\d.])"
-)
 _OTHER_FIGURE = lazy(r"[:=] {0,4}\d[\d.,]*\s")  # `inference: 10000 fps total: 8000 epoch: 1/500`
 _PLACE = lazy(r"\d{0,6}:\d{1,6}\]")  # in the code: `k_epoch0:9]`
 _SHARE_BEHIND = lazy(r"[,:] {0,4}\d{1,3}(?:\.\d{1,4})? ?%")  # `Encoding: task 1 of 1, 34.80 %`
@@ -113,6 +104,9 @@ _TOTAL_BESIDE = lazy(rf"(?i)[\s,;|]{{0,4}}(?<![a-z])[\"']?(?:total|max|of|out_of
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
 
+_SHORT_FORM = lazy(  # behind a time and a tag: `18:44:42 e002 i0156`, `[distill] e5 it  100`
+    r"^\s{0,8}(?:[\d:.,T/-]{5,30}\s{1,4}){0,2}(?:\[[A-Za-z][\w .-]{0,24}\]\s{1,4})?(?P<short>[eE][pP]?\d)"
+)
 _COUNTED_BEFORE = lazy(
     r"(?:^|[^=:\w,.])\d[\d,]{0,15}\s$"
 )  # `2 epochs | 1250 steps`: each number stands before its word
@@ -123,14 +117,15 @@ _UNIT_BEHIND = lazy(rf"(?i)\s(?:[a-z]{{3,14}} ){{0,2}}(?:{UNIT_WORD}|[a-z]{{3,16
 def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:
     sights: list[CounterSight] = []
     maxima: list[tuple[str, int]] = []
-    if text.lstrip()[:1] in ("e", "E") and (sights := _epoch_and_step(text)):
+    short = _SHORT_FORM.search(text)
+    if short and (sights := _epoch_and_step(text[short.start("short") :])):
         return sights, maxima
     sights, text = _led_by_epoch(text)
     ordinal = None if sights else _ordinal(text)
     if ordinal is not None:
         return [ordinal], maxima
     in_cell = _count_in_cell(text) if " |" in text else None
-    sights += _nth_in_chinese(text)
+    sights += read_labelled_of_east(text)
     for word in WORD.finditer(text):
         unit = UNITS.get(word[0].lower()) or MAXIMUM_WORDS.get(word[0].lower())
         match = COUNTED.match(text, word.end()) if unit else None
@@ -185,21 +180,6 @@ def _epoch_and_step(text: str) -> list[CounterSight]:
         return [CounterSight("epoch", "epoch", "train", epoch, None, False, "labelled") for epoch in told]
     epoch = CounterSight("epoch", "epoch", "train", int(found["epoch"]), None, False, "labelled")
     return [epoch, CounterSight("step", "step", "train", int(found["current"]), None, False, "labelled", inner=True)]
-
-
-def _nth_in_chinese(text: str) -> list[CounterSight]:
-    """`第 9 轮训练开始`: the ninth round of the training begins."""
-    found = _NTH_IN_CHINESE.search(text)
-    if found is None:
-        found = None if text.isascii() else _IN_THE_EAST.search(text)
-        if found is None:
-            return []
-        unit, most = OF_EAST[found["word"]], int(found["most"]) if found["most"] else None
-        return [CounterSight(unit, unit, "train", int(found["current"]), most, False, "labelled-alone", measured=True)]
-    unit = _CHINESE_UNITS.get(found["word"][0], "epoch")
-    told = found["most"] or found["all"]
-    most = int(told) if told else None
-    return [CounterSight(f"nth {unit}", unit, "train", int(found["current"]), most, False, "labelled-alone")]
 
 
 def _leads(text: str, at: int) -> bool:

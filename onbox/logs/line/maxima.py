@@ -13,7 +13,8 @@ _FOR_MAX = lazy(
     rf"|optimi\w{{0,8}}|will take|for|sampling|up to|at most|max(?:imum)?|total(?: of)?)(?!\.py\b)\W{{1,4}}"
     rf"(?:[a-z]{{1,20}}\W{{1,4}})?(?:(?:on|over|with)\W{{1,4}})?){{1,3}}({COUNT})"
     r"\s{1,8}(?:[a-z]{1,20}\s)?"
-    r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])(?! took)"
+    r"(epochs?|steps?|iterations?|iters?|updates?|rounds?|trials?|timesteps?|episodes?|generations?)(?![a-z])"
+    r"(?! took| ?[=:] ?\d)"
 )
 _EVERY = lazy(
     r"(?i)(?<![a-z])(?:mean|averag\w*|avg|smooth\w*|window|time|taken|took|every|each|per|improve\w*|patience|without|last|least|past|keep|interval)(?![a-z])"

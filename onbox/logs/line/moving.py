@@ -38,6 +38,8 @@ _FIELD = lazy(r"(?<!\w)[A-Za-z]\w{0,30}=[\d.]{1,24}(?=[\s,;|])")  # `hits=26`
 _SIZE = lazy(r"(?<![\w.])\d[\d.]{0,12} ?[kKMGT]i?B(?!\w)")  # `901 KiB -> 301 KiB (1/96)`
 _VALUE_BEHIND = lazy(r"\s{1,8}(?:[a-z]{1,12}[ _-])?[a-zA-Z]{2,12}(?:\s?[:=]\s?|\s)(\d{1,3}\.\d{1,9})(\s?%)?(?![\w.])")
 NOT_ITS_SHARE = 0.02
+_VALUE_BEFORE = lazy(r"(?<![\w.])(\d{1,2}\.\d{1,6}) ?%?\s{1,8}[(\[]? ?$")
+_NAMES_PROGRESS = lazy(r"(?i)(?<![a-z])(?:progress|done|complete[d]?|finished|processed)(?![a-z])")
 _CLOSING_INDEX = lazy(r"(?<=\S)\s{2,12}(?P<open>[\[(])(?P<current>\d{1,9}) ?/ ?(?P<max>\d{1,9})[\])]$")
 _CLOCK = lazy(r"\s\d\d:\d\d:\d\d(?![\d:])")
 _INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{1,20})(?: #?|\[)(\d{1,6})/(\d{1,6})(?:: |\]\s?[:=|,-]?\s{0,4}(?=[\w(]))")
@@ -79,6 +81,8 @@ def read_moving(text: str) -> list[CounterSight]:
     current, most = (int(found[name].replace(",", "")) for name in ("current", "max"))
     if current > most or most < 2 or NO_SHARE.search(label[-LOOK_BACK:]):
         return []
+    if _is_its_own_quotient(text[: found.start()], current, most):
+        return []
     rule = "moving"
     if NOT_PROGRESS.search(label[-LOOK_BACK:]) and not (
         _PART_OF_DATA.search(label) and (_IS_DONE.match(text, found.end()) or _WORKS_ON.search(label))
@@ -113,10 +117,23 @@ def _is_measured_apart(text: str, fraction: re.Match[str]) -> bool:
     return abs(share - current / most) > NOT_ITS_SHARE
 
 
+def _is_its_own_quotient(label: str, current: int, most: int) -> bool:
+    """`anatomy: 0.311 (42/135)`, `WER 6.41 [337 / 5258]`: the number before a fraction is what it comes to, so it is a
+    result.
+    """
+    value = _VALUE_BEFORE.search(label)
+    if value is None or _NAMES_PROGRESS.search(label):
+        return False
+    off = 0.6 / 10 ** len(value[1].partition(".")[2])
+    return any(abs(float(value[1]) - times * current / most) <= off for times in (1, 100))
+
+
 def read_closing_index(text: str) -> list[CounterSight]:
     """`anatomy: 135/135  acc 0.578   [2/57]`: which piece a line was about, in brackets of its own behind all else."""
     found = _CLOSING_INDEX.search(text) if text.endswith((")", "]")) else None
     if found is None or int(found["current"]) > int(found["max"]) or NOT_PROGRESS.search(text, 0, found.start("open")):
+        return []
+    if _is_its_own_quotient(text[: found.start("open")], int(found["current"]), int(found["max"])):
         return []
     return [CounterSight("moving closing", "step", "moving", int(found["current"]), int(found["max"]), False, "moving")]
 

@@ -8,7 +8,11 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 # A count: `1200`, `1,200`, `12.5`, `5.16k`, `1.61kit`. Anything with a letter for thousands is rounded.
-COUNT = r"(?:\d{1,3}(?:[,_']\d{3}){1,6}(?![\d.])|\d{1,18}(?:\.\d{1,18})?)(?:\s?[kKMGTB](?:i?[bB]|it)?(?![A-Za-z0-9(]))?"
+# What a letter behind a blank is set to makes it a name: `20000 T=0.02`, `500 B 0.1`.
+COUNT = (
+    r"(?:\d{1,3}(?:[,_']\d{3}){1,6}(?![\d.])|\d{1,18}(?:\.\d{1,18})?)"
+    r"(?:(?:(?!\s[A-Z]\s{0,4}[=:]|\s[A-Z]\s{1,4}-?\d)\s)?[kKMGTB](?:i?[bB]|it)?(?![A-Za-z0-9(]))?"
+)
 _COUNT_PARTS = lazy(r"([\d,_'.]+)\s?([kKMGTB]?)")
 _SEPARATORS = dict.fromkeys(map(ord, ",_'"))  # of thousands
 _FACTORS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "B": 10**9, "T": 10**12}

@@ -23,7 +23,7 @@ from onbox.logs.line.sized import read_sized
 from onbox.logs.line.spelt import spelt_alike
 from onbox.logs.line.states import read_states
 from onbox.logs.line.words import LONE_UNITS, NO_SHARE_AFTER
-from onbox.logs.loops import LOOPS, leads_with_repetition, named_repetition, repeated_indices
+from onbox.logs.loops import LOOPS, headed_repetition, leads_with_repetition, named_repetition, repeated_indices
 from onbox.regex import lazy
 
 LISTED = 3  # values of one counter on a line
@@ -85,6 +85,7 @@ def read_line(text: str) -> SeenOnLine:
     if not any(sight.made or (sight.unit in LONE_UNITS and sight.kind != "moving") for sight in sights):
         sights = read_closing_index(text) or sights
     sights = _repeated(text, in_a_bar=any(bar.made for bar in bars)) + sights
+    sights = sights or _heading(text)
     loss = read_loss(text)
     eta = None if any(bar.eta is not None for bar in bars) else read_eta(text)
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
@@ -231,6 +232,14 @@ def _job_of_sweep(text: str) -> list[CounterSight]:
     """`[HYDRA]  #3 : +lr=0.1`: which job of a sweep begins."""
     found = _HYDRA_JOB.search(text) if "[HYDRA]" in text else None
     return [] if found is None else [CounterSight("outer job", "task", "outer", int(found[1]), None, False, "repeated")]
+
+
+def _heading(text: str) -> list[CounterSight]:
+    """Which repetition begins, on a line that shows nothing else: a counter only if a loop begins again below each."""
+    told = headed_repetition(text)
+    if told is None:
+        return []
+    return [CounterSight(f"heading {told[0]}", told[0], "heading", told[1], None, False, "heading")]
 
 
 def _repeated(text: str, *, in_a_bar: bool) -> list[CounterSight]:

@@ -278,6 +278,15 @@ SHAPES: tuple[Shape, ...] = (
         DRAWN,
     ),
     _shape(
+        "states-total",
+        ("otal", ", "),
+        r"(?<![\w.,])(?P<current>\d{1,12}) (?:done|completed|finished), (?:\d{1,12} [a-z]{3,12}, ){0,6}(?P<max>\d{1,12}) total(?![a-z])",
+        "how many are done, the other states, and how many there are in all",
+        "azcopy, job queues",
+        "60.4 %, 1104 Done, 2 Failed, 734 Pending, 0 Skipped, 1840 Total",
+        DRAWN | SURE,
+    ),
+    _shape(
         "total-done",
         ("total_", "_done"),
         r"\"total_(?P<word>[a-z]{2,20})\":\s?(?P<max>\d{1,18}),\s?\"(?P=word)_done\":\s?(?P<current>\d{1,18})",
@@ -389,8 +398,10 @@ BEFORE_EPOCH = lazy(
     r"(?<![\w.])(?P<epoch>\d{1,18})(?:/(?P<epochs>\d{1,18}))?(?:epoch(?::| started)|-epoch(?=\s?[(\[:]))"
     r"|\[[eE](?:[:=]\s?|(?=\d{1,5}\] (?:step|it|iter|batch)(?![a-z])))(?P<short>\d{1,18})\]"
 )
-# E001/60 it 22/44; `e3 s1000 | G 1.7`
-EPOCH_AND_STEP = lazy(r"\s{0,8}[eE](?P<epoch>\d{1,6})[ :,/]{1,3}[sbi](?P<current>\d{1,12})(?=\s?[\s:|,;])")
+# E001/60 it 22/44; `e3 s1000 | G 1.7`, `e5 it  100 kd 0.3`
+EPOCH_AND_STEP = lazy(
+    r"\s{0,8}[eE](?P<epoch>\d{1,6})[ :,/]{1,3}(?:[sbi]|(?:it|iter|step|batch)\s{0,6}[:=]?\s{0,6})(?P<current>\d{1,12})(?=\s?[\s:|,;])"
+)
 # `e38  correct 4504/5120  loss 0.3191`
 SHORT_EPOCH = lazy(
     r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})\s?[:|]?\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc|top-?1|(?<![a-z])(?:trn|val|ppl|lr)(?![a-z])))"

@@ -25,7 +25,7 @@ _WIDE_GAP = lazy(r"(?<=[A-Za-z=]) {21,100}(?=\d{1,12}$)")  # `Step number <...> 
 _POINTS = lazy(  # `1.015 von 2.400 Dateien`: of thousands, in these languages
     r"(?<![\w.,/-])\d{1,3}(?:\.\d{3}){0,3} (?:von|sur|de|di) \d{1,3}(?:\.\d{3}){1,3}(?![\w.,]{0,12}\d)"
 )
-_FIELDS = lazy(r"([\"'])(\w{2,24})\1: (\d{1,12}), [\"'](?:of|out_of)[\"']: (\d{1,12})(?![\d.])")  # of JSON
+_FIELDS = lazy(r"([\"'])(\w{2,24})\1: ?(\d{1,12}), ?[\"'](?:of|out_of)[\"']: ?(\d{1,12})(?![\d.])")  # of JSON
 _POINTS_BEHIND_SLASH = lazy(  # `1.500 / 23.114 producten`: no measure has three digits behind its point and a plural
     r"(?:^|[\])|] )\d{1,3}(?:\.\d{3}){0,3} / [1-9]\d{0,2}(?:\.\d{3}){1,3}(?= (?!loss|second|minute|hour|byte)[a-z]{4})"
 )
@@ -46,7 +46,7 @@ def spelt_alike(text: str) -> str:
         text = _POINTS.sub(lambda found: found[0].replace(".", ""), text)
     if " / " in text and "." in text:
         text = _POINTS_BEHIND_SLASH.sub(lambda found: found[0].replace(".", ""), text)
-    if "of" in text and ": " in text:
+    if 'of"' in text or "of'" in text:
         text = _FIELDS.sub(r"\1\2\1: \3/\4", text)
     if "% of " in text:
         text = _SHARE_OF_WHOLE.sub(_of_whole, text)

@@ -16,14 +16,15 @@ _KNOWN_BYTES = 1 << 21
 
 _OF_A_FRACTION = (
     "0/0", "0m/0", "0k/0", "0s/0", "0 / 0", ") / 0", "0/ ", " /  ", " of 0", "0 of ", " von 0", "of [0", " over 0",
-    "0%", ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0", "\"of\": 0",
+    "0%", ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0", "\"of\": 0", "\"of\":0",
 )  # fmt: skip
 # Without their first letter where it may be a capital of another script.
 _OF_A_COUNT = (
-    "epoch", "step", "iter", "itmax", "maxit", "it 0", "ep 0", "ep  ", "e0 s0", "[e:", "upd", "tick", "round",
-    "trial", "episode", "gen\t", "gen ", "gen=", "gens", "gera", "genera", "cycle", "sweep", "draw", "batch", "tree",
-    "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0", "record 0", "chunk 0",
-    "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]", "\u2501  ", "state\t", " f= ",
+    "epoch", "step", "iter", "itmax", "maxit", "it 0", "ep 0", "ep  ", "e0 s0", "e0 it ", "e00 it ", "0 i0", "[e:",
+    "upd", "tick", "round", "trial", "episode", "gen\t", "gen ", "gen=", "gens", "gera", "genera", "cycle", "sweep",
+    "draw", "batch", "tree", "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0",
+    "record 0", "chunk 0", "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]",
+    "\u2501  ", "state\t", " f= ",
     "requested", "total", "_cycle(0", "_tune(0", "energy:  ", "left: ",
     "length: ", " copied", "schritt", "durchlauf", "pas ", "anzahl", "nombre ", "mero de ", "paso ", "passo ", "tape",
     "poca", "ep0",
@@ -53,7 +54,10 @@ _TRACES = tuple(
     trace.encode()
     for trace in (*_OF_A_FRACTION, *_OF_A_COUNT, *_OF_WORK_DONE, *_OF_A_VALUE, *_OF_A_TURN, *_OF_A_TRACKER)
 )
-_BEGINNINGS = (b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment", b"e0")  # of a whole line
+_BEGINNINGS = (  # of a whole line
+    b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment", b"e0",
+    b"task 0", b"seed 0", b"fold 0", b"model 0", b"== ", b"=== ", b"--- ", b"### ",
+)  # fmt: skip
 
 
 class Traces:

@@ -45,6 +45,7 @@ OF_ELSE = lazy(
     r"|resum\w*|restor\w*|ramp\w*|rises?|anneal\w*|decay\w*|skip\w*|sav\w*|checkpoint\w*|ckpt|remain\w*"
     r"|threads?|workers?|ranks?|gpus?|cores?|seed|port|pid|than|least|about|approx\w*|roughly|around)"
 )
+POSITION = lazy(r"[a-z]|offset|pos|position|idx|index|cursor|seq|no|nr|num|number|count|total")  # of any things
 LEADS_TO = (("to",), ("until",), ("till",), ("through",), ("at",))  # `continuing to epoch 60`
 FAR = 6  # powers of two between a count and its end, from which on all are alike
 
@@ -91,8 +92,13 @@ def is_of_something_else(number: HeadNumber, counted: Counted) -> bool:
 
 
 def _is_other_things(word: str, counted: Counted) -> bool:
-    """`11 forecasts`, where combos are counted."""
-    return word.endswith("s") and bool(counted.noun) and _role(word, counted)[:1] != "="
+    """`11 forecasts`, where combos are counted; but `60 stumps` where `t` is."""
+    return (
+        word.endswith("s")
+        and bool(counted.noun)
+        and not POSITION.fullmatch(counted.noun)
+        and _role(word, counted)[:1] != "="
+    )
 
 
 def _wording(number: HeadNumber, counted: Counted) -> Iterator[str]:

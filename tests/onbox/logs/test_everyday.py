@@ -1543,7 +1543,7 @@ COUNTS |= {
     "stages of Spark": (
         "".join(f"\r[Stage 1:===>                ({at} + 16) / 64]" for at in range(0, 40, 3)),
         39,
-        None,
+        64,
     ),
     "energies of NAMD": (
         "Info: TIMESTEP               2\nInfo: NUMBER OF STEPS        500000\n"

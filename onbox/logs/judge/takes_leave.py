@@ -1,0 +1,75 @@
+"""The lines with which programs take leave. Pure.
+
+One row a program: what is told of a process by whoever has run it, or the last line that a tool prints. Such a line
+ends the log by itself, whatever any counter shows: there may be no other sign.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from onbox.named_tuple import NamedTuple
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_VERDICT_OF_GO = "FAIL"  # behind the line of each package
+
+
+class Leave(NamedTuple):
+    """program: whose last line it is. form: of that line. example: such a line."""
+
+    program: str
+    form: re.Pattern[str]
+    example: str
+
+
+def _of(program: str, form: str, example: str) -> Leave:
+    return Leave(program, lazy(form, re.IGNORECASE), example)
+
+
+LEAVES = (
+    _of("bwa, minimap2", r"^(?:\[main\] )?real time: \d.{0,40}\bcpu: \d", "[main] Real time: 1.2 sec; CPU: 1.1 sec"),
+    _of("time -v", r"^\W*maximum resident set size\b.{0,20}\d", "Maximum resident set size (kbytes): 48120"),
+    _of("time of csh", r"^\W*(?:total )?elapsed\b.{0,20}\bcpu\b.{0,20}\d", "elapsed 1:20.1 cpu 71.2"),
+    _of(
+        "zstd",
+        r"^[^:]{1,200}: {0,4}\d{1,3}\.\d\d% {1,8}\( {0,8}[\d.]+ [kmg]?i?b => {1,8}[\d.]+ [kmg]?i?b, [^()]{1,200}\)$",
+        "nums.txt             :  7.05%   (  21.8 MiB =>   1.54 MiB, n.zst)",
+    ),
+    _of(
+        "badblocks", r"^pass completed, \d{1,12} bad blocks found", "Pass completed, 0 bad blocks found. (0/0/0 errors)"
+    ),
+    _of(
+        "mke2fs",
+        r"^writing superblocks and filesystem accounting information: .{0,80}\bdone$",
+        "Writing superblocks and filesystem accounting information:  0/25     done",
+    ),
+    _of("HiGHS", r"^\s{4,40}\d{1,12} \(heuristics\)$", "                    1702 (heuristics)"),
+    _of(
+        "FastTree",
+        r"^total time: [\d.]{1,12} seconds unique: \d",
+        "Total time: 20.80 seconds Unique: 40/40 Bad splits: 0/37",
+    ),
+    _of(
+        "SentencePiece",
+        r"\btrainer_interface\.cc:\d{1,6}\] saving vocabs: ",
+        "trainer_interface.cc:767] Saving vocabs: m.vocab",
+    ),
+    _of("restic", r"^snapshot [0-9a-f]{8} saved$", "snapshot 66e74a8a saved"),
+    _of(
+        "openssl speed",
+        r"^[\w.-]{2,40}(?:\s{1,12}\d{1,12}\.\d\dk){4,8}$",
+        "sha256   151226.00k   397522.56k   971088.00k  1478963.20k",
+    ),
+    _of("Kaldi", r"^%wer \d{1,3}\.\d\d \[ \d", "%WER 6.79 [ 349 / 5140, 31 ins, 40 del, 210 sub ]"),
+    _of("go test", r"^(?:ok|fail)\s{1,8}\S{1,200}\s{1,8}(?:\d{1,9}\.\d{1,4}s|\(cached\))$", "FAIL\tex.com/gt\t0.110s"),
+)
+
+
+def ends_a_process(lines: Sequence[str]) -> bool:
+    """Whether the last line is one of these."""
+    last = lines[:-1] if lines[-1:] == [_VERDICT_OF_GO] else lines
+    return bool(last) and any(leave.form.search(last[-1]) for leave in LEAVES)
