@@ -23,11 +23,19 @@ def numbers_each_bar(counter: Counter, others: list[Counter]) -> bool:
 
 def numbers_each_loop(counter: Counter, others: list[Counter]) -> bool:
     """`cycle 3: difficulty 0.3`, `seed 2` above epochs that begin again below each: which of them it is."""
+    if counter.kind == "heading" and any(_tells_the_whole(one, counter) for one in others):
+        return False
     named = counter.kind == "heading" or (counter.kind == "moving" and counter.unit in SELDOM_UNITS)
     if not named or counter.maximum is not None or counter.resets:
         return False
     inside = (one for one in others if one.unit in LOOPS and one.kind == "train" and counter.first < one.first)
     return counter.advances >= BARS_AROUND and any(one.begun == one.resets == counter.advances for one in inside)
+
+
+def _tells_the_whole(one: Counter, heading: Counter) -> bool:
+    """`overall 1700/2400`: it goes on through all that the heading heads, and knows how much there is."""
+    whole = one.kind == "train" and one.maximum is not None and not one.resets
+    return whole and one.advances > heading.advances
 
 
 def heads_bars(heading: Counter, others: list[Counter]) -> bool:

@@ -26,6 +26,11 @@ TASKS = "".join(
 )
 SEEDS = "".join(f"seed {seed}\n" + loop("  ep {}/3 loss 0.{:02}\n", 1, 2, 3) for seed in range(4))
 DUMPS = "".join(f"08:0{at} dumping {name} ({at}/14) ... 2{at}1 MB\n" for at, name in enumerate("uvwxyz", 1))
+STAGES = "".join(
+    f"Stage {at}: part {at}\n"
+    + "".join(f"  step {now}/600 | overall {600 * at - 600 + now}/2400 | loss 0.{now}\n" for now in (200, 400, 600))
+    for at in (1, 2, 3)
+)
 QUOTAS = "".join(
     f"{name}: {right / 140:.3f} ({right}/140)\n" for name, right in (("law", 42), ("art", 57), ("physics", 63))
 )
@@ -47,6 +52,7 @@ COUNTS = [
     ("split-CIFAR: 5 tasks, 4 epochs per task\n" + TASKS, 3, 5),
     ("5 seeds: 0 1 2 3 4\n" + SEEDS, 3, 5),
     (loop("[Stage 1:=====>     ({} + 8) / 800]\r", *range(0, 600, 12)), 588, 800),
+    (STAGES, 1800, 2400),
     (QUOTAS, None, None),
     (LAYERS, None, None),
 ]
