@@ -31,10 +31,10 @@ from scripts.regression import Row, fit, write_table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-STRENGTH = 1.0
+STRENGTH = 4.0
 EARLIER = 16  # times less was counted then
 LEAST_LOGS = 2  # a name in one says nothing
-LEAST_WEIGHT = 0.3  # those below it are left out
+LEAST_WEIGHT = 0.1  # those below it are left out
 
 
 class Example(NamedTuple):
