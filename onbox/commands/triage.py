@@ -322,7 +322,7 @@ def _unrecorded_end(paths: RunPaths, stage: str, number: str) -> Evidence:
         return Evidence()
     if view.stage_alive == stage:
         stalls = view.state is RunState.STALLED
-        return Evidence(cause="stalled", process_alive=True) if stalls else Evidence()
+        return Evidence(cause="stalled", process_alive=True) if stalls else Evidence(process_alive=True)
     slot, _, _ = read_slot(paths.slot(stage))
     if slot is not None and str(slot.attempt) == number and slot.exit_code is not None:
         return Evidence(exit_code=slot.exit_code, process_alive=False)

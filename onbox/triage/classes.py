@@ -128,6 +128,7 @@ IN_DOUBT = "exit-0-beside-a-fault"  # the rule of an end with 0 whose log tells 
 READS_WELL = "reads-well"  # the rule of a log whose last lines read like those of runs that went well, beside a fault
 READS_BADLY = "reads-badly"  # and of one whose last lines read like a failure, of which no line names the kind
 COUNTS_NONE = "counts-none"  # the rule of a log without a fault whose last lines count none of what the work was for
+PROCESS_RUNS = "process-runs"  # the rule of a log that names a fault while its process runs
 READS_AS = "reads-as"  # and of one whose class no rule is sure of, by its words
 
 RULE_REMEDIES = {
@@ -150,6 +151,8 @@ RULE_REMEDIES = {
     IN_DOUBT: "It ended with exit code 0, yet its log tells of a failure: see whether the code was lost "
     "on the way (`|| true`, a pipe without `set -o pipefail`), and look at its results before they are used.",
     COUNTS_NONE: "Nothing failed, yet its last lines count none of what the work was for: see whether that was meant.",
+    PROCESS_RUNS: "Its process runs, beside a line that names a fault: see below whether it works on; nothing is to be "
+    "started a second time.",
     READS_WELL: "One line names a fault, but the last lines read like those of a run that went well: if it has "
     "ended, look at its results before they are used.",
     READS_BADLY: "No line names a fault, but the last lines read like those of a run that went wrong: read them, and "

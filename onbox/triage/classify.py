@@ -15,7 +15,16 @@ from onbox.logs.short import NONE_WITHIN, counts_none
 from onbox.model.units import format_duration
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
-from onbox.triage.classes import COUNTS_NONE, IN_DOUBT, READS_AS, READS_BADLY, READS_WELL, may_repeat
+from onbox.triage.classes import (
+    COUNTS_NONE,
+    IN_DOUBT,
+    PROCESS_RUNS,
+    READS_AS,
+    READS_BADLY,
+    READS_WELL,
+    RULE_REMEDIES,
+    may_repeat,
+)
 from onbox.triage.evidence import Evidence, classify_end
 from onbox.triage.last_words import are_checks, ends_badly
 from onbox.triage.reading.outcome import closing_outcome
@@ -81,6 +90,8 @@ def classify(
     if not evidence.tells_the_end:
         settled, decision = _read_again(settled, decision, record, evidence)
     settled = _read_class(settled, decision, record, evidence)
+    if evidence.process_alive and settled.state == "dead":
+        settled = _of_the_living(settled, decision, record, evidence)
     if settled.rule == ENDED_WELL:
         by_itself = decide(record, dead=False, well=False, exited_zero=False)
         doubted = doubt_of(record, by_itself)
@@ -89,6 +100,16 @@ def classify(
             return dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
         settled = _beside_its_words(settled, by_itself, record)
     return dress(_beside_its_counts(settled, record), decision, None)
+
+
+def _of_the_living(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:
+    """A process that runs has not died, whatever its log says. What ended a program by its traceback may have been a
+    part of it; a mere complaint is shown beside.
+    """
+    if call.fault is not None and call.fault.ended_program:
+        return call._replace(state="running", confidence="low", remedy=RULE_REMEDIES[PROCESS_RUNS])
+    healthy = _healthy(record, decision, evidence)
+    return healthy._replace(rule=PROCESS_RUNS, state="running", confidence="low", remedy=None)
 
 
 def _beside_its_words(call: SettledClass, by_itself: Decision, record: Record) -> SettledClass:

@@ -8,7 +8,7 @@ from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.triage.case_remedies import remedy_of
-from onbox.triage.classes import IN_DOUBT, READS_AS, READS_WELL, may_repeat
+from onbox.triage.classes import IN_DOUBT, PROCESS_RUNS, READS_AS, READS_WELL, may_repeat
 from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
 
@@ -87,7 +87,7 @@ def _traceback(call: SettledClass) -> tuple[str, ...]:
 
 
 def _further(call: SettledClass, decision: Decision) -> list[Fault]:
-    if call.failure_class == "success_healthy" and call.rule not in (IN_DOUBT, READS_WELL):
+    if call.failure_class == "success_healthy" and call.rule not in (IN_DOUBT, PROCESS_RUNS, READS_WELL):
         return []
     found = [*([decision.cause] if decision.cause and decision.cause is not call.fault else []), *decision.others]
     return [fault for fault in found if fault.row.failure_class != call.failure_class][:5]

@@ -22,6 +22,7 @@ _EVERY = lazy(
 _OF_A_PART = lazy(
     r"(?i)(?<![a-z])(?:accum\w*|(?<!simulation )horizon|rollouts?|unroll\w*|diffusion|denois\w*"
     r"|warm[- ]?up|burn[- ]?in|val|valid\w*"
+    r"|freez\w*|frozen|cool[- ]?down|was (?:pre-?)?trained|previous run|last run|had|ema"
     r"|eval\w*|inner|micro|resum\w*|restor\w*|load\w*)(?![a-z])"
 )
 _SO_MANY = lazy(
@@ -110,7 +111,8 @@ _OPTION = lazy(  # of a command that is shown: `+ python train.py --epochs 80 --
 _SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
 _WHOLE_LINES = (("byte", _LENGTH), ("step", _DECLARED), ("step", _RUN), ("test", _PLAN))
 _UNTIL = lazy(
-    rf"(?i)(?<![a-z])(?:up to|until|till|through|continu\w{{1,3}} to|(?<!early[ -])stops? at"
+    r"(?i)(?<![a-z])(?:up to|until|till|through|continu\w{1,3} to"
+    r"|(?<!early[ -])(?<!epochs, )(?<!steps, )(?<!rounds, )stops? at"  # no gain for 10 epochs, stop at epoch 17
     r"|ends? at|target(?: is|:)?)\s{1,4}"
     rf"(epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)\s{{1,4}}({COUNT})(?![\w.]*\d)"
 )

@@ -88,6 +88,8 @@ STARTED = lazy(
     r"|^\W*(?:train(?:ing)?|run|job|experiment) (?:was |has )?started (?:at|on)\b"
     r"|^\W*(?:training|run|experiment) (?:session|run|job) (?:was |has )?started\b"
     r"|^\W*(?:\d[\d:.,T -]{4,40}\W{1,3})?new training (?:session|run)\b"
+    r"|^\W*(?:re-?)?(?:try|run|attempt)\W{0,3}\d{1,4}\W{1,3}"  # `+ retry 1: python3 train.py`
+    r"(?:\S{0,80}/)?(?:python[\d.]{0,4}|bash|sh|torchrun|accelerate|deepspeed|srun|mpirun|mpiexec|uv)\s"
     r"|\bagent starting run\b|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
 )
 # `==> Start training, epoch 61`: a part of the loop begins, not the run
@@ -179,7 +181,7 @@ _IN_VAIN = lazy(
 _NUMERALS = lazy("[0-9]+")
 _TURNS = (("ignored", IGNORED), ("started", STARTED), ("crashed", CRASHED), ("left", FAREWELL), ("ended", ENDED))
 _TURN_WORDS = (
-    "best ", "best_", "copied", "start", "attempt", "launch", "resum", "rerun", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
+    "best ", "best_", "copied", "start", "attempt", "launch", "resum", "rerun", "retry", "re-try", "run 1", "running", "scratch", "train", "done", "complete", "finish", "end", "over",
     "stop", "succe", "converged", "after ", "total ", "exit", "fit", "ran ", "final", "view run", "reached", "exceeded", "traceback", "error", "exception", "memory", "sig", "fault", "dumped",
     "完成", "结束", "結束", "完了", "완료", "종료", "preempted", "interrupt", "exit", "killed", "panic", "halted", "^c", "cancelled", "rc=", "return code", "signal", "assertion", "abort", "solved", "terminat", "convergen", "patience", "konvergenz", "parada ", "arrêt ", "vorzeitig ", "state:", "loss is", "over ", "to-chk=0", "looks :)",
 )  # fmt: skip

@@ -42,6 +42,8 @@ _RESTART = lazy(
     r"|from scratch)\b|\bcontinu(?:e|ing) (?:from|at) (?:step"
     r"|epoch|iter\w{0,24}|checkpoint)"
     r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"
+    r"|^\W*re-?(?:try|run)\W{0,3}\d{1,4}\W{1,3}"
+    r"(?:\S{0,80}/)?(?:python[\d.]{0,4}|bash|sh|torchrun|accelerate|deepspeed|srun|mpirun|mpiexec|uv)\s"
     r"|attempts? left; will restart|\bjob executing on host\b|\bstarting worker group\b",
     re.IGNORECASE,
 )

@@ -42,6 +42,8 @@ ABOUT = ("~", "\u2248")
 OF_ELSE = lazy(
     r"(?:every|each|per|mean|averag\w*|avg|smooth\w*|window|taken|took|improv\w*|patience|without|interval|freq\w*"
     r"|accum\w*|horizon|rollouts?|unroll\w*|diffusion|denois\w*|warm\w*|burn\w*|val|valid\w*|eval\w*|inner|micro"
+    r"|delay\w*|cool\w*|freez\w*|frozen|keep\w*|kept|previous|history|buffer\w*|refresh\w*|pretrain\w*|trained|ema"
+    r"|switch\w*"
     r"|resum\w*|restor\w*|ramp\w*|rises?|anneal\w*|decay\w*|skip\w*|sav\w*|checkpoint\w*|ckpt|remain\w*"
     r"|threads?|workers?|ranks?|gpus?|cores?|seed|port|pid|than|least|about|approx\w*|roughly|around)"
 )

@@ -175,6 +175,8 @@ def names_no_reason(fault: Fault, scene: Scene) -> bool:
         return True
     if fault.trace is not None and fault.row.failure_class in _OF_CONNECTIONS:
         return all(frame.is_library for frame in fault.trace.frames)  # who takes his workers down
+    if scene.end - fault.number < TOLD_WITHIN and has_given_up(fault, scene):
+        return False  # the next step of its script failed
     return fault.row.explains < BUG
 
 

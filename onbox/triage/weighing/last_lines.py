@@ -181,12 +181,15 @@ def _is_left_at_once(fault: Fault, scene: Scene) -> bool:
     last = scene.record.last_line
     if last is None or last.number - fault.number > _RIGHT_BEHIND or names_result(last.text):
         return False
-    if fault.handled or scene.attempt.signs_after(fault) or not ITS_OWN_ERROR.match(message(fault.text).text):
+    if fault.handled or scene.attempt.signs_after(fault):
+        return False
+    is_lost = outcome_in(fault.text) is Outcome.LOST
+    if not is_lost and not ITS_OWN_ERROR.match(message(fault.text).text):
         return False
     counted = scene.attempt.last_progress
     counts = counts_of(message(counted.text).text) if counted is not None else ()
     in_its_midst = any(one.maximum is not None and not one.at_end for one in counts)
-    return in_its_midst or outcome_in(fault.text) is Outcome.LOST
+    return in_its_midst or is_lost
 
 
 def is_of_one_step(fault: Fault, scene: Scene) -> bool:

@@ -47,3 +47,20 @@ def test_numbers_have_the_words_of_their_clause() -> None:
         (1500, ("epochs", "max"), ()),
         (40, ("at", "resume"), ()),
     ]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "teacher was trained for 300 epochs",
+        "keep last 5 epochs",
+        "freeze backbone for 5 epochs",
+        "cooldown 10 epochs",
+        "previous run had 40 epochs",
+        "EMA over 50 epochs",
+        "buffer holds 12 epochs",
+    ],
+)
+def test_what_a_head_says_of_another_run_or_of_a_part_is_no_end(head: str) -> None:
+    log = f"{head}\nepoch 1 loss 0.9\nepoch 2 loss 0.8\nepoch 3 loss 0.7\n"
+    assert read(log).exact_max is None

@@ -196,3 +196,25 @@ def test_what_a_library_says_of_a_file_or_a_setting_is_no_defect(last: str, fail
 def test_damaged_pieces_that_were_replaced_end_nothing() -> None:
     log = f"{WORK}two epochs ok, damaged samples replaced: [33, 150]\n"
     assert verdict_of(log).failure_class == "success_healthy"
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "epoch 3/3\nERROR: could not save model: [Errno 28] No space left on device\nAll done.\n",
+        "epoch 3/3\ncp: cannot create regular file '/out/m.pt': No such file or directory\nAll done.\n",
+        "epoch 3/3\nfit: done\nexport: unsupported opset 9\nmake: *** [Makefile:5: export] Error 3\n",
+    ],
+)
+def test_a_result_that_was_lost_is_no_success_whatever_the_script_says(log: str) -> None:
+    assert verdict_of(log).state == "dead"
+    assert verdict_of(log, exit_code=0).confidence == "low"
+
+
+def test_a_process_that_runs_has_not_died() -> None:
+    log = "Failed to connect to bus: Host is down\nLoading model\n"
+    assert verdict_of(log).state == "dead"
+    alive = classify(log.encode(), Evidence(log_age_seconds=3.0, process_alive=True))
+    assert (alive.failure_class, alive.state, alive.confidence) == ("success_healthy", "running", "low")
+    assert "Its process runs" in alive.remedy
+    assert alive.secondary[0].failure_class == "network_blip"
