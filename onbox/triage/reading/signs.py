@@ -284,6 +284,11 @@ HOUSEKEEPING = lazy(
     r"|\b(?:failed|unable|could not|cannot) (?:to )?(?:send|upload|report|submit) (?:\w{1,20} )?"
     r"(?:usage|telemetry|analytics)\b"  # what a tool wants to tell its makers
     r"|^error: (?:test failed, to rerun pass|[1-9]\d{0,8} targets? failed)\b"  # of Cargo, behind what failed
+    # What shells, desktops and libraries say at their start on a machine without a terminal, a display or a GPU.
+    r"|^Failed to connect to bus: |^libGL error: |^mesg: ttyname failed|cannot set terminal process group"
+    r"|^stty: .{1,40}: Inappropriate ioctl|^sudo: unable to resolve host |^mbind: Operation not permitted"
+    r"|cannot set LC_\w{2,12} to default locale|\bfailed call to cuInit: (?:CUDA_ERROR_NO_DEVICE|UNKNOWN ERROR \(303\))"
+    r"|\bunable to register cu\w{2,8} factory\b|\bpip's dependency resolver does not currently\b"
     r"|^\*{3} Check failure stack trace|^PC: @ |^\s{1,8}@\s{1,8}0x[0-9a-f]{4,20}\s",  # of glog
     re.IGNORECASE,
 )

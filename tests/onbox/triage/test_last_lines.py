@@ -212,9 +212,23 @@ def test_a_result_that_was_lost_is_no_success_whatever_the_script_says(log: str)
 
 
 def test_a_process_that_runs_has_not_died() -> None:
-    log = "Failed to connect to bus: Host is down\nLoading model\n"
+    log = "curl: (7) Failed to connect to mirror port 443: Connection refused\nLoading model\n"
     assert verdict_of(log).state == "dead"
     alive = classify(log.encode(), Evidence(log_age_seconds=3.0, process_alive=True))
     assert (alive.failure_class, alive.state, alive.confidence) == ("success_healthy", "running", "low")
     assert "Its process runs" in alive.remedy
     assert alive.secondary[0].failure_class == "network_blip"
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "Failed to connect to bus: Host is down",
+        "libGL error: failed to load driver: swrast",
+        "bash: cannot set terminal process group (-1): Inappropriate ioctl for device",
+        "2026-01-02 03:04:05.1: E cuda_driver.cc:265] failed call to cuInit: CUDA_ERROR_NO_DEVICE: no device is detected",
+        "E0000 00:00:1733 cuda_dnn.cc:8310] Unable to register cuDNN factory: one has already been registered",
+    ],
+)
+def test_what_a_bare_machine_makes_libraries_say_at_their_start_is_no_death(noise: str) -> None:
+    assert verdict_of(f"{noise}\nLoading model\n").failure_class == "success_healthy"
