@@ -138,7 +138,7 @@ _OWN_NAME = lazy(
 # What the last line of all tells of the end, however far the run came.
 _ENDS_BADLY = lazy(
     r"(?i)\b(?:exit(?:ed)?|exiting)(?: with)? (?:status|code)\W{1,3}[1-9]\d{0,2}\W{0,3}$"
-    r"|(?:->|=>|:) ?exit(?:ed)? [1-9]\d{0,2}\W{0,3}$|\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$"
+    r"|(?:->|=>|:) ?exit(?:ed)? [1-9]\d{0,2}\W{0,3}$"
     r"|\b(?:finished|done|completed|ended|stopped),? (?:but|with)\b.{0,24}"
     r"\b(?:errors?|fail(?:ed|ures?))\b(?!\s?[:=]\s?0)"
     r"|\b(?:result|status|summary|outcome)\s?[:=]\s?(?:failure|failed|errors?)\b|^\W*finished: (?:failure|unstable)\W*$"
@@ -146,6 +146,7 @@ _ENDS_BADLY = lazy(
     r"|\b[1-9]\d{0,8} of \d{1,9} \w{2,20} (?-i:FAILED)\b|(?-i:\bPASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"  # of dbt
     r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
 )
+_ENDS_WITH_CODE = lazy(r"(?i)\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$")  # whatever was skipped beside it
 SAYS_IT_FAILED = BY_ID["launcher"]._replace(id="says-it-failed")
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 CHECK_LINES = 12
@@ -179,7 +180,10 @@ def are_no_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
 
 def ends_badly(text: str) -> bool:
     """Whether a line, as the last of all, says that the run failed, however far it came."""
-    return _ENDS_BADLY.search(message(text).text) is not None and not is_harmless("", text, loud=True)
+    said = message(text).text
+    if _ENDS_WITH_CODE.search(said):
+        return not going_on.MEANT.search(text)
+    return _ENDS_BADLY.search(said) is not None and not is_harmless("", text, loud=True)
 
 
 def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:

@@ -281,6 +281,8 @@ def _is_none_of_its(row: RuleRow, text: str, named: tuple[str, str] | None, trac
         return True  # the study counts it as failed, and goes on
     if trace is not None and (trace.ignored or trace.is_of_tracker or trace.follows(TRACKERS_LOG)):
         return True
+    if trace is not None and trace.follows(going_on.MEANT):
+        return True  # `self-check: it was raised as expected`
     if any(sign.search(text) for sign in (signs.ARGUMENT_TAKEN, signs.CONFIGURE_CHECK, signs.HOUSEKEEPING)):
         return True
     if named is None and signs.is_of_another(text):

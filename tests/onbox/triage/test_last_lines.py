@@ -232,3 +232,15 @@ def test_a_process_that_runs_has_not_died() -> None:
 )
 def test_what_a_bare_machine_makes_libraries_say_at_their_start_is_no_death(noise: str) -> None:
     assert verdict_of(f"{noise}\nLoading model\n").failure_class == "success_healthy"
+
+
+def test_a_traceback_that_was_raised_as_expected_ends_nothing() -> None:
+    trace = (
+        'Traceback (most recent call last):\n  File "/srv/t.py", line 10, in <module>\n    f(1)\nZeroDivisionError: x\n'
+    )
+    log = f"{WORK}WARNING:root: self-check: it was raised as expected\n{trace}----\nINFO:root: params saved\n"
+    assert verdict_of(log).failure_class == "success_healthy"
+
+
+def test_a_code_of_failure_counts_whatever_was_skipped_beside_it() -> None:
+    assert verdict_of(f"{WORK}[2/3] load\n[3/3] skipped, report rc=1\n").state == "dead"
