@@ -226,7 +226,7 @@ def test_a_process_that_runs_has_not_died() -> None:
         "Failed to connect to bus: Host is down",
         "libGL error: failed to load driver: swrast",
         "bash: cannot set terminal process group (-1): Inappropriate ioctl for device",
-        "2026-01-02 03:04:05.1: E cuda_driver.cc:265] failed call to cuInit: CUDA_ERROR_NO_DEVICE: no device is detected",
+        "2026-01-02 03:04:05.1: E cuda_driver.cc:265] failed call to cuInit: CUDA_ERROR_NO_DEVICE: no device",
         "E0000 00:00:1733 cuda_dnn.cc:8310] Unable to register cuDNN factory: one has already been registered",
     ],
 )
