@@ -38,7 +38,7 @@ _NAMED_TOTAL = lazy(  # `"done": 10, "todo": 400`: what stands still beside what
 )
 _DONE = lazy(r"(?i)(?<![a-z])(?:done|completed|processed|finished)[\"']?\s?[=:]\s?$")
 _ALL_THINGS = lazy(  # `done=61 dupes=213 shards=96`
-    r"(?<![A-Za-z])(?!(?:worker|thread|gpu|core|node|rank|process|replica|host|error|retrie|fail)\w*s)[a-z_]{3,20}s[\"']?[=:]\s?$"
+    r"(?<![A-Za-z])(?!(?:worker|thread|gpu|core|node|rank|process|replica|host|error|retrie|fail)\w{0,16}s)[a-z_]{3,20}s[\"']?[=:]\s?$"
 )
 _LATIN_OF = lazy(r"(?i)\s(?:von|sur|de|di|van|av|af|из|з|od|z)\s(?:the )?")
 
