@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from onbox.logs.line.numbers import parse_clock
+from onbox.logs.model.segments import A_COMMAND
 from onbox.regex import lazy
 
 _NUMBER = r"[-+]?(?:\d{1,18}(?:\.\d{0,30})?|\.\d{1,30})(?:e[-+]?\d{1,4})?"
@@ -89,7 +90,7 @@ STARTED = lazy(
     r"|^\W*(?:training|run|experiment) (?:session|run|job) (?:was |has )?started\b"
     r"|^\W*(?:\d[\d:.,T -]{4,40}\W{1,3})?new training (?:session|run)\b"
     r"|^\W*(?:re-?)?(?:try|run|attempt)\W{0,3}\d{1,4}\W{1,3}"  # `+ retry 1: python3 train.py`
-    r"(?:\S{0,80}/)?(?:python[\d.]{0,4}|bash|sh|torchrun|accelerate|deepspeed|srun|mpirun|mpiexec|uv)\s"
+    rf"{A_COMMAND}"
     r"|\bagent starting run\b|\brunning training\b|\bstart(?:ing|ed)? attempt\b|\bresum(?:ed|ing)\b.{0,200}\b(?:from|at|training|checkpoint)\b"
 )
 # `==> Start training, epoch 61`: a part of the loop begins, not the run

@@ -32,6 +32,8 @@ _BANNER = lazy(
     r"|crash))",
     re.IGNORECASE,
 )
+# What a script shows of the program that it runs once more: `python3 train.py`.
+A_COMMAND = r"(?:\S{0,80}/)?(?:python[\d.]{0,4}|bash|sh|torchrun|accelerate|deepspeed|srun|mpirun|mpiexec|uv)\s"
 _RESTART = lazy(
     r"^\W*(?:\d{4}-\d\d-\d\d\S{0,80}\s{1,8})?(?:attempt|try|run|restart|launch)\s{0,8}(?:no\.?|number"
     r"|#)?\s{0,8}\d{1,20}\b(?!.{0,40}(?:fail|error|exit|died|crash))|\brestart(?:ing|ed)\b(?! (?:limit|failed"
@@ -43,7 +45,7 @@ _RESTART = lazy(
     r"|epoch|iter\w{0,24}|checkpoint)"
     r"|loaded (?:checkpoint|snapshot).{0,60}(?:step|epoch|iter)|requeued and (?:re)?started"
     r"|^\W*re-?(?:try|run)\W{0,3}\d{1,4}\W{1,3}"
-    r"(?:\S{0,80}/)?(?:python[\d.]{0,4}|bash|sh|torchrun|accelerate|deepspeed|srun|mpirun|mpiexec|uv)\s"
+    rf"{A_COMMAND}"
     r"|attempts? left; will restart|\bjob executing on host\b|\bstarting worker group\b",
     re.IGNORECASE,
 )
