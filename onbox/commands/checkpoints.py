@@ -12,6 +12,7 @@ from onbox.chain.stage_checkpoints import as_data, look_at_run_checkpoints, sele
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.checkpoints.keep import DEFAULT_KEEP, LEAST_KEEP, Retention
 from onbox.cli.command import argument, command, config_option, json_option
+from onbox.commands.shared.arguments import WholeNumber
 from onbox.commands.shared.project import load_project_to_read
 from onbox.commands.shared.run_log import run_or_cell
 from onbox.commands.show.checkpoints_text import render_checkpoints
@@ -46,9 +47,9 @@ def retention_options(function: Any) -> Any:
     """`--keep` and `--milestones`, which listing and pruning have alike."""
     keep = f"keep this many of the newest whole ones (default: keep of [gates] checkpoints, or {DEFAULT_KEEP})"
     function = click.option(
-        "--milestones", type=click.IntRange(1), metavar="EVERY", help="and the first at or after every EVERY steps"
+        "--milestones", type=WholeNumber(1), metavar="EVERY", help="and the first at or after every EVERY steps"
     )(function)
-    return click.option("--keep", type=click.IntRange(LEAST_KEEP), metavar="N", help=keep)(function)
+    return click.option("--keep", type=WholeNumber(LEAST_KEEP), metavar="N", help=keep)(function)
 
 
 @command(EXAMPLES, exclusive=[("--select", "--json"), ("--select", "--wide")])

@@ -15,7 +15,7 @@ from onbox.cli.command import command, config_option
 from onbox.cli.consent import agrees
 from onbox.commands.checkpoints import look_at_checkpoints_of
 from onbox.commands.shared.alone import alone
-from onbox.commands.shared.arguments import run_argument
+from onbox.commands.shared.arguments import WholeNumber, run_argument
 from onbox.commands.shared.project import load_project_to_read, run_to_act_on
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit
@@ -49,7 +49,7 @@ SHOWN = 20
 @command(EXAMPLES, exclusive=[("--to", "--undo", "--finish"), ("--reason", "--undo"), ("--reason", "--finish")])
 @run_argument
 @config_option
-@click.option("--to", type=click.IntRange(0), metavar="STEP", help="the step of a whole checkpoint to go back to")
+@click.option("--to", type=WholeNumber(0), metavar="STEP", help="the step of a whole checkpoint to go back to")
 @click.option("--reason", metavar="TEXT", help="why; recorded in journal and logbook")
 @click.option("--undo", is_flag=True, help="put back what the last rollback moved aside")
 @click.option("--finish", is_flag=True, help="finish a rollback that was cut off")

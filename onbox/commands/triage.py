@@ -13,6 +13,7 @@ import click
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.slots import read_marker, read_slot
 from onbox.cli.command import command, config_option
+from onbox.commands.shared.arguments import WholeNumber
 from onbox.commands.shared.log_argument import (
     age_seconds,
     log_argument,
@@ -94,11 +95,11 @@ def _scheduler_state(text: str) -> str:
 
 @command(EXAMPLES)
 @log_argument
-@click.option("--exit-code", type=click.IntRange(-MOST_SIGNALS, 255), metavar="N", help="exit code of the run")
+@click.option("--exit-code", type=WholeNumber(-MOST_SIGNALS, 255), metavar="N", help="exit code of the run")
 @click.option("--signal", type=_signal, metavar="S", help="signal that ended it, such as 9 or TERM")
-@click.option("--oom-kill-delta", type=click.IntRange(min=0), metavar="N", help="OOM kills that its cgroup counted")
+@click.option("--oom-kill-delta", type=WholeNumber(min=0), metavar="N", help="OOM kills that its cgroup counted")
 @click.option("--disk-free", type=parse_size, metavar="SIZE", help="free space where it writes, such as 5GB")
-@click.option("--inodes-free", type=click.IntRange(min=0), metavar="N", help="free inodes where it writes")
+@click.option("--inodes-free", type=WholeNumber(min=0), metavar="N", help="free inodes where it writes")
 @click.option(
     "--scheduler-state",
     type=_scheduler_state,
@@ -154,7 +155,7 @@ def _verdict(file: BinaryIO, name: str, evidence: Evidence, rows: tuple[UserRow,
     if not rows:
         excerpt = Excerpt(places_of(file))
         verdict = classify(excerpt.parts(), evidence)
-        _tell_unread(name, excerpt)
+        _tell_unread(name, excerpt, is_healthy=verdict.failure_class == "success_healthy")
         if excerpt.unread_bytes and verdict.failure_class == "success_healthy":
             verdict = verdict._replace(remedy=f"Most of {name} went by unread: save it to a file, and ask again.")
         return verdict, excerpt.log
@@ -173,10 +174,11 @@ def _verdict(file: BinaryIO, name: str, evidence: Evidence, rows: tuple[UserRow,
     return verdict, places_of(file)
 
 
-def _tell_unread(name: str, excerpt: Excerpt) -> None:
+def _tell_unread(name: str, excerpt: Excerpt, *, is_healthy: bool) -> None:
+    """What of the log was not read, where it may matter: who works on has survived what was only searched."""
     if excerpt.unread_bytes:
         told = f"{excerpt.unread_bytes} bytes in the middle of {name} went by unread; a log in a file is searched there"
-    elif excerpt.only_searched_bytes > FEW_BYTES:
+    elif excerpt.only_searched_bytes > FEW_BYTES and not is_healthy:
         told = (
             f"{excerpt.only_searched_bytes} bytes in the middle of {name} were only searched for the words of common"
             " failures"

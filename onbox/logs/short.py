@@ -48,6 +48,27 @@ _COUNTS_NONE = lazy(
     r"0(?:/[1-9]\d{1,8}|(?:\.0{1,6})? ?%)\s{0,8}$",
     re.IGNORECASE,
 )
+# What a run is for, and that it is not kept. Of a tracker's log, or of a worse epoch's weights, nobody asks for that.
+_RESULT = (
+    r"\b(?:final|last|best|trained|whole)? ?(?:checkpoints?|ckpt|models?|weights|predictions?|results?|outputs?"
+    r"|reports?|submission|adapters?|embeddings?|artifacts?|dataset|archive|index|tables?|figures?)\b"
+)
+_KEEP, _KEPT = (
+    r"(?:save|write|upload|store|publish|export|push|persist|copy)",
+    r"(?:saved|written|uploaded|stored|published|exported|pushed|persisted|copied|kept)",
+)
+_RESULT_MISSING = lazy(
+    rf"{_RESULT} (?:(?:was|were|is|are|has|have|could|will|can)(?: be)? ?)?(?:not|never)(?: be| been)? {_KEPT}\b"
+    rf"|\b(?:could not|cannot|can't|couldn't|unable to|failed to|did not) {_KEEP} (?:[\w-]{{1,20}} ){{0,2}}?{_RESULT}"
+    rf"|\b(?:no|none of the) (?:[\w-]{{1,20}} )?{_RESULT} (?:was |were )?{_KEPT}\b",
+    re.IGNORECASE,
+)
+_KEPT_AFTER_ALL = lazy(rf"\b{_KEPT}\b", re.IGNORECASE)
+_NO_LOSS = lazy(
+    r"\b(?:improv\w*|better|best|wors\w*|every|disabled|optional|expected|requested|asked|retry\w*|again|because"
+    r"|offline|dry|wandb|mlflow|tensorboard|instead|(?:will|to) be)\b|--\w",
+    re.IGNORECASE,
+)
 
 
 def stops_short(progress: Progress) -> bool:
@@ -82,6 +103,19 @@ def counts_none(lines: Sequence[str]) -> str | None:
     if any(map(NOTHING_TO_DO.search, said)):
         return None
     return next((text for text in reversed(said) if _COUNTS_NONE.search(text)), None)
+
+
+def misses_result(lines: Sequence[str]) -> str | None:
+    """The newest of a log's last lines that says that a result is not kept: `WARNING: final checkpoint not saved`. None
+    where no line does, or where one behind it says that it is.
+    """
+    said = [message(line).text for line in lines[-NONE_WITHIN:]]
+    for text in reversed(said):
+        if _RESULT_MISSING.search(text):
+            return None if _NO_LOSS.search(text) else text
+        if _KEPT_AFTER_ALL.search(text):
+            return None
+    return None
 
 
 def _tells_of_done(line: str, found: re.Match[str]) -> bool:

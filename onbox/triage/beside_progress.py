@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.short import stops_short
 from onbox.regex import lazy
 from onbox.triage.case_remedies import remedy_of
-from onbox.triage.classes import COUNTS_NONE, may_repeat
+from onbox.triage.classes import COUNTS_NONE, RESULT_MISSING, may_repeat
 from onbox.triage.classify import ENDED_WELL, FAULTLESS, NOT_KNOWN, SAID_DONE
 from onbox.triage.signature import signature
 from onbox.triage.weighing.silence import is_step
@@ -30,7 +30,7 @@ def with_progress(verdict: Diagnosis, progress: Progress) -> Diagnosis:
     """A verdict beside what `onbox progress` says of the same log: where its loop is over, a healthy run is done, and a
     silent one has ended and does not hang.
     """
-    if _lost_its_loss(verdict) or verdict.rule == COUNTS_NONE:
+    if _lost_its_loss(verdict) or verdict.rule in (COUNTS_NONE, RESULT_MISSING):
         return verdict._replace(state="done") if progress.finished else verdict
     if verdict.rule == ENDED_WELL:
         return _short_of_its_end(verdict, progress)

@@ -128,6 +128,7 @@ IN_DOUBT = "exit-0-beside-a-fault"  # the rule of an end with 0 whose log tells 
 READS_WELL = "reads-well"  # the rule of a log whose last lines read like those of runs that went well, beside a fault
 READS_BADLY = "reads-badly"  # and of one whose last lines read like a failure, of which no line names the kind
 COUNTS_NONE = "counts-none"  # the rule of a log without a fault whose last lines count none of what the work was for
+RESULT_MISSING = "result-missing"  # and of one whose last lines say that a result is not kept
 PROCESS_RUNS = "process-runs"  # the rule of a log that names a fault while its process runs
 READS_AS = "reads-as"  # and of one whose class no rule is sure of, by its words
 
@@ -145,12 +146,14 @@ RULE_REMEDIES = {
     "from outside. Resume it; if it ends again at the same step, look there first.",
     "bare-killed": "Killed without a traceback is most often the cgroup's OOM killer: look at oom_kill in "
     "memory.events. Size the workers by memory.max, not by the number of CPUs; then resume.",
-    "nothing-written": "The log is empty: see whether the program runs, and where its output goes.",
+    "nothing-written": "The log is empty, or holds no text: see whether the program runs, and where its output goes.",
     "says-it-failed": "The program says itself that it has not brought what it was for: look in its log for the part "
     "that failed and why, then run that part again.",
     IN_DOUBT: "It ended with exit code 0, yet its log tells of a failure: see whether the code was lost "
     "on the way (`|| true`, a pipe without `set -o pipefail`), and look at its results before they are used.",
     COUNTS_NONE: "Nothing failed, yet its last lines count none of what the work was for: see whether that was meant.",
+    RESULT_MISSING: "Nothing else failed, yet one of its last lines says that a result was not kept: see whether it is "
+    "there before the box is given back.",
     PROCESS_RUNS: "Its process runs, beside a line that names a fault: see below whether it works on; nothing is to be "
     "started a second time.",
     READS_WELL: "One line names a fault, but the last lines read like those of a run that went well: if it has "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
-from onbox.logs.short import NONE_WITHIN, counts_none
+from onbox.logs.short import NONE_WITHIN, counts_none, misses_result
 from onbox.model.units import format_duration
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
@@ -22,6 +22,7 @@ from onbox.triage.classes import (
     READS_AS,
     READS_BADLY,
     READS_WELL,
+    RESULT_MISSING,
     RULE_REMEDIES,
     may_repeat,
 )
@@ -42,7 +43,7 @@ from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import doubt_of
 from onbox.triage.weighing.silence import line_of_the_work
 from onbox.triage.wording.class_reading import class_by_words
-from onbox.triage.wording.second_reading import is_overruled, most_telling
+from onbox.triage.wording.second_reading import is_borne_out, is_overruled, most_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,7 +100,7 @@ def classify(
             by_itself = by_itself._replace(cause=doubted)
             return dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
         settled = _beside_its_words(settled, by_itself, record)
-    return dress(_beside_its_counts(settled, record), decision, None)
+    return dress(_beside_its_last_lines(settled, record), decision, None)
 
 
 def _of_the_living(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:
@@ -121,16 +122,20 @@ def _beside_its_words(call: SettledClass, by_itself: Decision, record: Record) -
     return call._replace(confidence="low", remedy=BY_ITS_CODE_ALONE)
 
 
-def _beside_its_counts(call: SettledClass, record: Record) -> SettledClass:
-    """A good end is not sure where its last lines count nothing."""
+_SHORT_OF = ((counts_none, COUNTS_NONE), (misses_result, RESULT_MISSING))
+
+
+def _beside_its_last_lines(call: SettledClass, record: Record) -> SettledClass:
+    """A good end is not sure where its last lines count nothing, or miss a result."""
     if call.failure_class != "success_healthy" or call.rule == READS_WELL:
         return call
     tail = judged_tail(record)[-NONE_WITHIN:]
-    none = counts_none([line.text for line in tail])
-    if none is None:
-        return call
-    at = next(line for line in reversed(tail) if message(line.text).text == none)
-    return call._replace(rule=COUNTS_NONE, confidence="low", at=at, remedy=None)
+    for look, rule in _SHORT_OF:
+        told = look([line.text for line in tail])
+        if told is not None:
+            at = next(line for line in reversed(tail) if message(line.text).text == told)
+            return call._replace(rule=rule, confidence="low", at=at, remedy=None)
+    return call
 
 
 def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:
@@ -367,6 +372,9 @@ def _read_again(
     tail, ill = judged_tail(record), plain.failure_class != "success_healthy"
     is_plain = (tells_code(call.at.text) or ends_badly(tail[-1].text)) if ill else are_checks(tail)
     if is_plain or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
+        sure = call.confidence == "high" and not is_plain
+        if sure and ill and not is_borne_out(tail, confidence=plain.confidence, rule=plain.rule):
+            return call._replace(confidence="medium"), decision
         return call, decision
     if ill:
         healthy = _healthy(record, decision, evidence)

@@ -369,6 +369,7 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
         or signs.HOUSEKEEPING.search(text)
         or signs.is_of_another_time(text)
         or going_on.MEANT.search(text)
+        or signs.INSTRUCTS.search(text)
         or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))
         or signs.is_of_another(text)
         or signs.is_record(text)

@@ -39,15 +39,16 @@ How it decides, in this order:
    - A sentence that forbids, demands or asks for something is about a setting, unless it speaks of code (a tensor, a
      call); where a sentence names nothing, the name of the exception may (`DownloadError`).
    - Metrics that stay at 0, a gradient norm far above its median and a lost loss are found in the numbers.
-   - Confidence is *high* only where no other reading is possible; a sentence that names two things alike is `unknown`,
-     with both beside it.
+   - Confidence is *high* only where no other reading is possible, and the last lines do not speak against it; a
+     sentence that names two things alike is `unknown`, with both beside it.
 3. How the process ended, where the log says nothing. A disk without room takes no last words: then the free bytes and
    inodes where the run works and logs say it.
    A run whose process lives is never dead: a complaint in its log is shown beside `process-runs`.
 4. Silence: a log that just stops is a stall only if its age says so (30 minutes, or ten times its own pace), and its
    progress (`onbox progress`) has not ended.
 5. Where nothing is wrong, the run is *done* if the log says so, or if its progress has ended (`onbox progress`). Where
-   its last lines count none of what the work was for (`matched 0 files`), that is told (`counts-none`, *low*).
+   its last lines count none of what the work was for (`matched 0 files`), that is told (`counts-none`, *low*), as is
+   a result that was not kept (`final checkpoint not saved`: `result-missing`).
 6. Where nothing but the log tells of the end, its last lines are read once more, by their words
    ([why](decisions/0018-a-second-reading.md)): what they clearly speak against is overruled, with *low* confidence. A
    fault that they make light of (`reads-well`) is shown beside the verdict; where they speak of a failure and no line

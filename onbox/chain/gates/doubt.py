@@ -28,7 +28,9 @@ _OF_TROUBLE = lazy(
     rb"not found|no such|invalid|missing|incomplete|critical|giving up|lost|diverg"
     rb"|timed? ?out|out of memory|no space|\bnan\b|\binf\b|[\x80-\xff]"
 )
-_OF_A_COUNT = lazy(rb"(?i)\d\W{0,3}(?:/|of)\W{0,3}\d|\d ?%|(?<![\d.,])0 [a-z]|[:=]\s{0,8}0\s")
+_MAY_FALL_SHORT = lazy(
+    rb"(?i)\d\W{0,3}(?:/|of)\W{0,3}\d|\d ?%|(?<![\d.,])0 [a-z]|[:=]\s{0,8}0\s|\b(?:not|never|cannot|can't|failed|no) "
+)
 
 
 def doubt(
@@ -66,13 +68,16 @@ def _failure(log: str, folder: str, stage: Stage, *, loss_is_told: bool) -> str:
 
 
 def _shortfall(end: bytes, progress: ProgressWatch) -> str:
-    """Where the log stops short of its own maximum, in words; "" where it does not. end: the log's last bytes."""
-    if progress.newest is None and not _OF_A_COUNT.search(end):
+    """Where the log stops short of its own maximum, or misses a result, in words; "" where it does not. end: its last
+    bytes.
+    """
+    if progress.newest is None and not _MAY_FALL_SHORT.search(end):
         return ""
     from onbox.logs.short import (  # noqa: PLC0415 - not for a stage that counts nothing
         counts_a_part,
         counts_none,
         last_lines,
+        misses_result,
         stops_short,
     )
 
@@ -80,6 +85,9 @@ def _shortfall(end: bytes, progress: ProgressWatch) -> str:
     none, part = counts_none(lines), counts_a_part(lines)
     if none is not None:
         return f"it ended with 0, yet it counts none of its work: {safe_line(none, LINE_LIMIT)}"
+    missing = misses_result(lines)
+    if missing is not None:
+        return f"it ended with 0, yet it says that a result was not kept: {safe_line(missing, LINE_LIMIT)}"
     if part is not None:
         return f"it ended with 0, yet its last line counts a part only: {safe_line(part, LINE_LIMIT)}"
     progress.look(moves=False)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import click
 
 from onbox.cli.command import argument
 from onbox.commands.shared.project import run_names
 from onbox.errors import Trouble
 from onbox.project import load_project
 
-if TYPE_CHECKING:
-    import click
+
+class WholeNumber(click.IntRange):
+    """As its error calls it: `'abc' is not a valid whole number`."""
+
+    name = "whole number"
 
 
 def run_argument(function: Any) -> Any:

@@ -60,12 +60,25 @@ def log_to_read(project: Project, args: Options) -> str:
 
     if args.log and not find_cell(project, args.run, args.log):
         raise Trouble(Exit.USAGE, f"no log {args.log}, and no cell of a sweep in {project.state_dir} has that name")
-    found = find_log(project, args.run, args.log, stage=args.stage)
+    try:
+        found = find_log(project, args.run, args.log, stage=args.stage)
+    except Trouble as trouble:
+        if args.log is None and _is_redirected():
+            raise Trouble(trouble.exit_code, f"{trouble}; to read a log on the standard input, add -") from trouble
+        raise
     if found.stage == SWEEP:
         sweep = os.path.basename(found.paths.root)
         raise Trouble(Exit.USAGE, f"{sweep} is a sweep: name a cell, or a log; its cells: onbox sweep table {sweep}")
     print(f"onbox: the log is {safe_line(found.path, 4096)}", file=sys.stderr)
     return found.path
+
+
+def _is_redirected() -> bool:
+    """Whether the standard input is a file."""
+    try:
+        return stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
+    except (OSError, ValueError, AttributeError):  # it is closed, or none
+        return False
 
 
 def _is_there(path: str) -> bool:

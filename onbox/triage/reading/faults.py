@@ -59,6 +59,7 @@ FAULTS_KEPT = 400
 ALIKE_KEPT = 8  # of one rule, the first ones
 IN_ADDITION = 4  # lines
 HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
+GO_ON = ("exception", "other-languages")  # and rows of which a line may stop before its message: `Error in fit(x) :`
 
 
 class Faults:
@@ -124,7 +125,7 @@ class Faults:
         fault = Fault(row, number, text, sure, attempt.progress, trace if named else None, handled, said.source)
         fault = fault._replace(informed_before=attempt.informed)
         _keep(fault, attempt)
-        goes_on = text.rstrip().endswith(":") and row.id in (*HEADLINES, "exception")
+        goes_on = text.rstrip().endswith(":") and row.id in (*HEADLINES, *GO_ON)
         if goes_on or (fault.trace is not None and fault.trace.warned):
             self.awaited = (fault, said.source)
         return _is_death(fault)
@@ -139,9 +140,9 @@ class Faults:
         faults = attempt.faults
         if not faults or faults[-1] is not fault or said.source != source:
             return
-        if fault.row.id == "exception" and fault.text.rstrip().endswith(":"):
-            row = by_meaning(fault.row, f"{message(fault.text).text} {said.text.strip()}", None)
-            faults[-1] = fault._replace(row=row)
+        if fault.row.id in GO_ON and fault.text.rstrip().endswith(":"):
+            whole = f"{message(fault.text).text.rstrip()} {said.text.strip()}"
+            faults[-1] = fault._replace(row=by_meaning(match_row(whole, whole) or fault.row, whole, None))
         elif fault.trace is not None:
             if said.level is not None and said.level not in BAD_LEVELS and not fault.ended_program:
                 faults[-1] = fault._replace(handled=True)

@@ -256,7 +256,14 @@ NO_TPU = lazy(
 )
 
 
+# What its reader may do, and has not done.
+_INSTRUCTS = (
+    r"\b(?:(?:press|hit|type) .{1,30} to (?:quit|stop|abort|cancel|exit|end|interrupt|kill)"
+    r"|ctrl ?[-+] ?c(?: again)? to \w{2,12}|any ?time with|to kill (?:it|this|the))\b"
+)
+INSTRUCTS = lazy(_INSTRUCTS, re.IGNORECASE)
 HEDGED = lazy(
+    rf"{_INSTRUCTS}|"
     r"\b(?:might|may|(?<!nothing )could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\."
     r"|expected failure|if (?:you|the|your|an?|this|it|any)|in case|whenever|how to|means|why (?:do|does|did|is)"
     r"|what (?:does|is|causes)|check (?:dmesg|whether|if)|why did|self-?test|simulat(?:ed?|ing)|trap(?!: exit)"

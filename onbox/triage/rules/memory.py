@@ -158,11 +158,13 @@ CARD: tuple[RuleRow, ...] = (
         "kv-cache-memory",
         "cuda_oom",
         CAUSE,
-        "kv cache|cache blocks|gpu memory|gpu_memory_utilization|vram|free memory on device",
+        "kv cache|cache blocks|gpu memory|gpu_memory_utilization|vram|device memory|free memory on device",
         r"no available memory for the (?:kv )?cache|(?:larger|more) than the (?:maximum number of tokens"
         r"|available).{0,60}kv cache"
         r"|not enough (?:gpu |free )?memory.{0,60}(?:kv|gpu|cache|device)|free memory on device.{0,120}less than"
         r"|insufficient (?:gpu|vram|device) memory|not enough (?:vram|gpu memory)"
+        r"|\bonly [\d.]{1,9} ?[kmg]i?b (?:of )?(?:free )?(?:gpu memory|device memory|vram) (?:is |are )?(?:free|left"
+        r"|available)\b"
         r"|needed for.{0,40}kv cache.{0,80}larger",
         "vLLM, SGLang",
         "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`.",

@@ -30,7 +30,8 @@ LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 # Log-odds: less of it overrules nothing. Where the rules blame a run, the words are more often right than where they
 # blame one.
-CLEAR = {True: 0.5, False: 0.5}
+CLEAR = {True: 0.0, False: 0.5}
+SURE = 1.0  # log-odds: with less of it for a failure, no rule is sure of one
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE, LENGTH = "=bias", "=words", "=answer:", "=rule:", "=length:"
 FEW, MANY = 8, 20  # forms of lines
@@ -48,6 +49,14 @@ def is_overruled(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: 
     return contradicts(words_of(tail), rows, weights(), ill=ill)
 
 
+def is_borne_out(tail: Sequence[SeenLine], *, confidence: str, rule: str) -> bool:
+    """Whether the wording of a log's last lines speaks clearly enough for a failure that a rule is sure of."""
+    if forms_in(tail) < LEAST_FORMS[True]:
+        return True
+    rows = grounds(ill=True, confidence=confidence, rule=rule, forms=forms_in(tail))
+    return _odds(words_of(tail), rows, weights()) >= SURE
+
+
 def forms_in(tail: Sequence[SeenLine]) -> int:
     """How many lines differ in more than digits."""
     return len({line.text.translate(_NO_DIGITS) for line in tail})
@@ -55,8 +64,13 @@ def forms_in(tail: Sequence[SeenLine]) -> int:
 
 def contradicts(words: Iterable[str], rows: Iterable[str], table: Mapping[str, float], *, ill: bool) -> bool:
     """Whether words speak clearly against an answer. rows: the grounds of it. ill: it is a failure."""
-    odds = table[BIAS] + table[WORDS] * leaning(words, table) + sum(table.get(name, 0.0) for name in rows)
+    odds = _odds(words, rows, table)
     return odds < -CLEAR[ill] if ill else odds > CLEAR[ill]
+
+
+def _odds(words: Iterable[str], rows: Iterable[str], table: Mapping[str, float]) -> float:
+    """Log-odds that a run has failed."""
+    return table[BIAS] + table[WORDS] * leaning(words, table) + sum(table.get(name, 0.0) for name in rows)
 
 
 def grounds(*, ill: bool, confidence: str, rule: str, forms: int) -> tuple[str, ...]:

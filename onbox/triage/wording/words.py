@@ -1,13 +1,15 @@
 """The end of a log as a set of words, each with the place where it stands. Pure.
 
 A word alone says little, two in a row say more (`not written`, `exit 0`), and the same words mean another thing in the
-last line than above it, or behind the last line that names a trouble. What was learned from one run must hold for the
-next: so a path becomes `/p`, a number `0`, `1` or `9` (for any other), and `3/5` whether that is all of it.
+last line than above it, behind the last line that names a trouble, or where a loop has been left. What was learned from
+one run must hold for the next: so a path becomes `/p`, a number `0`, `1` or `9` (for any other), and `3/5` whether that
+is all of it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 LINES = 60  # from the end: so far above may the trouble stand that the last lines are read beside
 LINE_LETTERS = 400  # of a line's end
 FAR = 12  # lines behind the last trouble: as far as any
+FORM_LETTERS = 40  # by which lines of one loop are told
+LEFT_LINES, FAR_LEFT = 6, 8  # lines behind a loop: that are read, and as far as any
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _PART = re.compile(r"(?<![\d.])(\d{1,9}) ?(?:/|of|out of) ?(\d{1,9})(?![\d.])")
 _PATH = re.compile(r"[/\\][\w./-]+")
@@ -43,7 +47,7 @@ def words_of(tail: Sequence[SeenLine]) -> frozenset[str]:
     """
     said = [_cleaned(line.text) for line in tail[-LINES:]]
     placed = [_placed(place, text) for place, begin, end in _PLACES for text in said[begin:end]]
-    return frozenset(chain(*placed, _around_trouble(said)))
+    return frozenset(chain(*placed, _around_trouble(said), _behind_loop([line.text for line in tail[-LINES:]], said)))
 
 
 def _cleaned(text: str) -> str:
@@ -81,3 +85,16 @@ def _around_trouble(said: list[str]) -> Iterator[str]:
     yield from _placed("trouble", said[at])
     for text in said[at + 1 : at + 3]:
         yield from _placed("after", text)
+
+
+def _behind_loop(texts: list[str], said: list[str]) -> Iterator[str]:
+    """What stands behind the last line of a loop: one that was said before, with other numbers."""
+    forms = ["".join(filter(str.isalpha, text))[:FORM_LETTERS] for text in texts]
+    times = Counter(forms)
+    looped = (at for at in reversed(range(len(texts))) if times[forms[at]] > 1 and any(map(str.isdigit, texts[at])))
+    last = next(looped, None)
+    if last is None:
+        return
+    yield f"left:{min(len(texts) - 1 - last, FAR_LEFT)}"
+    for text in said[last + 1 :][:LEFT_LINES]:
+        yield from _placed("left", text)

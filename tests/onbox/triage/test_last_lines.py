@@ -244,3 +244,30 @@ def test_a_traceback_that_was_raised_as_expected_ends_nothing() -> None:
 
 def test_a_code_of_failure_counts_whatever_was_skipped_beside_it() -> None:
     assert verdict_of(f"{WORK}[2/3] load\n[3/3] skipped, report rc=1\n").state == "dead"
+
+
+@pytest.mark.parametrize("last", ["WARNING: final checkpoint not saved", "could not upload the report to s3"])
+@pytest.mark.parametrize("exit_code", [None, 0])
+def test_a_result_that_is_not_kept_is_told_beside_a_good_end(last: str, exit_code: int | None) -> None:
+    verdict = verdict_of(f"{WORK}{last}\nTraining finished.\n", exit_code)
+    assert verdict.confidence == "low"
+    assert "result" in verdict.remedy
+
+
+@pytest.mark.parametrize(
+    "last", ["best model not saved: val loss did not improve", "could not save the model, trying /b\nmodel saved to /b"]
+)
+def test_a_result_that_need_not_be_kept_or_is_after_all_changes_nothing(last: str) -> None:
+    verdict = verdict_of(f"{WORK}{last}\nTraining finished.\n", exit_code=0)
+    assert (verdict.rule, verdict.confidence) == ("ended-well", "high")
+
+
+@pytest.mark.parametrize("first", ["Abort any time with Ctrl-C.", "Press q to quit, Ctrl-C to cancel the download"])
+def test_what_the_reader_may_do_has_not_happened(first: str) -> None:
+    verdict = verdict_of(f"{first}\n")
+    assert verdict.failure_class == "success_healthy"
+
+
+def test_an_error_of_r_that_goes_on_in_the_next_line_is_read_to_its_end() -> None:
+    verdict = verdict_of("Error in cv.fit(x, y) : \n  x has missing values; impute them first\nExecution halted\n")
+    assert verdict.failure_class == "data_error"

@@ -62,6 +62,14 @@ def test_words_have_places_and_numbers_and_paths_are_one_word_each() -> None:
     assert not any(char in word for word in words for char in "2345678")
 
 
+def test_what_stands_behind_a_loop_has_a_place_of_its_own() -> None:
+    loop = "\n".join(f"step {at} loss 0.{at}" for at in range(9))
+    left = words_of(seen(f"{loop}\nthe validation set is empty"))
+    assert {"left:1", "left:is empty"} <= left
+    assert "left:0" in words_of(seen(loop)), "the loop still runs"
+    assert not any(word.startswith("left:") for word in words_of(seen("reading\nwriting")))
+
+
 def test_none_and_one_are_other_words_than_more_and_all_than_a_part() -> None:
     clean, failed = words_of(seen("0 errors, exit 0, 12/12 written")), words_of(seen("3 errors, exit 1, 9/12 written"))
     assert {"last:0 errors", "last:exit 0", "last:all_of_it written"} <= clean
@@ -79,5 +87,5 @@ def test_hostile_lines_are_words_like_others() -> None:
 def test_every_row_of_the_table_can_be_met() -> None:
     table = weights()
     places = {word.partition(":")[0] for word in table if not word.startswith("=")}
-    assert places == {"last", "end", "near", "behind", "trouble", "after"}
+    assert places == {"last", "end", "near", "behind", "trouble", "after", "left"}
     assert {"=bias", "=words", "=answer:well medium", "=rule:said-done"} <= set(table)

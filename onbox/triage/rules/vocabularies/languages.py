@@ -105,7 +105,8 @@ R_LANGUAGE: tuple[RuleRow, ...] = rows(
         CAUSE,
         r"(?:more columns than column names|line \d{1,9} did not have \d|duplicate 'row.names'|unknown input format"
         r"|error reading from connection|no lines available|invalid multibyte|na/nan/inf in|empty (?:beginning|file)"
-        r"|arguments imply differing number of rows|incomplete final line|embedded nul)",
+        r"|arguments imply differing number of rows|incomplete final line|embedded nul"
+        r"|(?:\S{1,30} (?:has|have|contains?) )?(?:missing values|na values|nas)\b(?! or)|variable lengths differ)",
         "Error in read.table(file = f) : more columns than column names",
     ),
     Listed(
