@@ -59,7 +59,7 @@ _NOTHING_WRONG = lazy(
     r"|problems?|panics?|crashes|issues?)\b"
     r"|\berrors?\W{0,3}[:=]\s?(?:-|none|null|nil|n/?a|false|''|\"\"|\[\]|\{\})(?=[\s,;)}\]]|$)"
     r"|\bno (?:process|job|task|pod|worker|container|node)(?:es|s)? (?:\w{2,5} )?(?:killed|lost|evicted|dead|aborted)\b"
-    r"|(?<![a-z])(?:train|val|valid|eval|test|dev|mean|word|char)[-_/]error(?: \[\d{1,6}\])?[\s:=]{1,3}"
+    r"|(?<![a-z])(?:train|val|valid|eval|test|dev|mean|word|char)[-_/ ]error(?: \[\d{1,6}\])?[\s:=]{1,3}\[?"
     r"(?:[a-z-]{2,20}:)?\d"
     r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
     r"|\b(?:waiting|pending|queued|scheduling)\b(?!.{0,80}\bgiving up\b)"
@@ -138,6 +138,7 @@ _OWN_NAME = lazy(
 # What the last line of all tells of the end, however far the run came.
 _ENDS_BADLY = lazy(
     r"(?i)\b(?:exit(?:ed)?|exiting)(?: with)? (?:status|code)\W{1,3}[1-9]\d{0,2}\W{0,3}$"
+    r"|^(?:[a-z][\w./-]{0,40} ){1,6}failed\W{0,2}$"  # `restore of run_03 failed`
     r"|(?:->|=>|:) ?exit(?:ed)? [1-9]\d{0,2}\W{0,3}$"
     r"|\b(?:finished|done|completed|ended|stopped),? (?:but|with)\b.{0,24}"
     r"\b(?:errors?|fail(?:ed|ures?))\b(?!\s?[:=]\s?0)"
@@ -149,6 +150,7 @@ _ENDS_BADLY = lazy(
 _ENDS_WITH_CODE = lazy(r"(?i)\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$")  # whatever was skipped beside it
 SAYS_IT_FAILED = BY_ID["launcher"]._replace(id="says-it-failed")
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
+_CODES = ("bare-terminated", "terminated", "exit-137")  # rows that know what an exit code means
 CHECK_LINES = 12
 # What Python says of a slip, as a line of its own: a program that prints the exception it has caught, and leaves.
 _PRINTED = lazy(
@@ -191,7 +193,8 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     began = attempt.started.number if attempt.started else 0
     tail = without_warnings(line for line in tail if line.number > began)
     if tail and ends_badly(tail[-1].text):
-        return fault_of(SAYS_IT_FAILED, tail[-1], attempt)
+        known = next((one for one in attempt.faults if one.number == tail[-1].number and one.row.id in _CODES), None)
+        return known or fault_of(SAYS_IT_FAILED, tail[-1], attempt)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail) or _left_nothing(attempt, tail)
     vague: Fault | None = None

@@ -198,7 +198,10 @@ def test_a_log_that_tells_of_a_failure_beside_exit_code_0_is_told_beside_done(bo
         ("echo start; echo 8 of 12 samples processed, 4 failed", "a part only: 8 of 12 samples processed, 4 failed"),
         ("echo scanning in/*.csv; echo matched 0 files; echo done", "it counts none of its work: matched 0 files"),
         ("echo Output: 0 clips", "it counts none of its work: Output: 0 clips"),
-        ("echo final checkpoint not saved; echo done", "it says that a result was not kept: final checkpoint not saved"),
+        (
+            "echo final checkpoint not saved; echo done",
+            "it says that a result was not kept: final checkpoint not saved",
+        ),
     ],
 )
 def test_work_that_stops_short_beside_exit_code_0_is_told_beside_done(box: Box, line: str, told: str) -> None:

@@ -58,6 +58,7 @@ _AT_EXIT = lazy(r"\b(?:at|to|during|on|while) (?:exit\w*|shut(?:ting )?down|tear
 FAULTS_KEPT = 400
 ALIKE_KEPT = 8  # of one rule, the first ones
 IN_ADDITION = 4  # lines
+LED_IN_WITHIN = 2  # lines
 HEADLINES = ("fatal-level", "solver-settings", "solver-failed")  # rows of which a line may only announce the reason
 GO_ON = ("exception", "other-languages")  # and rows of which a line may stop before its message: `Error in fit(x) :`
 
@@ -122,7 +123,9 @@ class Faults:
             sure = WEAK
         if _is_warning_in_r(text, previous) and not _adds_to_error(attempt, number):
             sure = WEAK
-        fault = Fault(row, number, text, sure, attempt.progress, trace if named else None, handled, said.source)
+        own = trace if named else None
+        handled = handled or (own is not None and _led_in_by_way_on(own, attempt))
+        fault = Fault(row, number, text, sure, attempt.progress, own, handled, said.source)
         fault = fault._replace(informed_before=attempt.informed)
         _keep(fault, attempt)
         goes_on = text.rstrip().endswith(":") and row.id in (*HEADLINES, *GO_ON)
@@ -148,6 +151,14 @@ class Faults:
                 faults[-1] = fault._replace(handled=True)
         elif match_row(said.text.strip(), text) is None:
             faults[-1] = fault._replace(number=number, text=text)
+
+
+def _led_in_by_way_on(trace: Trace, attempt: LogAttempt) -> bool:
+    """Whether the line that leads a traceback in says what is done in spite of it: `2 retries remaining, ...:`."""
+    led = attempt.faults[-1] if attempt.faults else None
+    if led is None or trace.ends_program or not 0 < trace.number - led.number <= LED_IN_WITHIN:
+        return False
+    return led.handled and led.text.rstrip().endswith(":")
 
 
 def late_fault(number: int, text: str, progress: int, *, is_progress: bool) -> Fault | None:

@@ -24,6 +24,7 @@ _GOES_ON = (
     rf"\b(?:one more|another|next|second|third|new) {_TRY}\b(?! fail)"
     rf"|\b(?:worked|succeeded|arrived|connected|ok|got it|went through)\b.{{0,20}}\b(?:on|after|at|with|in)\b.{{0,24}}"
     r"\b(?:tr(?:y|ies)|attempts?|go|retr(?:y|ies))\b"
+    r"|\b(?:up|ready|reachable|answered|there) after [1-9]\d{0,3} (?:probes?|tries|attempts|retries)\b"
     r"|\b(?:[1-9]\d{0,3}|two|three|more) (?:tries|attempts|retries|goes) left\b"
     r"|\bstart\w* (?:it|them) (?:anew|again)\b|\b(?:new|other|next) (?:one|worker) (?:took|takes|has taken)\b"
     r"|\btook over\b"
@@ -42,6 +43,7 @@ _GOES_ON = (
 BEGUN_ANEW = lazy(
     r"\b(?:start\w*|bring\w*|brought) (?:it|them)\b.{0,12}\b(?:anew|again|back)\b|\btook (?:over|its place)\b"
     r"|\b(?:re-?(?:start|spawn|launch)(?:ed|ing)) (?:it|them|the (?:worker|helper|server|loader))\b"
+    r"|\bre-?(?:started|submitted|scheduled|queued) on (?:an?|the)?\b"
     r"|\b(?:new|other|fresh) (?:one|worker|helper|process) (?:is|was|has|took|takes|start\w*)\b",
     re.IGNORECASE,
 )
@@ -55,7 +57,7 @@ HANDLED = lazy(
     r"|with)|using (?:the )?(?:default|stale|cached|previous|last|backup|local copy)\b"
     r"|\bserving (?:the )?(?:stale|cached|old|last)\b|\bis (?:unavailable|not (?:up|ready"
     r"|there)(?: yet)?)\W{1,4}(?:sleep|wait)"
-    r"|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless"
+    r"|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless|ignorable"
     r"|backing off|\bwaiting for\b.{0,80}\b(?:refused|failed to connect|not (?:ready|up)|unavailable)\b"
     r"|\btreated as (?:ok|success\w*|a warning)|\b(?:missing|absent|not (?:found|available|installed)"
     r"|unavailable)\b.{0,24}\busing\b|"
@@ -65,7 +67,7 @@ HANDLED = lazy(
     r"\breload(?:ing|ed|s)\b|\b(?:avoided|prevented|averted)\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
     r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
     r"|retries remaining"
-    r"|entering retry loop|\bfailure \d{1,4} of max_failures=\d"
+    r"|\bfailed, (?:waiting|sleeping)\b|entering retry loop|\bfailure \d{1,4} of max_failures=\d"
     r"|retry \d+|bypass(?:ed|ing)|login node|if you do not have"
     r"|\boptional(?:ly)?\b(?= (?:dependenc\w+|package|module|feature|plugin|import|extra)|\W*$|\))|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
@@ -86,6 +88,7 @@ HANDLED = lazy(
 # Of a death: somebody meant it, or could do without who died.
 MEANT = lazy(
     r"(?i)\bas expected\b|\b(?:is|are|was|were) expected(?=\W*$|[:;.])|\(expected\b|\(optional\)"
+    r"|\b(?:is|are|was|were) expected to (?:fail|be refused)\b"
     r"|\bself-?test\b.{0,60}\bexpected\b"
     r"|\b(?:server|helper|side-?car|monitor|exporter|proxy|tunnel|tensorboard|watcher)\b.{0,20}\bstopped\b.{0,12}\b1(?:37|43)\b"
 )

@@ -90,7 +90,8 @@ _LOSS = (
     r"(?:es)?(?:[dg]\b|[_/.\-](?:train|total|step|epoch|mean|avg"
     r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
     r"|verlust|perte|p[eé]rdida|perda|perdita|потер[яи]|損失|损失|손실"
-    r"|bpc|cross_?entropy|logloss|rmse|energy|residuals?|resid|(?:l2|residual|max)[_ ]norm))"
+    r"|bpc|cross_?entropy|logloss|rmse|energy|residuals?|resid|(?:l2|residual|max)[_ ]norm"
+    r"|(?<!grad )(?<!gradient )norm))"
 )
 _IS = r"['\"]?\s{0,20}(?:\([^)]{0,40}\)\s{0,20})?(?:[:=|]\s{0,20})?"  # no two blanks side by side
 LOST_LOSS = lazy(rf"(?<![a-z]){_LOSS}{_IS}(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE)
@@ -267,7 +268,9 @@ HEDGED = lazy(
     r"\b(?:might|may|(?<!nothing )could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\."
     r"|expected failure|if (?:you|the|your|an?|this|it|any)|in case|whenever|how to|means|why (?:do|does|did|is)"
     r"|what (?:does|is|causes)|check (?:dmesg|whether|if)|why did|self-?test|simulat(?:ed?|ing)|trap(?!: exit)"
-    r"|(?:^|[+$] )echo|no core dumped|ulimit|fault injection|negative test)\b|^\++ |^\$ ",
+    r"|until (?:it|they|one|the \w{2,12}) (?:is|are|gets?|was|were)"
+    r"|(?:^|[+$] )echo|no core dumped|ulimit|fault injection|negative test)\b|^\++ |^\$ "
+    r"|\|\| ?[({]|\|\| (?:exit|true|echo|:)\b|; ?exit \d{1,3} ?[;)}]",  # a command that is shown
     re.IGNORECASE,
 )
 
@@ -296,6 +299,7 @@ HOUSEKEEPING = lazy(
     r"|^stty: .{1,40}: Inappropriate ioctl|^sudo: unable to resolve host |^mbind: Operation not permitted"
     r"|cannot set LC_\w{2,12} to default locale|\bfailed call to cuInit: (?:CUDA_ERROR_NO_DEVICE|UNKNOWN ERROR \(303\))"
     r"|\bunable to register cu\w{2,8} factory\b|\bpip's dependency resolver does not currently\b"
+    r"|\borte_base_help_aggregate\b"  # of Open MPI, how to see more
     r"|^\*{3} Check failure stack trace|^PC: @ |^\s{1,8}@\s{1,8}0x[0-9a-f]{4,20}\s",  # of glog
     re.IGNORECASE,
 )

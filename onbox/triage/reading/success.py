@@ -86,7 +86,7 @@ _WAYS = {
         r"|do not forget to share your model"
     ),
     _BUILT: (
-        r"\bbuild files have been written to\b|^\s{0,8}finished .{0,40}\btarget\(s\) in\b|^\[100%\] Built target\b"
+        r"\bbuild files have been written to\b|^\s{0,8}finished .{0,80}\btarget\(s\) in\b|^\[100%\] Built target\b"
         r"|^successfully (?:installed|built|downloaded|tagged)\b|\bcompiled successfully\b(?!,? but)"
         r"|^\W{0,4}configuring done\b|\bbuild (?:succeeded|success(?:ful)?)\b"
         r"|^[\d: ./()-]{0,40}(?:[\d.]+ [KM]B/s\) - )?\S{1,200} saved \[(?P<bytes>\d{1,20})/(?P=bytes)\]"
@@ -156,6 +156,7 @@ NOT_SUCCESS = lazy(
     r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"
     r"|if|after|while|will|to be)\b.{0,30}\b(?:finish|complet|done|succe)|incomplete|unfinished|unsuccess"
     r"|^writing additional pages\b"  # of Sphinx
+    r"|\b(?:errors|failures|failed)\s?[:=]\s?[1-9]\d{0,8}(?![\d.])"
     r"|(?<![\d.])\d{1,2}(?:\.\d{1,3})?\s?% (?:complete[d]?|done|finished)\b"
     r"|(?<!final )\b(?:checkpoint|snapshot) (?:is |was |has been )?(?:finished|done|complete[d]?)\b"  # on the way
     r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",

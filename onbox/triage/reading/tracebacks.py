@@ -55,13 +55,14 @@ SHUTDOWN = lazy(
 CHECKPOINT_READ = lazy(
     r"torch\.load|load_state_dict|load_checkpoint|load_from_checkpoint|safetensors|resume|ckpt|checkpoint"
     r"|optim\w{0,16}\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained"
-    r"|numpy_pickle|joblib\.load",
+    r"|numpy_pickle|joblib\.load|load_from_zip_file|saving_(?:lib|api)|load_params"
+    r"|\b\w{0,40}(?:Model|Net|Agent|Policy|Booster|Classifier|Regressor|PPO|A2C|DQN|SAC|TD3)\.load\(",
     re.IGNORECASE,
 )
 # Most calls hand a `config` on: an exception under them is about a setting only where one is being read.
 READS_CONFIG = lazy(
-    r"(?:load|read|open|pars|valid|compos|merg|from_(?:file|yaml|json|dict)).{0,80}(?:config|\bcfg|settings|hparams"
-    r"|ya?ml|toml)|(?:config|cfg|settings|hparams)\w{0,16}(?:\.py\b|[./_](?:load|read|pars|valid|util))|yaml\.|toml"
+    r"(?:load|read|open|pars|valid|compos|merg|from_(?:file|yaml|json|dict)).{0,80}"
+    r"(?:(?:config|\bcfg|settings|hparams)(?!\[)|ya?ml|toml)|(?:config|cfg|settings|hparams)\w{0,16}(?:\.py\b|[./_](?:load|read|pars|valid|util))|yaml\.|toml"
     r"|(?:config|cfg|settings|hparams)\w{0,16} {0,2}= .{0,80}(?:load|read|open|pars|from_)",
     re.IGNORECASE,
 )

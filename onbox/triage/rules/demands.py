@@ -145,8 +145,15 @@ def refuses(sentence: str) -> bool:
     return bool(_REFUSES.search(sentence))
 
 
+_OF_A_ROW = lazy(r"\b(?:row|record|sample|example|entry) #?\d{1,12}\b", re.IGNORECASE)  # of data
+# What a test framework says of two values, before the words of who wrote the check.
+_OF_A_CHECK = lazy(r"^\S.{0,80} (?:!=|not found in|is not (?:true|false|none)|not less than) .{1,80} : ", re.IGNORECASE)
+
+
 def asks_for_setting(sentence: str) -> bool:
     """Whether a sentence, with its contractions resolved, demands another setting."""
+    if _OF_A_ROW.search(sentence) or _OF_A_CHECK.search(sentence):
+        return False
     if not any(compiled(rf"(?<!\w)(?:{demand.words})(?!\w)").search(sentence) for demand in DEMANDS):
         return False
     return not speaks_of_code(sentence)

@@ -248,7 +248,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError"
         r"|failed \(exitcode: ?-?[1-9]|\bnormal termination \(return value [1-9]"
         r"|(?:exit(?:ed|s|ing)?(?: with)?|finished with|ended with|died with)(?: (?:non-?zero"
-        r"|error))?(?: exit)? ?(?:code|status|rc)?[ :=(]{1,3}-?[1-9]\d{0,2}\b|\b(?:rc|exit_?code|exit_?status"
+        r"|error))?(?: exit)? ?(?:code|status|rc)?[ :=(]{1,3}-?(?!143\b)[1-9]\d{0,2}\b|\b(?:rc|exit_?code|exit_?status"
         r"|return_?code|returncode)(?:\s?[=:]\s?| )-?[1-9]\d{0,2}\b|child process.{0,40}exited"
         r"|(?:srun|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|accelerate"
         r"|launch(?:er)?)\b(?!\.).{0,60}(?:terminat|abort|fail|error|noticed)|primary job  ?terminated"
@@ -261,7 +261,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         r"|\b(?:model|step|job|stage|task|run|script|command|process|phase|build|solver|trainer?) "
         r"(?:ended with |exit )?status [1-9]\d{0,2}\W{0,3}$|\b(?:finished|exited) \([1-9]\d{0,2}\)$"
         r"|^error (?:executing job with overrides: \[|in call to target ')"
-        rf"|{_CODES}-?[1-9]\d{{0,2}}{_NO_KEY}",
+        rf"|{_CODES}-?(?!143\b)[1-9]\d{{0,2}}{_NO_KEY}",
         "torchrun, srun, mpirun, Ray, shells, Hydra",
         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
     ),

@@ -30,6 +30,8 @@ NUMBERS: tuple[RuleRow, ...] = (
         r"|total )?(?:loss|grad\w{0,24}|param\w{0,24}|weights?|output|logits|activations?)|loss:? (?:nan"
         r"|inf)\b.{0,40}(?:stop|abort|exit|terminat)|NonFinite\w{0,24}|NanLoss\w{0,24}|model diverged with loss"
         r"|^\W{0,4}\w{1,40} is (?:nan|inf(?:inite)?)\b"
+        r"|\b(?:\w{1,30}_error|objective|cost) (?:is|was|became) (?:not finite|non-?finite)\b"
+        r"|\bcontains nan(?: or inf)?\b.{0,12}\bstop training\b"
         r"|\bEncountered ?NaN|assert.{0,30}isfinite|\bmonitored metric.{0,80} is not finite|cannot decrease scale",
         "PyTorch anomaly mode, fairseq, Keras, TensorFlow, Lightning",
         "ValueError: Loss is nan, stopping training",
@@ -299,12 +301,12 @@ DEFECTS: tuple[RuleRow, ...] = (
         "other-languages",
         "code_error",
         BUG,
-        "failed|execution halted|syntax error|unbound variable|bad substitution|exception in thread|loaderror"
-        "|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:|can't |undefined "
-        "|reference|illegal division|r(",
+        "failed|execution halted|syntax error|syntaxerror|unbound variable|bad substitution|exception in thread"
+        "|loaderror|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:|can't "
+        "|undefined |reference|illegal division|r(",
         r"^test result: failed\b|^\d{1,6} tests?, \d{1,6} passed, [1-9]\d{0,5} failed|^failed \S{1,80}::\S{1,80}"
         r"|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
-        r"|syntax error(?: near"
+        r"|^syntaxerror in (?:file|line) |syntax error(?: near"
         r"|:) unexpected"
         r"|: unbound variable|: bad substitution"
         r"|^exception in thread \"main\"|^error: loaderror|^error in \S.{0,80} :(?: |$)"

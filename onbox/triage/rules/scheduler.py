@@ -140,8 +140,9 @@ PEOPLE: tuple[RuleRow, ...] = (
         "bare-terminated",
         "user_interrupt",
         ASKED - 5,
-        "terminated",
-        r"^\W{0,8}(?:.{0,120}: line \d+:\s{1,8}\d{1,20} |zsh: |.{0,200}\bsignal: )?terminated"
+        "terminated|143",
+        r"\b(?:exit(?:ed)?|rc ?=) ?143\W{0,3}$"
+        r"|^\W{0,8}(?:.{0,120}: line \d+:\s{1,8}\d{1,20} |zsh: |.{0,200}\bsignal: )?terminated"
         r"(?:\s{2,20}\S.{0,400}|\.)?\s{0,8}$",
         "shells, of a process that somebody sent SIGTERM: a scheduler, a person, a tool that counts the time",
         "run.sh: line 7: 3191 Terminated              python train.py",

@@ -195,6 +195,8 @@ THEMES: tuple[Theme, ...] = (
         r"|n(?:um)? samples\s?=\s?0|contains only (?:one|a single) class|(?:dataset|data set|dataframe) is empty"
         r"|features (?:are|is) .{0,20}(?:constant|ignored)|(?:csv|quoted) field"
         r"|(?:pdb\w*|xml|sdf|mol2|fast[aq]|gff|gtf|vcf|sam|bed) (?:file )?pars(?:e|ing) error"
+        r"|(?:row|record|sample|example|entry) \d+:? (?:cannot|could not|failed to) (?:be )?(?:pars|decod|read"
+        r"|convert)\w*"
         r"|(?:extra|missing) data (?:after|for) .{0,30}column|out of specification"
         r"|invalid character '.{1,8}' (?:looking for|after|in)"
         r"|(?:file|archive|stream|header) must (?:start|begin|end) with",

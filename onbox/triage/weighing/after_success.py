@@ -109,11 +109,15 @@ def came_after_the_work(fault: Fault, scene: Scene) -> bool:
     went_on = fault.progress_before - attempt.progress_at_success >= GOES_ON
     if attempt.success is None or is_of_build(message(attempt.success.text).text):
         return False
-    if READY.search(attempt.success.text) and scene.end - fault.number < TOLD_WITHIN:
+    if READY.search(attempt.success.text) and (scene.end - fault.number < TOLD_WITHIN or _is_crash(fault)):
         return False  # one service of several waits for its work; the last line of all is no noise then
     if _ANNOUNCES.search(attempt.success.text) and not attempt.signs_after(fault):
         return False
     return attempt.signs_after(fault) <= 1 and not went_on
+
+
+def _is_crash(fault: Fault) -> bool:
+    return fault.severity == PROVEN and fault.row.explains == DEATH
 
 
 def _is_of_a_later_phase(fault: Fault, attempt: LogAttempt) -> bool:

@@ -22,7 +22,7 @@ LAST_TOLD = 20  # lines of loggers: who is asked to end tells no more than that
 LAST_STEPS = 2  # life signs of one who was asked to end
 
 STOPS_FOR_IT = lazy(
-    r"\b(?:stopping|aborting|giving up|signaling \w{1,20} to stop)\b", re.IGNORECASE
+    r"\b(?:stopping|aborting|giving up|signaling \w{1,20} to stop|stop training)\b", re.IGNORECASE
 )  # a solver's word, whatever it still writes
 OF_A_STEP = lazy(r"\*{3} STEP \S{1,40} (?:ON \S{1,60} )?CANCELLED AT \S{1,40} \*{3}")  # which other steps may follow
 # A solver that stops at its own limit has a result.

@@ -25,6 +25,8 @@ _BY_SENTENCE = frozenset(
         "no-such-file",
         "archive-damaged",
         "solver-failed",
+        "no-number",
+        "settings-library",
         *(row.id for row in SENTENCES.values()),
     }
 )
