@@ -8,6 +8,7 @@ from onbox.contract.progress import Progress
 from onbox.logs.judge.announced import announced
 from onbox.logs.judge.by_head import counted_in_rows, counted_to_head, with_end, with_likely_end
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
+from onbox.logs.judge.larger_work import is_one_of_several
 from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.nesting import is_open, is_under_way
 from onbox.logs.judge.pick import AGAIN, MOVES, RAISED_MAX, Pick, is_of_many, maximum_of, pick_of
@@ -66,11 +67,11 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
         progress = progress._replace(exact_max=told, finished=True) if told and over else progress
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
-    if progress.finished and ending.fails:
+    if progress.finished and (ending.fails or ending.leaves_some):
         return progress._replace(finished=False)
     if progress.finished and _has_begun_anew(track, pick, ending):
         return progress._replace(finished=False)
-    if progress.finished and any(_is_one_of_several(counter, pick) for counter in track.counters.values()):
+    if progress.finished and is_one_of_several(track, pick):
         return progress._replace(finished=None)
     return progress
 
@@ -122,19 +123,6 @@ def _ran_out_of_patience(track: Track, pick: Pick | None, ending: ClosingLines) 
     return any(abs(pick.counter.current - best - track.patience) <= 1 for best in ending.best)
 
 
-def _stands_at(counter: Counter) -> tuple[int, int, float]:
-    """By which a counter is known again in a pick, where it may have another name."""
-    return counter.last, counter.seen, counter.current
-
-
-def _is_one_of_several(counter: Counter, pick: Pick | None) -> bool:
-    """`Fold 1/3`: what ends is this one of them; unless it is what the run itself counts."""
-    if pick is not None and counter.advances and _stands_at(counter) == _stands_at(pick.counter):
-        return False
-    told = counter.seen > 1 or counter.current > 0  # not `restarts: 0/5`
-    return told and counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
-
-
 def _shown(
     track: Track, pick: Pick | None, configured_max: int | None, ending: ClosingLines, beginning: bytes
 ) -> Progress:
@@ -174,8 +162,11 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     if fits is not None:
         return Progress(fits, most, "fit", finished=fits == most, rule="fits")
     over = _without_counter(track, ending)
+    limit = ending.limit_reached
+    if limit is not None and over:
+        return Progress(limit.number, limit.number, limit.unit, loss=track.loss, finished=True, rule="limit")
     if track.percent is not None and track.percent_line >= track.started:
-        return Progress(percent=track.percent, exact_max=track.maxima.get("byte"), finished=over)
+        return Progress(percent=track.percent, exact_max=_in_all(track), finished=over)
     if ending.rising is None and ending.ticking is not None:
         return Progress(ending.ticking, None, "second", loss=track.loss, finished=over, rule="ticking")
     if ending.rising is None:
@@ -198,6 +189,11 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     )
     whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
     return Progress(count, most, "step", loss=track.loss, finished=whole or over, rule="rising")
+
+
+def _in_all(track: Track) -> int | None:
+    """What the head of a download, or of a run of tests, tells of that which only a percentage is shown of."""
+    return track.maxima.get("byte") or track.maxima.get("test")
 
 
 def _so_many_before(seen: Rising) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
 from onbox.logs.judge.announced import numbers_of
+from onbox.logs.judge.at_limit import Limit, reached
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
 from onbox.logs.judge.columns import Whole, whole
 from onbox.logs.judge.early_stop import told_in
@@ -19,6 +20,7 @@ from onbox.logs.judge.fits import fits_ended
 from onbox.logs.judge.in_all import in_all, tells_a_reason
 from onbox.logs.judge.last_words import ends_in_frame_of_rules, ends_in_results, ends_in_totals
 from onbox.logs.judge.led import led
+from onbox.logs.judge.left_over import leaves_some
 from onbox.logs.judge.passes import ends_pass
 from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
 from onbox.logs.judge.rounded import exact_of
@@ -89,7 +91,8 @@ _ALL_MOVED = lazy(r"(?<![\d.])(\d[\d.]* ?[KMGT]?i?B) ?/ ?\1\b.{0,4}\b100 ?%")
 _REPORT = lazy(r"\bprecision\s+recall\b")
 _RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
 _ALL_DONE = lazy(
-    r"(?i)^\W*(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b|total:? (\d[\d,]*)(?= \(|$))"
+    r"(?i)^\W*(?!collected \d{1,9} items?$)(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b"
+    r"|total:? (\d[\d,]*)(?= \(|$))"
     r"|(?:^\W*|: )(?:\w{2,14} )?(?:completed?|done|finished): (\d[\d,]*) [a-z]{3,20}\b"
 )
 
@@ -140,6 +143,16 @@ class ClosingLines:
     def exact_of(self, beginning: bytes) -> int | None:
         """As `exact_of`, of the last line and the numbers of the log's first ones."""
         return exact_of(self._lines[-1], numbers_of(beginning)) if self._lines and beginning else None
+
+    @property
+    def limit_reached(self) -> Limit | None:
+        """As `reached`, of these lines."""
+        return reached(self._lines[-LINES_AFTER:])
+
+    @property
+    def leaves_some(self) -> bool:
+        """As `leaves_some`, of these lines."""
+        return leaves_some(self._lines)
 
     @property
     def ticking(self) -> float | None:

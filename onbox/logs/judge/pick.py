@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PARTS_MAX = 2  # times that a bar with a name began again, until it is one of an unknown number
 LONG = 1000  # steps of a run that looks at itself seldom
 A_LITTLE = 50  # times in its end: the last look that came behind it
+AT_ONCE = "replica"  # unless they go on one after the other
 AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
@@ -240,8 +241,10 @@ def _is_told_beside_its_bar(counter: Counter, others: list[Counter]) -> bool:
 
 def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
     """`iterations=500 split 9/10`: named once above the counter that goes on, and not the first one: which piece of a
-    larger work this log is about.
+    larger work this log is about. Of replicas all are at work at once.
     """
+    if counter.unit == AT_ONCE and not counter.advances:
+        return True
     if counter.current > counter.minimum or counter.made or counter.maximum is None or counter.current <= 1:
         return False
     if counter.rule == "repeated-first":
