@@ -14,7 +14,7 @@ from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_LAYER, OF_A_PA
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
-from onbox.logs.line.words import LONE_UNITS
+from onbox.logs.line.words import LONE_UNITS, OF_AN_EVALUATOR
 from onbox.logs.loops import names_repetition
 from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.same_display import as_known
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 COUNTERS_MAX = 64
 _NOT_PLAIN = ("counters", "table", "text", "again")  # as JSON has it
 HEADING_LETTERS = 120
+NAME_LETTERS = 80  # of a line, in which the logger's name stands
 IN_STEP = 1  # processes that are so near each other do the same work
 _SCHEDULER = lazy(r"(?:slurmstepd\S{0,80}: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
 _COMMIT = lazy(
@@ -191,6 +192,8 @@ class Track:
         turn = turn_of(text) or banner(text) or ("started" if self._runs_again(text) else None)
         if turn != "ended":
             return turn
+        if OF_AN_EVALUATOR.search(text, 0, NAME_LETTERS):
+            return None  # `evaluator INFO: Engine run finished`
         if OF_A_LAYER.match(text) or (DONE_ONLY.match(text) and self.has_crashed()):
             return None  # the shell script around it has come to its end
         return None if (read_eta(text) or 0) > 0 else turn  # `batch 300 training time 3.16 s, eta = 8:48:54`

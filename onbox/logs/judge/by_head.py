@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.announced import announced, announced_in_list
+from onbox.logs.judge.announced import announced, announced_by_any, announced_for, announced_in_list
 from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.pick import is_of_many
+from onbox.logs.line.done import BARE_DONE
 from onbox.logs.line.words import UNITS
 from onbox.logs.totals.features import Counted
 from onbox.logs.totals.likely import likely_end
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 STEPS = 4  # of a number, until a mere convention tells its end
 OF_THINGS = ("moving", "done", "outer")  # kinds of counters that are named by what they count
+OF_A_POOL = ("done task", "done job")  # which calls all it does so
 _NOUN = lazy(r"(?<![a-z])[a-z]+$")  # of a counter's key
 
 
@@ -91,8 +93,11 @@ def _announced(pick: Pick, beginning: bytes) -> int | None:
     noun = _NOUN.search(counter.key)
     if noun is None:
         return None
+    if counter.key == BARE_DONE:
+        return announced_by_any(beginning, int(counter.current))
     listed = announced_in_list(beginning, noun[0], int(counter.current)) if counter.kind == "outer" else None
-    return listed or announced(beginning, noun[0], int(counter.current))
+    listed = listed or announced(beginning, noun[0], int(counter.current))
+    return listed or (announced_for(beginning, int(counter.current)) if counter.key in OF_A_POOL else None)
 
 
 def _limit(pick: Pick, beginning: bytes) -> int | None:

@@ -26,6 +26,7 @@ ADVANCES = 2  # of things done by a verb that is seldom said of the work itself
 PIECES = 4  # times that `shard 5/16` went on: it may be named as what one of several works on
 LOADS = ("bar:load", "bar:fetch")  # what keys of preparations begin with
 LEFT = "done, left"  # of what is done and left in each of several pieces
+COMPLETE = 100  # percent
 OFTEN = 2  # times that a number went back
 HEADINGS = SELDOM_UNITS - {"draw", "game"}
 STAGES = 3  # more than a server shows while it starts
@@ -207,6 +208,14 @@ def _was_drawn_once(counter: Counter, scene: Scene) -> bool:
     return once and scene.behind(counter) > LINES_SINCE and scene.track.crashed < counter.last
 
 
+def _was_overtaken(counter: Counter, scene: Scene) -> bool:
+    """`(xfr#27/40)`, and then all bytes without it: rclone tells of files only while some are left."""
+    if counter.rule != "transfers" or scene.track.percent != COMPLETE:
+        return False
+    bytes_told = (one.last for one in scene.track.counters.values() if one.rule == "sized")
+    return scene.track.percent_line in bytes_told and scene.track.percent_line > counter.last
+
+
 def _began_again(counter: Counter, _: Scene) -> bool:
     if counter.rule == "done-of" and counter.begun >= LOOKS:
         return True
@@ -259,6 +268,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "what was prepared is ready, and the log went on", _was_prepared),
     Ground(NEVER, "named once, without a measure or before another number went on", _was_named_once),
     Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),
+    Ground(NEVER, "files of which no more are left, as the bytes tell", _was_overtaken),
     Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
     Ground(NEVER, "bytes of which nobody told how many there are",
            lambda c, s: c.rule == "dots" and "byte" not in s.track.maxima),

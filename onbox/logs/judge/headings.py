@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from onbox.logs.line.words import SELDOM_UNITS, TRAINING
 from onbox.logs.loops import BARS_AROUND, LOOPS
 
+TABLES = 3  # that were begun below a heading
+BEFORE_THE_FIRST = 3  # tables of a solver
+
 if TYPE_CHECKING:
     from onbox.logs.counter import Counter
 
@@ -29,7 +32,16 @@ def numbers_each_loop(counter: Counter, others: list[Counter]) -> bool:
     if not named or counter.maximum is not None or counter.resets:
         return False
     inside = (one for one in others if one.unit in LOOPS and one.kind == "train" and counter.first < one.first)
-    return counter.advances >= BARS_AROUND and any(one.begun == one.resets == counter.advances for one in inside)
+    if counter.advances >= BARS_AROUND and any(one.begun == one.resets == counter.advances for one in inside):
+        return True
+    tables = (one for one in others if one.rule == "table")
+    return counter.advances >= TABLES and any(_begins_below_each(one, counter) for one in tables)
+
+
+def _begins_below_each(table: Counter, heading: Counter) -> bool:
+    """`... CYCLE 12 ...`, and below it a table of the solver's own steps; before the first one there may be another."""
+    one_by_one = heading.current - heading.minimum == heading.advances
+    return one_by_one and table.last >= heading.changed and 0 <= table.resets - heading.advances <= BEFORE_THE_FIRST
 
 
 def _tells_the_whole(one: Counter, heading: Counter) -> bool:

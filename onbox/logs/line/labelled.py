@@ -35,6 +35,7 @@ from onbox.logs.line.words import (
     MAXIMUM,
     MAXIMUM_WORDS,
     NOT_A_COUNTER,
+    OF_AN_EVALUATOR,
     OF_EARLIER,
     PLURALS,
     SELDOM_UNITS,
@@ -149,6 +150,7 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         role = _role_in_line(text, word[0].lower(), match, before, leads=leads)
         count = parse_count(match["current"])
         told = is_exact(text, *match.span("current")) and not _stands_before_its_word(text, match, before)
+        told = told and not OF_AN_EVALUATOR.search(text, 0, word.start())
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
         if role == "counter" and (in_cell is None or unit != in_cell.unit):

@@ -48,7 +48,7 @@ def read_header(text: str) -> TableHead | None:
     """`E    #       LOSS NER  SCORE`, `| epoch | loss |`: names only, the first one a counter. None for other lines."""
     bare = _QUOTED.sub(r"\1  ", text).rstrip() if _QUOTED.match(text) else _COMMENT.sub("", text)
     bare = _INDEX.sub("", _CLOCK_UNIT.sub("", bare))
-    if len(bare) > 400 or re.search(r"\d[.:]|[=\"'{}\[\]]|: |^\S+:", bare):
+    if len(bare) > 400 or re.search(r"\d[.:/]|[=\"'{}\[\]]|: |^\S+:", bare):
         return None
     names = [_UNIT_OF.sub("", name) for name in _cells(bare, header=True)]
     alone = bare.split(None, 1)[0].lower() if bare.strip() else ""
@@ -71,7 +71,7 @@ def read_header(text: str) -> TableHead | None:
     counters: list[list[object]] = [
         [at, COLUMNS[name]]
         for at, name in enumerate(names[:3])
-        if name in COLUMNS and not (at and name == f"{names[at - 1]}s")
+        if name in COLUMNS and not (at and (name == f"{names[at - 1]}s" or name == "e"))
     ]
     return TableHead(names, counters)
 
