@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
-from onbox.logs.judge.announced import announced
+from onbox.logs.judge.announced import announced, announced_by_any
 from onbox.logs.judge.by_head import counted_in_rows, counted_to_head, with_end, with_likely_end
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.larger_work import is_one_of_several
@@ -29,6 +29,7 @@ MOST_PERCENT = 90  # of a display that tells nothing else: its next look would b
 NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
 DECLARING_LINES = 6  # of a log, in which a number of things is no result
 STRIDES = 4  # or so many of them were made
+OF_ANYTHING = frozenset({"offset", "cursor", "index", "idx", "position", "pos"})  # they go through
 LONGEST_ETA_SECONDS = 10 * 365 * 86400  # what is told beyond that, is no time
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving", "own"})
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
@@ -71,7 +72,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
         return progress._replace(finished=False)
     if progress.finished and _has_begun_anew(track, pick, ending):
         return progress._replace(finished=False)
-    if progress.finished and is_one_of_several(track, pick):
+    if progress.finished and is_one_of_several(track, pick, exits=ending.exits):
         return progress._replace(finished=None)
     return progress
 
@@ -172,6 +173,7 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     if ending.rising is None:
         alone = ending.rising_alone if beginning else None
         most = announced(beginning, alone.noun, _so_many_before(alone)) if alone else None
+        most = most or (announced_by_any(beginning, alone.value) if alone and alone.noun in OF_ANYTHING else None)
         most = most or limit_of(beginning, alone.value) if alone else None
         if alone and most:
             return Progress(alone.value, most, "step", loss=track.loss, finished=over, rule="rising")
@@ -256,7 +258,7 @@ def _without_counter(track: Track, ending: ClosingLines) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return (ending.ends_in_whole_share and track.crashed <= track.started) or None  # or it was that of a part
     over = track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
-    if over and (track.ended_before or track.line - track.ended > LINES_SINCE or ending.went_on):
+    if over and (track.ended_before or track.line - track.ended > LINES_SINCE or ending.went_on or ending.counts_on):
         return None  # each of many jobs ends with the same words; or it went on
     return over
 
@@ -281,6 +283,8 @@ def _is_a_part(track: Track, counter: Counter) -> bool:
     """Whether what is complete was prepared only, or was one of many things that the program did."""
     if counter.kind == "aux":
         return track.line > counter.last or counter.key.startswith(LOADS)
+    if counter.rule == "files-of-files":
+        return True  # there may be more to find, and a snapshot to write
     return counter.rule in (*PARTS, "moving") and track.line - counter.last > AGAIN
 
 

@@ -15,18 +15,19 @@ from onbox.logs.judge.announced import numbers_of
 from onbox.logs.judge.at_limit import Limit, reached
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
 from onbox.logs.judge.columns import Whole, whole
-from onbox.logs.judge.early_stop import told_in
+from onbox.logs.judge.early_stop import begins_next, told_in
 from onbox.logs.judge.fits import fits_ended
 from onbox.logs.judge.in_all import in_all, tells_a_reason
 from onbox.logs.judge.last_words import ends_in_frame_of_rules, ends_in_results, ends_in_totals
 from onbox.logs.judge.led import led
 from onbox.logs.judge.left_over import leaves_some
 from onbox.logs.judge.passes import ends_pass
-from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
+from onbox.logs.judge.rising import OF_A_MODULE, SELDOM, Rising, rising
 from onbox.logs.judge.rounded import exact_of
 from onbox.logs.judge.sentence import ends_in_sentence, stops_at, tells_a_figure
 from onbox.logs.judge.takes_leave import ends_a_process
 from onbox.logs.judge.ticking import ticking
+from onbox.logs.judge.under_head import ends_in_results_column
 from onbox.logs.judge.until import until
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.read import read_line
@@ -86,6 +87,7 @@ _ITEM_ENDED = lazy(
     r"(?i)(?:^\W*|\] )[a-z]{3,20} #?(\d{1,9})\W{1,3}(?:(?:is|was|has) )?"
     r"(?:finished|pruned|done|completed?|failed|ended)(?![a-z])"
 )
+_EXITS = lazy(r"(?i)(?<![a-z])(?:exit(?:ed|s)?(?: (?:with )?(?:code|status))?|rc|return code)[ =:]{1,3}0(?![\w.])")
 _FRACTION = lazy(r"(?<![\w.,/:-])(\d{1,12})/(\d{1,12})(?![\w./%-])")
 _ALL_MOVED = lazy(r"(?<![\d.])(\d[\d.]* ?[KMGT]?i?B) ?/ ?\1\b.{0,4}\b100 ?%")
 _REPORT = lazy(r"\bprecision\s+recall\b")
@@ -148,6 +150,11 @@ class ClosingLines:
     def limit_reached(self) -> Limit | None:
         """As `reached`, of these lines."""
         return reached(self._lines[-LINES_AFTER:])
+
+    @property
+    def exits(self) -> bool:
+        """Whether one of the last lines says that the process has ended well: `task 17 completed, exit 0`."""
+        return any(map(_EXITS.search, self._lines[-LOOPED:]))
 
     @property
     def leaves_some(self) -> bool:
@@ -264,6 +271,19 @@ class ClosingLines:
         lines = self._lines
         at = next((at for at in range(len(lines), 0, -1) if turn_of(lines[at - 1]) == "ended"), 0)
         return sum(not is_farewell(line) for line in lines[at:]) > LINES_AFTER
+
+    @cached_property
+    def counts_on(self) -> bool:
+        """Whether the last lines go on counting behind the last word of an end, as no list of results does."""
+        ends = (turn_of(line) == "ended" or closes(line) for line in reversed(self._lines))
+        at = next((len(self._lines) - back for back, over in enumerate(ends) if over), 0)
+        behind = rising(self._lines[at:], alone=True)
+        return behind is not None and behind.stride >= SELDOM and behind.lines == len(self._lines) - at
+
+    @cached_property
+    def counts_results(self) -> bool:
+        """As `ends_in_results_column`, of the lines up to the last one that shows a counter."""
+        return ends_in_results_column(self._lines[: self._counted])
 
     @property
     def tells_of_a_start(self) -> bool:
@@ -395,14 +415,14 @@ class ClosingLines:
         at = (self._counted or self._looped if counted else 0) or self._last_half
         before, after = self._lines[:at], self._lines[at:]
         last = after if counted else self._lines[-LAST_LINES:]
-        if not before or (not self._tallies and any(map(is_bad, last))):
+        if not before or begins_next(self._lines[-1]) or (not self._tallies and any(map(is_bad, last))):
             return False
         grave = not self._tallies and any(map(is_grave, last))
         judge = says_so if grave else says
         closing = [line for line in after[-LINES_AFTER:] if judge(line)]
         if not counted and all(map(_SIZE_OF_DATA.match, closing)):
             return False
-        if not closing:
+        if not closing or (not counted and self.counts_on):
             return False  # nearly always: a run that goes on
         known = {form(line) for line in before} | {claim(line) for line in before}
         if not counted:  # what is told of each piece

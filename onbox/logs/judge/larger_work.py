@@ -21,10 +21,14 @@ HEADS = ("labelled-max", "leading-bracket", "moving", "repeated-first", "repeate
 _OF_THIS_JOB = lazy(r"(?<![a-z])(?:id|array)(?![a-z])")  # `ARRAY_TASK_ID=17/64`: the others have logs of their own
 
 
-def is_one_of_several(track: Track, pick: Pick | None) -> bool:
-    """Whether any counter tells that more of the same is to come than what has ended."""
+def is_one_of_several(track: Track, pick: Pick | None, *, exits: bool) -> bool:
+    """Whether any counter tells that more of the same is to come than what has ended. exits: the process has, by the
+    last lines: the others have logs of their own.
+    """
     in_turn = (counter for counter in track.counters.values() if counter.unit != AT_ONCE)
-    return any(_is_left_below(counter, pick) or _stands_open_above(counter, pick, track) for counter in in_turn)
+    return any(
+        _is_left_below(counter, pick) or (not exits and _stands_open_above(counter, pick, track)) for counter in in_turn
+    )
 
 
 def _stands_at(counter: Counter) -> tuple[int, int, float]:

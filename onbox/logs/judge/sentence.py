@@ -40,7 +40,7 @@ _GOES_ON = lazy(
 # Indented below the line of its piece, a bar that was cut, what a logger warns of.
 _OF_A_PIECE = lazy(r"^\s|[\u2500-\u259f]{2}|%\||\b(?:WARN(?:ING)?|DEBUG)\b")
 _OVER = (
-    "(?:stop(?:s|ped|ping)?|done|end(?:s|ed|ing)?|finish(?:ed)?|terminat\\w+|halt(?:ed)?|quit\\w*|complete[d]?"
+    "(?:stop(?:s|ped|ping)?|done|end(?:s|ed|ing)?|finish(?:ed|ing)?|terminat\\w+|halt(?:ed)?|quit\\w*|complete[d]?"
     "|converged)"
 )
 _WHOLE = r"(?:[a-z]{1,14}[ =#]{0,2})?(?P<%s>\d{1,12})(?![\w/%%]|[.,]\d)"

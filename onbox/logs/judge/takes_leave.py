@@ -58,6 +58,17 @@ LEAVES = (
         r"\btrainer_interface\.cc:\d{1,6}\] saving vocabs: ",
         "trainer_interface.cc:767] Saving vocabs: m.vocab",
     ),
+    _of(
+        "npm",
+        r"^(?:found 0 vulnerabilities|\s{0,4}run `npm (?:audit|fund)` for details\.?"
+        r"|\d{1,6} (?:[a-z]{3,10} severity )?vulnerabilit(?:y|ies)(?: \([\w, ]{1,80}\))?)$",
+        "found 0 vulnerabilities",
+    ),
+    _of(
+        "docker pull",
+        r"^status: (?:downloaded newer image|image is up to date) for \S{1,200}$",
+        "Status: Downloaded newer image for redis:7",
+    ),
     _of("restic", r"^snapshot [0-9a-f]{8} saved$", "snapshot 66e74a8a saved"),
     _of(
         "openssl speed",

@@ -130,6 +130,8 @@ def _bar_sight(display: Display) -> CounterSight | None:
     key = f"bar:{own}" if own else f"bar:{named}/{exact if exact is not None else most}"
     if shape.id == "running-of" and _LATER_STAGE.search(label):
         key = f"{key}, later"  # this stage has an end of its own
+    if shape.id == "files-of-files":
+        key = "bar:files"  # of which more are found on the way
     if shape.id == "loggable" and not own:
         key = "bar:progress"  # its maximum is exact in the first line only
     rounded = current.rounded or not float(current.value).is_integer()
@@ -151,6 +153,8 @@ def _bar_sight(display: Display) -> CounterSight | None:
 
 def _kind_of(display: Display, label: str, most: int | None) -> str:
     shape, match, _ = display
+    if shape.id == "files-of-files":
+        return "train"  # the bytes beside them are another display of the same
     if _is_stage(display, most) or _SIZED.search(match[0]):
         return "aux"
     said = message(match.string[: match.start()]).text if shape.id == "done-of" else ""  # `Inference done 5/625`

@@ -17,7 +17,27 @@ PIECES = [
     "angle 5/36: relaxing\nOptimization terminated successfully.\n  Current function value: 0.2\n",
     "part 2/9\n" + lines("step #/40 loss 0.5", *range(10, 41, 10)) + "Training finished in 3.2 s\n",
 ]
+NPM = (
+    "added 12 packages, and audited 13 packages in 2s\n\n3 packages look for funding\n  run `npm fund` for details\n\n"
+)
+SCORES = lines("   0.8# = Validation score", 1, 2)
+GOES_ON = [
+    "Fitting model: knn ...\n"
+    + SCORES
+    + "Fitting model: forest ... for up to 40 s\nno improvement: early stopping\n"
+    + SCORES
+    + "Fitting model: boosting ... for up to 31 s\n",
+    lines("Completed 1#.0 MiB/1.9 GiB (40.8 MiB/s) with # file(s) remaining", 8, 7, 6, 5, 4),
+    "reading corpus\nDone! 859 sentences kept\n" + lines("merged pairs=#00 best=xy", *range(1, 6)),
+    lines("\x1b[2K[0:0#] # files 9.5 MiB, total 9 files 9.9 MiB, 0 errors\r\n", *range(4, 10)),
+]
 OVER = [
+    lines("epoch # acc 0.81", *range(3, 15)) + "val loss plateaued, done.\n",
+    lines("epoch # acc 0.81", *range(3, 15)) + "target 0.93 reached after 14 epochs, finishing\n",
+    NPM + "1 high severity vulnerability\n",
+    "7: Pulling from library/redis\na0b1: Pull complete\nStatus: Downloaded newer image for redis:7\n",
+    "parameter set 17/64\n" + lines("epoch #/5 loss 0.2", *range(1, 6)) + "task 17 completed, exit 0\n",
+    lines("[0:0#] # files 9.5 MiB, total 9 files 9.9 MiB, 0 errors", *range(4, 10)) + "snapshot 66e74a8a saved\n",
     BELOW + "converged\n",
     "model 25/25 ridge\n" + BELOW + "converged\n",
     "replica 1/3 on node b\n" + lines("step #/400 loss 0.5", *range(100, 401, 100)) + "Training finished\n",
@@ -27,6 +47,11 @@ OVER = [
 
 @pytest.mark.parametrize("log", PIECES)
 def test_the_end_of_a_piece_is_not_the_end_of_the_work(log: str) -> None:
+    assert not read(log).finished
+
+
+@pytest.mark.parametrize("log", GOES_ON)
+def test_what_says_that_more_is_to_come_is_not_over(log: str) -> None:
     assert not read(log).finished
 
 
