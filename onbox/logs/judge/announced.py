@@ -50,9 +50,10 @@ _HOW_IT_IS_MADE = lazy(
     r"(?:work|rank|gpu|thread|process|core|class|layer|cluster|topic|component|block|bin|channel|label|feature|step|sec)"
 )
 _SWEEPS = frozenset({"sweep", "grid", "runs"})
+_IS_THE_WORK = lazy(r"(?i)^\W*(?:evaluating|testing|validating) (?:on )?(?=\d)")  # of a run that does nothing else
 _NOT_OF_THE_RUN = lazy(
-    r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|test|valid\w*"
-    r"|patience|batch|min\w*|at least|bad|invalid|dropp\w*|in flight)(?![a-z])"
+    r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|(?<!ion )test"
+    r"|valid\w*|patience|batch|min\w*|at least|bad|invalid|dropp\w*|in flight)(?![a-z])"
 )
 
 
@@ -177,5 +178,5 @@ def _is_of_a_part(line: str, found: re.Match[str], word: str) -> bool:
     """Whether its clause says that the number is of something else; the word of what is counted may be any."""
     clause = max(line.rfind(sign, 0, found.start()) for sign in ",;|(")
     start = max(0, clause + 1, found.start() - LOOK_BACK)
-    said = line[start : found.end()]
+    said = _IS_THE_WORK.sub("", line[start : found.end()])
     return _NOT_OF_THE_RUN.search(said.replace(word, "", 1)) is not None

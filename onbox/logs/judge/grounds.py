@@ -151,7 +151,11 @@ def _is_one_of_one(counter: Counter, scene: Scene) -> bool:
     others = [other for other in scene.track.counters.values() if other is not counter]
     alike = any(other.maximum == 1 and other.seen == 1 for other in others)
     followed = any(other.first > counter.last and (other.maximum or 0) > 1 for other in others)
-    once = counter.maximum == 1 and counter.seen == 1 and (alike or followed or not counter.made)
+    once = (
+        counter.maximum == 1
+        and counter.seen == 1
+        and (alike or followed or not counter.made or counter.rule in _TOLD_ONCE)
+    )
     once = once and not heads_its_bar(counter, others)
     return once and not any(other.advances for other in others)
 
@@ -275,6 +279,8 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "a status, which is no number of a test", _is_status),
     Ground(NEVER, "it goes back more often than on: a measure", _jumps),
     Ground(NEVER, "a rate beside the counts that make it", _is_of_all_so_far),
+    Ground(NEVER, "it stands below a name of results, in a table",
+           lambda c, s: c.kind == "moving" and c.rule in ("moving", "piece") and s.ending.counts_results),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
 )  # fmt: skip
 

@@ -57,7 +57,7 @@ _BEFORE = lazy(
     r"(?:(?<![A-Za-z])[A-Za-z]+(?:\.? |[_./*-]|$)){1,4}$"
 )  # no word is split: that took most of a line's time
 _TAG = lazy(  # `[FT] Ep 016 | Loss 0.61`, `[Fold 3 Ep 012] loss=0.1`
-    r"\s*(?:\[[A-Za-z][\w .-]{0,24}\][\s:-]*"
+    r"\s*(?:\[[A-Za-z][\w ./-]{0,24}\][\s:-]*"
     r"|[\[(]?(?i:fold|seed|run|trial|chain|cv|split|client|task) ?#?\d{1,4}[\s,|:/-]{1,3})?"
 )
 _BEGINNINGS = frozenset(
@@ -66,6 +66,9 @@ _BEGINNINGS = frozenset(
     " into entering entered".split()
 )
 _OF_WHAT_ENDED = lazy(r"(?i)\bfinished\W{1,4}#$")  # `optimization finished, #iter = 1378`, of LIBSVM
+_OF_A_MEAN = lazy(
+    r"(?i)(?<![a-z])(?:avg|average|mean)\.?\s(?:#\s|no\.? |number )?(?:of )?$"
+)  # `avg # of iterations =  5.0`
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
 _COUNT_IN_CELL = lazy(
@@ -150,7 +153,7 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         role = _role_in_line(text, word[0].lower(), match, before, leads=leads)
         count = parse_count(match["current"])
         told = is_exact(text, *match.span("current")) and not _stands_before_its_word(text, match, before)
-        told = told and not OF_AN_EVALUATOR.search(text, 0, word.start())
+        told = told and not (_OF_A_MEAN.search(before) or OF_AN_EVALUATOR.search(text, 0, word.start()))
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
         if role == "counter" and (in_cell is None or unit != in_cell.unit):

@@ -26,7 +26,7 @@ FIELDS = "".join(
 )
 SPACED = "".join(f"Iter # {at:3}/600\n  reward: {at * 37 % 11}\n" for at in range(80, 130, 10))
 PADDED = "".join(f"[{at:05}] xent 0.4\n" for at in range(0, 1300, 100))
-COUNTS = [
+COUNTS: list[tuple[str, int | None, int | None]] = [
     (PADDED, 1200, None),
     ("steps: 5000\n" + lines("[00#] xent 0.4", *range(100, 900, 100)), 800, 5000),
     ("2,500,000 thumbnails\n" + lines("# done", *range(50000, 300000, 50000)), 250000, 2500000),
@@ -47,8 +47,33 @@ COUNTS = [
 ]
 
 
+SCANNED = "".join(
+    f"\x1b[2K[0:{at:02}] {at}.40%  {at} files {at}.5 MiB, total {40 + at} files 99.1 MiB, 0 errors ETA 0:09\r\n"
+    for at in range(10, 20)
+)
+SOLVED = "".join(
+    f"     iteration #  {at}     beta= 0.70\n     ethr =  1.00E-04,  avg # of iterations =  {at}.0\n"
+    for at in range(3, 7)
+)
+RANKED = "model       mse      r2    rank\n" + "".join(
+    f"tanh-{at}    0.06{at}   0.87    {at}/6\n" for at in range(1, 7)
+)
+COUNTS += [
+    ("320 queries against the old index\n" + lines("q#: recall 0.7#", *range(11, 40)), 39, 320),
+    ("rows to migrate: 90000\n" + lines("offset # ok", *range(400, 8400, 400)), 8000, 90000),
+    ("frames: 140\n" + lines("rendered frame_#.png", *range(10, 31)), 30, 140),
+    ("evaluating on 812 problems\n" + lines("problem #: right (running 0.61)", *range(5, 30)), 29, 812),
+    ("permutation test with 6000 permutations\n" + lines("perm #: t=0.4", *range(200, 2200, 200)), 2000, 6000),
+    (lines("[rank 0/8] it # xent 0.4", *range(5, 30)), 29, None),
+    (SCANNED, 19, 59),
+    (SOLVED, 6, None),
+    (RANKED + "best is tanh-6\n", None, None),
+    ("apex   missing\nreduce test 1/1 iterations: 214 GB/s\nenvironment checked\n", None, None),
+]
+
+
 @pytest.mark.parametrize(("log", "current", "most"), COUNTS)
-def test_where_it_stands_and_of_how_many(log: str, current: int, most: int | None) -> None:
+def test_where_it_stands_and_of_how_many(log: str, current: int | None, most: int | None) -> None:
     seen = read(log)
     assert (seen.current, seen.exact_max) == (current, most)
 
