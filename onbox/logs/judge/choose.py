@@ -36,6 +36,7 @@ DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much wor
 _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
 _CONVERGED = lazy(
     r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
+    r"|^\W*(?:problem |task |environment )?solved\b"
     r"|\bstop(?:s|ped|ping)(?: the)? (?:training|run|loop|search|optimi[sz]ation|fit)\b"
 )
 PARTS = frozenset({"done-of", "fraction-unit"})  # what is told of each part of a work: `Done 5 out of 5`
@@ -60,7 +61,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
     stops = progress.current is not None and ending.stops_at(progress.current)
     is_told = looped or stops or ending.tells_early_stop or ending.ends_a_process
-    if not progress.finished and (is_told or (may_be_over and _is_over(progress, ending))):
+    over = is_told or (may_be_over and (_made_the_last(pick, ending) or _is_over(progress, ending)))
+    if not progress.finished and over:
         progress = progress._replace(finished=True)
     if pick is not None and progress.exact_max is None and progress.percent is None:
         told = _told_in_all(pick, ending)
@@ -227,7 +229,8 @@ def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) ->
     between two lines that tell it.
     """
     complete = progress.exact_max is not None and (progress.current or 0) >= progress.exact_max
-    if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max and not complete:
+    inner_is_open = progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max
+    if inner_is_open and not complete and not _is_told_behind(pick):
         return False
     if progress.current is None or progress.exact_max is None:
         return progress.percent is None or progress.percent >= MOST_PERCENT
@@ -239,6 +242,19 @@ def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) ->
     # Told each fifth time, `15` is the last of 20.
     from_zero = left == stride and pick is not None and pick.counter.minimum == 0
     return (near or from_zero) and left <= stride
+
+
+def _is_told_behind(pick: Pick | None) -> bool:
+    """Whether the epoch has a line of its own behind the last batch that is shown of it: it was not the last one."""
+    return pick is not None and pick.inner is not None and pick.inner.last < pick.counter.last and pick.counter.measured
+
+
+def _made_the_last(pick: Pick | None, ending: ClosingLines) -> bool:
+    """Whether a loop that counts from 0 has told what its last step came to, and something else follows."""
+    if pick is None or pick.maximum != pick.counter.current + 1 or pick.counter.minimum != 0:
+        return False
+    told = pick.counter.measured and pick.counter.advances >= MOVES and ending.stride(pick.counter.key) == 1
+    return told and ending.follows_something_new
 
 
 def _stride(pick: Pick | None, ending: ClosingLines) -> float:

@@ -239,6 +239,13 @@ class ClosingLines:
         return ends_in_results(self._lines, self._counted)
 
     @property
+    def follows_something_new(self) -> bool:
+        """Whether lines stand behind the last counter, none like them before, and none tells of a failure."""
+        after, known = self._lines[self._counted :], set(self._forms[: self._counted])
+        new = not known.intersection(self._forms[self._counted :])
+        return bool(after) and new and not any(is_bad(line) or is_grave(line) for line in after)
+
+    @property
     def ends_in_sentence(self) -> bool:
         """As `ends_in_sentence` of what stands behind the last counter."""
         return ends_in_sentence(self._lines, self._counted)

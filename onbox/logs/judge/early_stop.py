@@ -29,6 +29,10 @@ _IN_ENGLISH = lazy(
     r"|\b(?:plateau\w{0,3}|saturated|flattened(?: out)?|flat)(?: (?:for|since) [^,;]{1,20})?(?:[,;:]| [-=]>) ?"
     r"(?:done|stop(?:ping|ped)?|finish(?:ing|ed)?|ending|exiting|quitting)\W*$"
     r"|[,;:] (?:finishing|ending|exiting|terminating|quitting) early\W*$"
+    r"|^\W*(?:exit|stopp|finish|end|terminat|quitt|break)ing (?:from |the |out of )*(?:training|fit(?:ting)?"
+    r"|optimi[sz]ation|search|loop|run) early\W*$"
+    r"|^\W*(?:target|goal|no) [a-z ]{3,40}(?: (?:after|at|in) [a-z]{0,12} ?\d{1,9}(?: [a-z]{3,12})?)?[,;:]"
+    r" (?:(?:saving|writing)(?: [a-z]{2,12}){0,2} and )?(?:stopped|stopping|exiting|finished|finishing|done)\W*$"
     r"|^\W*stopping: [a-z]{1,20} [a-z]{2,20} (?:[a-z]|\d)"
 )
 _OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`

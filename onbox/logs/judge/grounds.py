@@ -225,6 +225,8 @@ def _began_again(counter: Counter, _: Scene) -> bool:
         return True
     if counter.kind == "bare" and counter.maximum is None and counter.begun >= LOOKS:
         return True
+    if counter.kind == "moving" and counter.resets == counter.repeats:
+        return False  # always from its end: so many in each
     return bool(counter.resets) and (counter.unit == "byte" or counter.kind in ("moving", "done"))
 
 

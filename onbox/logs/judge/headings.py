@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.line.words import SELDOM_UNITS, TRAINING
 from onbox.logs.loops import BARS_AROUND, LOOPS
 
+BELOW_HEADINGS = ("tqdm", "bar", "fraction-unit")
 TABLES = 3  # that were begun below a heading
 BEFORE_THE_FIRST = 3  # tables of a solver
 
@@ -55,7 +56,7 @@ def heads_bars(heading: Counter, others: list[Counter]) -> bool:
     headed = heading.rule in ("leading-bracket", "moving") and heading.maximum is not None and not heading.resets
     if not headed or heading.advances < BARS_AROUND or heading.stretched:
         return False
-    bars = sorted((one for one in others if one.made and one.rule in ("tqdm", "bar")), key=lambda one: one.first)
+    bars = sorted((one for one in others if one.made and one.rule in BELOW_HEADINGS), key=lambda one: one.first)
     if not bars or any(bar.resets or bar.kind == "val" or TRAINING.search(bar.key) for bar in bars):
         return False
     in_turn = all(bar.maximum == bar.current and bar.last < next_.first for bar, next_ in pairwise(bars))

@@ -43,6 +43,7 @@ _NAMES = lazy(
     r"(?i)(?:time|date|(?<!^)(?<!\()(?<!^\[)day|(?<!^)hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year"
     r"|(?<!^)month)\W{0,3}$"
     r"|(?<![a-z])(?:pct|percent\w*)(?:[_ ]\w{1,12})?[\"']?\W{0,3}$"
+    r"|(?<![a-z])(?:errors?|fail(?:ed|ures?)?|warnings?|retries|dropped|skipped|misses|lost)\W{0,3}$"
     r"|(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"
 )  # before a number: it names something, or one of several results
 

@@ -69,6 +69,14 @@ _DECAYS = lazy(  # of the learning rate: `cosine over 2000 iterations`, `linear 
     r"(?i)(?<![a-z])(?:cosine|linear|poly(?:nomial)?|schedule|decay|anneal\w{0,3})(?: [a-z]{4,10}){0,2}"
     rf" over ({COUNT}) (epochs|steps|iterations|iters|updates)(?![a-z])"
 )
+_FROM_ONE = lazy(
+    r"(?i)(?<![a-z])(epoch|step|iteration|round|trial|episode|generation)s? 1 ?(?:\.{2,3}|\u2026) ?(\d{1,9})"
+    r"(?![\w.]*\d)"
+)
+_EPOCHS_AND_STEPS = lazy(  # `1 epoch 3750 steps`
+    rf"(?i)(?<![\w.,/-])\d{{1,6}} epochs?,? ({COUNT}) (?:[a-z]{{3,12}} )?(steps|iterations|updates|iters)"
+    r"(?=\s*$|\s?[,;).])"
+)
 _PRODUCT = lazy(  # `6 epochs x 900 updates = 5400 updates`
     rf"(?i)\d [a-z]{{4,12}}s [x*\u00d7] \d[\d,]{{0,12}} [a-z][a-z/ ]{{3,30}} = ({COUNT}) (?:[a-z]{{3,12}} )?"
     r"(steps|updates|iterations|iters|batches)(?![a-z])"
@@ -185,6 +193,10 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
         found += [(one[1], one[2]) for one in _TOTAL_BEHIND.finditer(text)]
     if "-epoch " in text or "-step " in text or "schedule" in text:
         found += [(one[2], one[1]) for one in _SCHEDULE.finditer(text)]
+    if ".." in text or "\u2026" in text:
+        found += [(one[1], one[2]) for one in _FROM_ONE.finditer(text)]
+    if " epoch" in text:
+        found += [(one[2], one[1]) for one in _EPOCHS_AND_STEPS.finditer(text)]
     if " = " in text:
         found += [(one[2], one[1]) for one in _PRODUCT.finditer(text)]
     if " over " in text:

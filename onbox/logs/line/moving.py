@@ -43,7 +43,9 @@ _NAMES_PROGRESS = lazy(r"(?i)(?<![a-z])(?:progress|done|complete[d]?|finished|pr
 _CLOSING_INDEX = lazy(r"(?<=\S)\s{2,12}(?P<open>[\[(])(?P<current>\d{1,9}) ?/ ?(?P<max>\d{1,9})[\])]$")
 _CLOCK = lazy(r"\s\d\d:\d\d:\d\d(?![\d:])")
 _INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{1,20})(?: #?|\[)(\d{1,6})/(\d{1,6})(?:: |\]\s?[:=|,-]?\s{0,4}(?=[\w(]))")
-_SHARD_OF = lazy(r"(?<![\w.])(?<!\d-)(?P<current>\d{4,6})-of-(?P<max>\d{4,6})(?![\w.-])")  # `shard 00127-of-00256`
+_SHARD_OF = lazy(
+    r"(?<![\w.])(?<!\d-)(?P<current>\d{3,6})-of-(?P<max>\d{3,6})(?![\w-])(?!\.\w(?!\w{0,14}(?:\s|$)))"
+)  # `shard 00127-of-00256`
 _RANGE_OF = lazy(  # `rows 9,001-9,500 of 31,000`: the last one of them
     rf"(?<![\w.,/:-])\d[\d,]{{0,14}} ?(?:-|\u2013|\.\.) ?(?P<current>{_WHOLE}) (?:of|/) (?P<max>{_WHOLE})"
     r"(?![\w/%-]|[.,]\d)"

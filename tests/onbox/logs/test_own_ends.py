@@ -1,0 +1,76 @@
+"""Ends and wholes as people word them in loops of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.onbox.logs.loops import lines, read
+
+FIT = "max 90 epochs\n" + lines("ep #/90 rmse 0.2", *range(4, 34))
+FROM_ZERO = "n_epochs=8 reg=0.1\n" + lines("epoch #: train 0.91 test 0.93 (8.#s)", *range(8))
+BATCHES = "".join(
+    lines(f"Train Epoch: {epoch} [#/500 (9%)]\tLoss: 1.2", 100, 300)
+    + f"====> Epoch: {epoch} Average loss: 1.{epoch}\n====> Test set loss: 1.3{epoch}\n"
+    for epoch in range(1, 5)
+)
+OVER = [
+    FIT + "goal reached after 33 epochs, saving and exiting\n",
+    FIT + "no empty clusters, stopped\n",
+    FIT + "stop at epoch 33 (6 rounds without gain); best epoch 27, rmse 0.19\n",
+    FIT + "Exiting from training early.\n-----------\nSaving model ...\n",
+    "max_sweeps=500\n" + lines("sweep # conflicts=3", *range(0, 90, 10)) + "solved: zero conflicts at sweep 85\n",
+    FROM_ZERO + "Test RMSE 0.91, Recall 0.09\n",
+    BATCHES + "Saved samples to out/last.png, model to vae.pt\n",
+]
+GOES_ON = [
+    FROM_ZERO,
+    FROM_ZERO + "RuntimeError: no space\n",
+    FIT + "stop at epoch 33 of the warm-up, then resuming\n",
+    BATCHES,
+]
+TABLE = "episode  reward     steps    epsilon\n" + "".join(
+    f"{at}       0.9{at % 7}     {4 + at * 7 % 5}      0.5\n" for at in range(50, 900, 50)
+)
+STAGES = lines("equil sweep  # / 200  |m| = 0.2", 100, 200) + lines(
+    "prod sweep  # / 900  |m| = 0.2", *range(100, 600, 100)
+)
+LEVELS = (
+    "".join(lines(f"level {at}: #/300 calls, p50 9 ms", 100, 200, 300) for at in (1, 2))
+    + "level 4: 100/300 calls, p50 9 ms\nlevel 4: 200/300 calls, p50 9 ms\n"
+)
+PODS = "".join(
+    f"train-worker-{pod} | 10:00:{at} iter {at * 10}/500 | loss 0.{pod}{at}\n" for at in range(10, 40) for pod in (0, 1)
+)
+STANDS = [
+    (TABLE, 850, None),
+    (STAGES, 500, 900),
+    (LEVELS, 200, None),
+    (PODS, 390, 500),
+    ("epoche;von;rmse\n" + lines("#;60;0.6", *range(1, 20)), 19, 60),
+    ("train beta=0.1 1 epoch 900 steps\n" + lines("#\tloss 0.69\tacc 0.1", *range(50, 500, 50)), 450, 900),
+    (
+        "DeepFM; Epoch 1..3; 12,000 batches per epoch\n" + lines("Epoch 2 | Batch # | AUC 0.7", *range(200, 900, 200)),
+        2,
+        3,
+    ),
+    ("checking 25 pieces\n" + lines("piece-00#-of-025.bin ok", *range(1, 10)), 9, 25),
+    (lines("INFO etl.load: inserted #000 rows (target 90000), batch #", *range(1, 12)), 11000, 90000),
+    ("spread, max-episodes 800\n" + lines("steps: #50, episodes: #, reward: -3.2", *range(10, 90, 10)), 80, 800),
+    (lines("[crawler] crawled=9# queue=216 errors=#", *range(1, 9)), None, None),
+]
+
+
+@pytest.mark.parametrize("log", OVER)
+def test_it_is_over(log: str) -> None:
+    assert read(log).finished
+
+
+@pytest.mark.parametrize("log", GOES_ON)
+def test_it_goes_on_or_nobody_can_tell(log: str) -> None:
+    assert not read(log).finished
+
+
+@pytest.mark.parametrize(("log", "current", "most"), STANDS)
+def test_where_it_stands(log: str, current: int | None, most: int | None) -> None:
+    seen = read(log)
+    assert (seen.current, seen.exact_max) == (current, most)
