@@ -289,6 +289,8 @@ class Track:
             if most < 1 or self._is_passed(unit, most):
                 self.staged[unit] = [most, self.line]
                 continue
+            if most == 1 < self.maxima.get(unit, 0):
+                continue  # that of an evaluation, or of what is said of one
             if most < self.maxima.get(unit, 0) and self._counts_up(unit, most, seen):
                 continue
             self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
@@ -484,7 +486,7 @@ class Track:
     def _begin_stage(self, unit: str) -> None:
         """`stage: main (30 epochs)`, and the epochs begin again right behind it: so many there are in this one."""
         most, told = self.staged.pop(unit, (0, 0))
-        if most and self.line - told <= BEGUN_LINES:
+        if 0 < most < NO_COUNT and self.line - told <= BEGUN_LINES:
             self.maxima[unit] = most
 
     def _goes_on(self, old: Counter, sight: CounterSight) -> bool:

@@ -29,6 +29,7 @@ LEFT = "done, left"  # of what is done and left in each of several pieces
 COMPLETE = 100  # percent
 OFTEN = 2  # times that a number went back
 HEADINGS = SELDOM_UNITS - {"draw", "game"}
+FEW_PARTS = 12  # of each of several things
 STAGES = 3  # more than a server shows while it starts
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = named_with(DRAWN)
@@ -77,9 +78,10 @@ def _heads_work(counter: Counter, _: Scene) -> bool:
     return counter.unit in HEADINGS and counter.rule == "labelled-max" and (counter.maximum or 0) > 1
 
 
-def _is_status(counter: Counter, _: Scene) -> bool:
+def _is_status(counter: Counter, scene: Scene) -> bool:
     """`ok 200 GET /`: not the protocol of tests, which counts from 1."""
-    return counter.rule == "tap" and counter.minimum != 1
+    told_seldom = counter.advances >= PIECES and not counter.resets and "test" in scene.track.maxima
+    return counter.rule == "tap" and counter.minimum != 1 and not told_seldom
 
 
 def _is_newest(counter: Counter, scene: Scene) -> bool:
@@ -225,7 +227,7 @@ def _began_again(counter: Counter, _: Scene) -> bool:
         return True
     if counter.kind == "bare" and counter.maximum is None and counter.begun >= LOOKS:
         return True
-    if counter.kind == "moving" and counter.resets == counter.repeats:
+    if counter.kind == "moving" and counter.resets == counter.repeats and (counter.maximum or 0) > FEW_PARTS:
         return False  # always from its end: so many in each
     return bool(counter.resets) and (counter.unit == "byte" or counter.kind in ("moving", "done"))
 
@@ -234,9 +236,10 @@ def _jumps(counter: Counter, _: Scene) -> bool:
     """`episode 380  steps 30`: how many it took, which is less more often than more."""
     if counter.key == LEFT:
         return counter.resets - counter.repeats >= OFTEN
-    return (
-        counter.maximum is None and not counter.made and counter.resets >= OFTEN and counter.resets > counter.advances
-    )
+    if counter.maximum is not None or counter.made or counter.resets < OFTEN:
+        return False
+    anywhere = counter.resets - counter.begun >= OFTEN  # and not to its beginning
+    return counter.resets > counter.advances or (anywhere and counter.resets == counter.advances)
 
 
 def _is_of_all_so_far(counter: Counter, _: Scene) -> bool:

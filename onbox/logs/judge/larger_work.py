@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PIECES_MAX = 1000  # a larger number is one of what was done
 HEADS = ("labelled-max", "leading-bracket", "moving", "repeated-first", "repeated", "done-of", "fraction-unit", "piece")
+_A_WORD = lazy(r"[a-z]{3}")  # without one, `2/4` may be of anything
 _OF_THIS_JOB = lazy(r"(?<![a-z])(?:id|array)(?![a-z])")  # `ARRAY_TASK_ID=17/64`: the others have logs of their own
 
 
@@ -51,7 +52,7 @@ def _stands_open_above(counter: Counter, pick: Pick | None, track: Track) -> boo
     from_one = counter.minimum == 1 and counter.advances > 0
     if counter.current + (not from_one) >= counter.maximum:
         return False
-    if _OF_THIS_JOB.search(counter.key):
+    if _OF_THIS_JOB.search(counter.key) or not _A_WORD.search(counter.key.removeprefix("moving ")):
         return False
     if pick is None:
         return counter.maximum <= PIECES_MAX and track.ended > counter.last

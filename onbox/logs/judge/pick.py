@@ -64,7 +64,16 @@ def pick_of(scene: Scene) -> Pick | None:
             return _bounded_beside(pick, counters, track) or pick
     repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
     last = max(repeated, key=lambda counter: counter.last, default=None)
-    return None if last is None else Pick(last, last.maximum)
+    if last is None:
+        return None
+    around = next((one for one in counters if _stands_around(one, last)), None)
+    return Pick(last, last.maximum) if around is None else Pick(around, around.maximum, last)
+
+
+def _stands_around(one: Counter, last: Counter) -> bool:
+    """`rung 1/4 config 24/27`, on each line: the first of two repetitions, which stands while the other goes on."""
+    beside = (one.first, one.seen, one.last) == (last.first, last.seen, last.last)
+    return one.kind == "outer" and beside and one.maximum is not None and one.advances < last.advances
 
 
 def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick | None:

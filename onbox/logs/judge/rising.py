@@ -48,6 +48,9 @@ _NAMES = lazy(
 )  # before a number: it names something, or one of several results
 
 
+_OF_A_SERVICE = lazy(
+    r"(?i)(?<![a-z])(?:req|request|conn|connection|session|query|ticket)[ #_:=-]{0,3}$"
+)  # as they come
 _FOLD = lazy(r"(?i)(?<![a-z])fold\W{0,3}$")  # which are told of in all that is validated across them
 OF_A_LIST = lazy(  # of what came out for each
     r"(?i)\W{0,8}(?:class|cluster|topic|component|bin|label|layer|block|expert|channel|figure|chapter|level|record)"
@@ -166,7 +169,7 @@ def _names_something(name: str) -> bool:
 
 
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
-    if _names_something(name):
+    if _names_something(name) or _OF_A_SERVICE.search(name):
         return False
     leads = "0" not in name or _IN_A_SHAPE.search(name) is not None
     if not _is_even([row[name] for row in rows], leads=leads):

@@ -66,6 +66,7 @@ _BEGINNINGS = frozenset(
     " into entering entered".split()
 )
 _OF_WHAT_ENDED = lazy(r"(?i)\bfinished\W{1,4}#$")  # `optimization finished, #iter = 1378`, of LIBSVM
+_FOR_EACH = lazy(r"(?i)(?<![a-z])(?!metrics|stats|params|logs|scalars|progress)[a-z]{3,12}s/$")  # `games/iter 20`
 _OF_A_MEAN = lazy(
     r"(?i)(?<![a-z])(?:avg|average|mean)\.?\s(?:#\s|no\.? |number )?(?:of )?$"
 )  # `avg # of iterations =  5.0`
@@ -256,6 +257,8 @@ def _ordinal(text: str) -> CounterSight | None:
 
 def _is_named_metric(before: str, word: str) -> bool:
     """`Train/Epoch`: in a group of metrics, unlike `s/it` and `?step=3`."""
+    if _FOR_EACH.search(before):
+        return False
     return len(word) > LONGEST_SHORT and before.endswith("/") and before[-2:-1].isalpha() and before[-4:-3].isalpha()
 
 

@@ -59,7 +59,7 @@ _AT_MOST = lazy(  # `Lloyd iterations (max 300, tol 1e-4)`
     rf"(?i)(?<![a-z])({UNIT_WORD}) \((?:max(?:imum)?|at most|up to|limit) ({COUNT})(?=[,;)])"
 )
 _LIMIT = lazy(  # `step limit: 5000`, `Epochs to run: 20`
-    r"(?i)(?<![a-z])((?:epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)s?)[ _-]"
+    r"(?i)(?<![a-z])((?:epoch|step|iteration|iter|update|round|trial|episode|generation|timestep|test)s?)[ _-]"
     rf"(?:limit|budget|to (?:run|train|do|go))\s?[:=]?\s?({COUNT})(?![\w.]*\d)"
 )
 _SCHEDULE = lazy(  # `20-epoch schedule`
@@ -76,6 +76,10 @@ _FROM_ONE = lazy(
 _EPOCHS_AND_STEPS = lazy(  # `1 epoch 3750 steps`
     rf"(?i)(?<![\w.,/-])\d{{1,6}} epochs?,? ({COUNT}) (?:[a-z]{{3,12}} )?(steps|iterations|updates|iters)"
     r"(?=\s*$|\s?[,;).])"
+)
+_IN_TOTAL = lazy(  # `optimizer steps: 450 total`, `steps 400/400/200, total 1000`
+    rf"(?i)(?<![a-z])(steps|updates|iterations|iters|epochs)(?:\s?[:=]\s?|\s)"
+    rf"(?:({COUNT}) (?:in )?total(?![a-z])(?!\s?[:=])|\d[\d/+]{{2,40}},? total\s?[:=]?\s?({COUNT})(?![\w.]*\d))"
 )
 _PRODUCT = lazy(  # `6 epochs x 900 updates = 5400 updates`
     rf"(?i)\d [a-z]{{4,12}}s [x*\u00d7] \d[\d,]{{0,12}} [a-z][a-z/ ]{{3,30}} = ({COUNT}) (?:[a-z]{{3,12}} )?"
@@ -197,6 +201,8 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
         found += [(one[1], one[2]) for one in _FROM_ONE.finditer(text)]
     if " epoch" in text:
         found += [(one[2], one[1]) for one in _EPOCHS_AND_STEPS.finditer(text)]
+    if "total" in text:
+        found += [(one[1], one[2] or one[3]) for one in _IN_TOTAL.finditer(text)]
     if " = " in text:
         found += [(one[2], one[1]) for one in _PRODUCT.finditer(text)]
     if " over " in text:

@@ -146,7 +146,9 @@ def read_leading_index(text: str, sights: list[CounterSight]) -> list[CounterSig
     if found is None:
         return []
     word, most = found[1].lower(), int(found[3])
-    if NOT_PROGRESS.search(word) or any(sight.unit == UNITS.get(word) for sight in sights):
+    if (NOT_PROGRESS.search(word) and not A_PIECE.search(word)) or any(
+        sight.unit == UNITS.get(word) for sight in sights
+    ):
         return []
     return [CounterSight(f"moving {word}/{most}", "step", "moving", int(found[2]), most, False, "moving")]
 

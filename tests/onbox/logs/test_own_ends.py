@@ -41,7 +41,34 @@ LEVELS = (
 PODS = "".join(
     f"train-worker-{pod} | 10:00:{at} iter {at * 10}/500 | loss 0.{pod}{at}\n" for at in range(10, 40) for pod in (0, 1)
 )
+RANKS = "[rank 0/2] epochs=3\n" + "".join(
+    f"[rank {rank}/2] epoch {epoch} step {step}/45 loss 1.{rank}{step}\n"
+    for epoch in range(3)
+    for step in (15, 30, 45)
+    for rank in (0, 1)
+)
+PLAY = "two players | iterations 30 | games/iter 20\n" + "".join(
+    f"------ ITER {at} ------\n"
+    + lines("self-play game #/20 positions 14", 5, 10, 15, 20)
+    + lines("net epoch #/3 loss 1.2", 1, 2, 3)
+    for at in range(1, 13)
+)
+SERVED = "model ready\n" + "".join(
+    f"req {1000 + at} prompt={at * 37 % 89} gen={at * 53 % 71} ttft=0.{at}s\n" for at in range(20)
+)
+OVER.append(RANKS + "[rank 0/2] destroyed process group\n")
 STANDS = [
+    (PLAY, 12, 30),
+    (SERVED, None, None),
+    ("tests to run: 146\n" + lines("ok # - regress/case", *range(7, 99, 7)), 98, 146),
+    (
+        "3 phases, steps 400/400/200, total 1000\n" + lines("phase=1 global_step=# loss=1.1", *range(25, 250, 25)),
+        225,
+        1000,
+    ),
+    ("optimizer steps: 450 total\n" + lines("step # loss 8.0", *range(10, 90, 10)), 80, 450),
+    (lines("  rung 1/4 config #/27 budget=3 val=3.3", *range(1, 20)), 1, 4),
+    ("".join(lines(f"shard {at}/8: #/2000 prompts, 415 tok/s", 0, 1000, 2000) for at in range(1, 7)), 6, 8),
     (TABLE, 850, None),
     (STAGES, 500, 900),
     (LEVELS, 200, None),
