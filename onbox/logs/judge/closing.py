@@ -87,6 +87,10 @@ _ITEM_ENDED = lazy(
     r"(?i)(?:^\W*|\] )[a-z]{3,20} #?(\d{1,9})\W{1,3}(?:(?:is|was|has) )?"
     r"(?:finished|pruned|done|completed?|failed|ended)(?![a-z])"
 )
+_AT_WORK = lazy(  # `Evaluating on the test set`, `final pass ...`
+    r"(?i)^\W*(?:now |then |final )?[a-z]{3,14}ing\b(?!.{0,200}(?<![a-z])(?:done|ok|complete|finished)\W*$)"
+    r"|(?:\.{3}|\u2026)\s*$"
+)
 _EXITS = lazy(r"(?i)(?<![a-z])(?:exit(?:ed|s)?(?: (?:with )?(?:code|status))?|rc|return code)[ =:]{1,3}0(?![\w.])")
 _FRACTION = lazy(r"(?<![\w.,/:-])(\d{1,12})/(\d{1,12})(?![\w./%-])")
 _ALL_MOVED = lazy(r"(?<![\d.])(\d[\d.]* ?[KMGT]?i?B) ?/ ?\1\b.{0,4}\b100 ?%")
@@ -240,10 +244,13 @@ class ClosingLines:
 
     @property
     def follows_something_new(self) -> bool:
-        """Whether lines stand behind the last counter, none like them before, and none tells of a failure."""
+        """Whether lines stand behind the last counter, none like them before, none tells of a failure, and the last one
+        not of what is at work.
+        """
         after, known = self._lines[self._counted :], set(self._forms[: self._counted])
         new = not known.intersection(self._forms[self._counted :])
-        return bool(after) and new and not any(is_bad(line) or is_grave(line) for line in after)
+        at_work = bool(after) and _AT_WORK.search(said(after[-1])) is not None
+        return bool(after) and new and not at_work and not any(is_bad(line) or is_grave(line) for line in after)
 
     @property
     def ends_in_sentence(self) -> bool:

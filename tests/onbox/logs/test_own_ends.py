@@ -25,6 +25,7 @@ OVER = [
 GOES_ON = [
     FROM_ZERO,
     FROM_ZERO + "RuntimeError: no space\n",
+    FROM_ZERO + "Evaluating on the held-out users\n",
     FIT + "stop at epoch 33 of the warm-up, then resuming\n",
     BATCHES,
 ]
