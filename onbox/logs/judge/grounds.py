@@ -238,7 +238,8 @@ def _jumps(counter: Counter, _: Scene) -> bool:
         return counter.resets - counter.repeats >= OFTEN
     if counter.maximum is not None or counter.made or counter.resets < OFTEN:
         return False
-    anywhere = counter.resets - counter.begun >= OFTEN  # and not to its beginning
+    # and not to its beginning
+    anywhere = counter.rule.startswith("labelled") and counter.resets - counter.begun >= OFTEN
     return counter.resets > counter.advances or (anywhere and counter.resets == counter.advances)
 
 
