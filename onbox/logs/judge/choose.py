@@ -34,6 +34,7 @@ LONGEST_ETA_SECONDS = 10 * 365 * 86400  # what is told beyond that, is no time
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving", "own"})
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
 _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
+_BEGINS_ONE = lazy(r"moving (?!train|work|runn)[a-z]{3,14}ing (?!done|ok)")  # `Getting block 8 of 8`
 _CONVERGED = lazy(
     r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
     r"|^\W*(?:problem |task |environment )?solved\b"
@@ -302,6 +303,8 @@ def _is_a_part(track: Track, counter: Counter) -> bool:
         return track.line > counter.last or counter.key.startswith(LOADS)
     if counter.rule == "files-of-files":
         return True  # there may be more to find, and a snapshot to write
+    if counter.rule == "moving" and _BEGINS_ONE.match(counter.key):
+        return True  # the last one, which may be at work
     return counter.rule in (*PARTS, "moving") and track.line - counter.last > AGAIN
 
 

@@ -60,7 +60,8 @@ LEAVES = (
     ),
     _of(
         "npm",
-        r"^(?:found 0 vulnerabilities|\s{0,4}run `npm (?:audit|fund)` for details\.?"
+        r"^(?:found 0 vulnerabilities|added \d{1,6} packages?(?:, [a-z ]{2,24}\d{1,6} packages?){0,4} in \d{1,6}m?s"
+        r"|\s{0,4}run `npm (?:audit|fund)` for details\.?"
         r"|\d{1,6} (?:[a-z]{3,10} severity )?vulnerabilit(?:y|ies)(?: \([\w, ]{1,80}\))?)$",
         "found 0 vulnerabilities",
     ),
@@ -69,6 +70,17 @@ LEAVES = (
         r"^status: (?:downloaded newer image|image is up to date) for \S{1,200}$",
         "Status: Downloaded newer image for redis:7",
     ),
+    _of(
+        "fio",
+        r"^\s{2,8}[\w-]{2,20}: ios=\d{1,15}/\d{1,15}(?:,\d)?.{0,200}\butil=\d",
+        "  vda: ios=2251/45, merge=110/34, ticks=888/118, in_queue=1024, util=2.31%",
+    ),
+    _of(
+        "apt",
+        r"^processing triggers for \S{2,80} \(\S{1,80}\) \.\.\.$",
+        "Processing triggers for man-db (2.11.2-2) ...",
+    ),
+    _of("MiniZinc", r"^%%%mzn-stat-end$", "%%%mzn-stat-end"),
     _of("restic", r"^snapshot [0-9a-f]{8} saved$", "snapshot 66e74a8a saved"),
     _of(
         "openssl speed",
@@ -80,7 +92,14 @@ LEAVES = (
 )
 
 
+# What rclone draws once more when all is there; while some are left, it names them below.
+_THROUGH = lazy(r"(?i)^transferred:\s{1,20}(\d{1,12}) / \1, 100%$")
+_SO_LONG = lazy(r"(?i)^elapsed time:\s{1,20}[\d.hms]{2,20}$")
+
+
 def ends_a_process(lines: Sequence[str]) -> bool:
     """Whether the last line is one of these."""
+    if _SO_LONG.match(lines[-1] if lines else ""):
+        return any(_THROUGH.match(line) for line in lines[-3:-1])
     last = lines[:-1] if lines[-1:] == [_VERDICT_OF_GO] else lines
     return bool(last) and any(leave.form.search(last[-1]) for leave in LEAVES)

@@ -31,7 +31,11 @@ GOES_ON = [
     "reading corpus\nDone! 859 sentences kept\n" + lines("merged pairs=#00 best=xy", *range(1, 6)),
     lines("\x1b[2K[0:0#] # files 9.5 MiB, total 9 files 9.9 MiB, 0 errors\r\n", *range(4, 10)),
 ]
+COPIED = "Transferred:            9 B / 9 B, 100%, 0 B/s, ETA 0s\nTransferred:            # / 9, 100%\nElapsed time:         1.9s"
+GOES_ON.append(lines("Sorting bucket # of 9", *range(1, 10)) + "  using 4 threads for bucket\n")
 OVER = [
+    lines(COPIED, 9),
+    "added 6 packages in 2s\n",
     lines("epoch # acc 0.81", *range(3, 15)) + "val loss plateaued, done.\n",
     lines("epoch # acc 0.81", *range(3, 15)) + "target 0.93 reached after 14 epochs, finishing\n",
     NPM + "1 high severity vulnerability\n",
