@@ -31,7 +31,7 @@ GOES_ON = [
     "reading corpus\nDone! 859 sentences kept\n" + lines("merged pairs=#00 best=xy", *range(1, 6)),
     lines("\x1b[2K[0:0#] # files 9.5 MiB, total 9 files 9.9 MiB, 0 errors\r\n", *range(4, 10)),
 ]
-COPIED = "Transferred:            9 B / 9 B, 100%, 0 B/s, ETA 0s\nTransferred:            # / 9, 100%\nElapsed time:         1.9s"
+COPIED = "Transferred:      9 B / 9 B, 100%, 0 B/s, ETA 0s\nTransferred:      # / 9, 100%\nElapsed time:      1.9s"
 GOES_ON.append(lines("Sorting bucket # of 9", *range(1, 10)) + "  using 4 threads for bucket\n")
 OVER = [
     lines(COPIED, 9),
