@@ -19,7 +19,7 @@ from onbox.logs.judge.last_words import ends_in_frame_of_rules, ends_in_results,
 from onbox.logs.judge.left_over import leaves_some
 from onbox.logs.judge.rising import SELDOM, rising
 from onbox.logs.judge.sentence import ends_in_sentence, stops_at, tells_a_figure
-from onbox.logs.judge.takes_leave import ends_a_process
+from onbox.logs.judge.takes_leave import ends_a_process, goes_on
 from onbox.logs.judge.under_head import ends_in_results_column
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.remarks import turn_of
@@ -91,8 +91,8 @@ class ClosingLines(LastLines):
 
     @property
     def leaves_some(self) -> bool:
-        """As `leaves_some`, of these lines."""
-        return leaves_some(self._lines)
+        """As `leaves_some`, of these lines; or they are those of a program that ends with another one."""
+        return leaves_some(self._lines) or goes_on(self._lines)
 
     @property
     def loop_is_over(self) -> bool:
@@ -211,7 +211,7 @@ class ClosingLines(LastLines):
     @property
     def fails(self) -> bool:
         """Whether one of the last lines, behind the last counter, says that something failed."""
-        if self.ends_in_table:
+        if self.ends_in_table or self.ends_a_process:
             return False
         last = self._lines[self._counted :][-LAST_LINES:]
         return not self._tallies and any(_FAILED.search(message(line).text) or _FATAL.match(line) for line in last)

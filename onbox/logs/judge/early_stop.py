@@ -31,7 +31,7 @@ _IN_ENGLISH = lazy(
     r"|[,;:] (?:finishing|ending|exiting|terminating|quitting) early\W*$"
     r"|^\W*(?:exit|stopp|finish|end|terminat|quitt|break)ing (?:from |the |out of )*(?:training|fit(?:ting)?"
     r"|optimi[sz]ation|search|loop|run) early\W*$"
-    r"|^\W*(?:target|goal|no) [a-z ]{3,40}(?: (?:after|at|in) [a-z]{0,12} ?\d{1,9}(?: [a-z]{3,12})?)?[,;:]"
+    r"|^\W*(?:target|goal|no|reached) [a-z_=\d ]{3,40}(?: (?:after|at|in) [a-z]{0,12} ?\d{1,9}(?: [a-z]{3,12})?)?[,;:]"
     r" (?:(?:saving|writing)(?: [a-z]{2,12}){0,2} and )?(?:stopped|stopping|exiting|finished|finishing|done)\W*$"
     r"|^\W*stopping: [a-z]{1,20} [a-z]{2,20} (?:[a-z]|\d)"
 )

@@ -12,7 +12,7 @@ from onbox.logs.judge.columns import Whole, whole
 from onbox.logs.judge.fits import fits_ended
 from onbox.logs.judge.led import led
 from onbox.logs.judge.passes import ends_pass
-from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
+from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising, risings
 from onbox.logs.judge.rounded import exact_of
 from onbox.logs.judge.ticking import ticking
 from onbox.logs.judge.until import until
@@ -57,6 +57,11 @@ class LastLines:
     def rising_alone(self) -> Rising | None:
         """As `rising`, with nothing measured beside it: a count if the log's head tells how many of such there are."""
         return rising(self._lines, alone=True)
+
+    @property
+    def risings(self) -> list[Rising]:
+        """As `risings`, with nothing measured beside them."""
+        return list(risings(self._lines, alone=True))
 
     @cached_property
     def whole(self) -> Whole | None:

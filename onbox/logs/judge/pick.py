@@ -149,6 +149,9 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     if any(counter.advances for counter in counters):
         counters = [counter for counter in counters if not _is_share(counter)]
     loops = outermost(counters)
+    through = _goes_through_stages(track, counters) if loops is not None and loops[0].unit == "stage" else None
+    if through is not None:
+        return through
     if loops is not None:
         told = track.maxima.get(loops[0].unit)  # `"trial": 6, "n_trials": 12`
         told = told if told is not None and told >= loops[0].current else None
@@ -194,6 +197,16 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     if inside:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if is_of_many(last) else last.maximum, None)
+    return None
+
+
+def _goes_through_stages(track: Track, counters: list[Counter]) -> Pick | None:
+    """`global step 200` below `1500 steps in total`, whatever phase it is in."""
+    for one in counters:
+        through = one.key.startswith("global ") and one.advances >= MOVES and not one.resets
+        most = maximum_of(track, one) if through else None
+        if most is not None:
+            return Pick(one, most)
     return None
 
 
@@ -388,13 +401,16 @@ def _knows_another_end(track: Track) -> bool:
 def _named_once(track: Track, counter: Counter) -> int | None:
     """`=> num_updates=976` in the first lines or on each line, and the updates, one by one."""
     for other in track.counters.values():
-        once = other.unit == counter.unit and other.seen == 1 and other.first < counter.first
+        once = other.unit == counter.unit and other.first < counter.first
+        once = once and (
+            other.seen == 1 or other.minimum == other.current == counter.current
+        )  # `reached num_updates=640`
         beside = other.unit == counter.unit and not other.advances and other.seen == counter.seen  # on each line
         if (
             (once or beside)
             and other.key.startswith("global ")
             and counter.advances >= MOVES
-            and other.current > counter.current
+            and (other.current > counter.current or (once and other.current == counter.current))
         ):
             return int(other.current)
     return None

@@ -77,7 +77,7 @@ def read_moving(text: str) -> list[CounterSight]:
         return []
     if counts_two_things(text) or GATHERS.search(text):
         return []
-    label = _SIZE.sub(" ", _FIELD.sub(" ", METRICS.sub(" ", text[: found.start()].rpartition("; ")[2])))
+    label = _label_of(text, found)
     if _NOT_OF_THE_WORK.match(label):
         return []
     current, most = (int(found[name].replace(",", "")) for name in ("current", "max"))
@@ -107,6 +107,13 @@ def read_moving(text: str) -> list[CounterSight]:
     closes = label.endswith("(") and text[found.end() :].strip() == ")"  # `Processing category bottle (1/8)`
     words = " ".join(word.lower() for word in (named[:1] if closes else named[-2:]))
     return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, rule)]
+
+
+def _label_of(text: str, fraction: re.Match[str]) -> str:
+    """What stands before a fraction and is of it, without other figures; `item 9 failed | 3 of 50 completed`."""
+    label = _SIZE.sub(" ", _FIELD.sub(" ", METRICS.sub(" ", text[: fraction.start()].rpartition("; ")[2])))
+    bare = _NOT_OF_THE_WORK.match(label) is None and _IS_DONE.match(text, fraction.end()) is not None
+    return label.rpartition("|")[2] if bare else label
 
 
 def _is_measured_apart(text: str, fraction: re.Match[str]) -> bool:

@@ -219,7 +219,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "four-counts",
         ("/",),
-        r"^\s*(?P<epoch>\d{1,9})/(?P<epochs>\d{1,9})/(?P<current>\d{1,9})/(?P<max>\d{1,9})(?=\s?[|:,-].*\d\.\d)",
+        r"^\s*(?P<epoch>\d{1,9})/(?P<epochs>\d{1,9})(?:/|[,;\t] ?)(?P<current>\d{1,9})/(?P<max>\d{1,9})(?=\s?[|:,;\t-].*\d\.\d)",
         "epoch of epochs, then the batch of batches, all with slashes",
         "custom loops",
         "162/600/10/17 | 0.29 | 0.18 | Lr:0.001",

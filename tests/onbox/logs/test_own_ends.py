@@ -57,6 +57,43 @@ PLAY = "two players | iterations 30 | games/iter 20\n" + "".join(
 SERVED = "model ready\n" + "".join(
     f"req {1000 + at} prompt={at * 37 % 89} gen={at * 53 % 71} ttft=0.{at}s\n" for at in range(20)
 )
+UPDATES = "num_updates=96 accumulate=4\n" + "".join(
+    f"epoch={at} micro={micro}/32 update={32 * at + micro} loss=1.5{at}\n" for at in range(3) for micro in (16, 32)
+)
+SUGAR = (
+    "collected 9 items\n"
+    + lines(" pt/test_a.py \u2713 #% \u2588", 20, 60, 100)
+    + "FAILED pt/test_a.py::test_b - assert 3 == 4\nResults (1.83s):\n"
+    + "      8 passed\n      1 failed\n         - pt/test_a.py:2 test_b\n"
+)
+OF_THE_CORPUS = "trainer_interface.cc:602] Final coverage=1\ntrainer_interface.cc:692] Done! 38719\n"
+GOES_ON.append(OF_THE_CORPUS)
+OVER += [
+    UPDATES + "reached num_updates=96, exiting\n",
+    SUGAR,
+    OF_THE_CORPUS + "trainer_interface.cc:767] Saving vocabs: m.vocab\n",
+    "Benchmark 1: true\n  Time (mean):  0.9 ms\n  Range (min \u2026 max):   0.1 ms \u2026 9.8 ms    30 runs\n",
+]
+STANDS_TOO: list[tuple[str, int | None, int | None]] = [
+    (UPDATES + "reached num_updates=96, exiting\n", 96, 96),
+    (
+        "1500 steps in total\n--- Phase 1/3: warmup (200 steps) ---\n"
+        + lines(" warmup | global step # | phase step #/200 | loss 0.7", 50, 100, 150, 200)
+        + "--- Phase 2/3: main (1000 steps) ---\n",
+        200,
+        1500,
+    ),
+    (lines("x case__# failed | # of 50 completed, solved 3 (9.1%)", *range(3, 20)), 19, 50),
+    (
+        "f.csv, 90,000 rows; sqlite (batch 3000)\n"
+        + "".join(f"-- committed batch {at}: rows {3000 * at - 2999}..{3000 * at}\n" for at in range(1, 12)),
+        33000,
+        90000,
+    ),
+    ("Episode [1/20]:  37%|###7      | 11/30 [31:04<52:11, 164.82s/it, kl=0.04]\n", 1, 20),
+    ("e,iter,loss\n" + "".join(lines(f"{at}/3,#/100,0.35", 20, 60, 100) for at in (1, 2)), 2, 3),
+    (lines("pair #: w i@@ -> freq 158", *range(0, 3000, 250)), 2750, None),
+]
 OVER.append(RANKS + "[rank 0/2] destroyed process group\n")
 STANDS = [
     (PLAY, 12, 30),
@@ -98,7 +135,7 @@ def test_it_goes_on_or_nobody_can_tell(log: str) -> None:
     assert not read(log).finished
 
 
-@pytest.mark.parametrize(("log", "current", "most"), STANDS)
+@pytest.mark.parametrize(("log", "current", "most"), STANDS + STANDS_TOO)
 def test_where_it_stands(log: str, current: int | None, most: int | None) -> None:
     seen = read(log)
     assert (seen.current, seen.exact_max) == (current, most)
