@@ -19,6 +19,7 @@ _REPEATED = (
     "|bootstrap|subject|member|variant|setting|combo|combination|scenario|replica|rung|bracket"
 )
 _IN_A_BAR = f"{_REPEATED}|stage|phase|part|dataset|model|task"  # of these, only a bar's own description tells
+_IN_A_BAR = f"{_IN_A_BAR}|episode|round|generation|cycle"
 REPEATED_UNITS = frozenset({"trial", "task", "round", "job", "pass", "cycle", "stage", "generation", "game", "fit"})
 
 LOOPS = frozenset({"epoch", "step", "iter", "update"})

@@ -14,7 +14,7 @@ from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_LAYER, OF_A_PA
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
-from onbox.logs.line.words import LONE_UNITS
+from onbox.logs.line.words import LONE_UNITS, OF_AN_EVALUATOR, SELDOM_UNITS
 from onbox.logs.loops import names_repetition
 from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.same_display import as_known
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 COUNTERS_MAX = 64
 _NOT_PLAIN = ("counters", "table", "text", "again")  # as JSON has it
+OF_WORK = LONE_UNITS | SELDOM_UNITS
 HEADING_LETTERS = 120
+NAME_LETTERS = 80  # of a line, in which the logger's name stands
+NO_COUNT = 1 << 60
 IN_STEP = 1  # processes that are so near each other do the same work
 _SCHEDULER = lazy(r"(?:slurmstepd\S{0,80}: )?(?:error: )?\*\*\* (?:JOB|STEP) \d")  # Slurm's word on a job: no counter
 _COMMIT = lazy(
@@ -191,6 +194,8 @@ class Track:
         turn = turn_of(text) or banner(text) or ("started" if self._runs_again(text) else None)
         if turn != "ended":
             return turn
+        if OF_AN_EVALUATOR.search(text, 0, NAME_LETTERS):
+            return None  # `evaluator INFO: Engine run finished`
         if OF_A_LAYER.match(text) or (DONE_ONLY.match(text) and self.has_crashed()):
             return None  # the shell script around it has come to its end
         return None if (read_eta(text) or 0) > 0 else turn  # `batch 300 training time 3.16 s, eta = 8:48:54`
@@ -284,6 +289,10 @@ class Track:
             if most < 1 or self._is_passed(unit, most):
                 self.staged[unit] = [most, self.line]
                 continue
+            if most == 1 < self.maxima.get(unit, 0):
+                continue  # that of an evaluation, or of what is said of one
+            if most < self.maxima.get(unit, 0) and self._counts_up(unit, most, seen):
+                continue
             self.raised[unit] = self.raised.get(unit, 0) + (most > self.maxima.get(unit, most))
             self.maxima[unit] = most
         for unit, most in seen.announced:
@@ -302,6 +311,16 @@ class Track:
             self._measured("loss", seen.loss)
         if seen.eta is not None:
             self.eta, self.eta_line = seen.eta, self.line
+
+    def _counts_up(self, unit: str, most: int, seen: SeenOnLine) -> bool:
+        """`steps: 24975, episodes: 1000` below `max-episodes 60000`: how many by now, if each line tells more."""
+        if unit not in LONE_UNITS or not any(sight.measured and sight.unit != unit for sight in seen.sights):
+            return False
+        before, told = self.staged.get(unit, (0, 0))
+        self.staged[unit] = [most if before < most else NO_COUNT, self.line]  # once it fell, it is a measure
+        if told and before < most:
+            self._count(CounterSight(unit, unit, "train", most, None, False, "labelled", measured=True))
+        return True
 
     def _shows_an_object(self) -> bool:
         """Whether the line is of an object that is printed while a counter goes on: `  depth=4, n_estimators=9,`."""
@@ -436,7 +455,7 @@ class Track:
         if grows:
             maximum = None
         last = old.minimum == sight.current == 0  # `2/3` is the last one from 0 on
-        same = old.maximum == sight.maximum or sight.unit not in LONE_UNITS  # each file has pages of its own
+        same = old.maximum == sight.maximum or sight.unit not in OF_WORK  # each file has pages of its own
         full = old.maximum is not None and old.current + last >= old.maximum and same and sight.maximum is not None
         counts = (
             old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
@@ -467,7 +486,7 @@ class Track:
     def _begin_stage(self, unit: str) -> None:
         """`stage: main (30 epochs)`, and the epochs begin again right behind it: so many there are in this one."""
         most, told = self.staged.pop(unit, (0, 0))
-        if most and self.line - told <= BEGUN_LINES:
+        if 0 < most < NO_COUNT and self.line - told <= BEGUN_LINES:
             self.maxima[unit] = most
 
     def _goes_on(self, old: Counter, sight: CounterSight) -> bool:

@@ -13,12 +13,18 @@ _NO_LETTERS = b"0123456789 .,:;+-/|()[]{}<>=%#*\t"
 _NAMED_RANK = lazy(
     r"(?i)(?<![a-z])(?:(?:local_?|global_?)?rank|gpu|device|process|proc)[ =:_#-]{0,2}(\d{1,6})(?!\d*[/.])"
 )
+_ONE_OF_TRAINERS = lazy(
+    r"(?i)[a-z._-]{0,30}(?:train|ddp|fsdp)[a-z._-]{0,30}[-_](\d{1,5})"
+)  # they go in step, as ranks do
 _EPOCH = lazy(r"[eE][pP]?\d{1,5}")  # `E042 | loss 0.31`: no host
 
 
 def writer(text: str) -> str:
     """`rank 3`, `process 4012`; "" where nothing names the writer."""
     named = writer_of(message(text).source)
+    replica = _ONE_OF_TRAINERS.fullmatch(named.name)
+    if replica:
+        return f"rank {replica[1]}"
     if named is not NOBODY and not _EPOCH.fullmatch(named.name):
         return f"{named.kind} {named.name}"
     rank = _NAMED_RANK.search(text, 0, 100)

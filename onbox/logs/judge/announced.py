@@ -38,6 +38,10 @@ _COUNTED = lazy(
 )
 # `Sampling 500 images`, and then `made 20 samples`: the verb tells what they will be called
 _VERB = lazy(rf"(?:^|[:\]|] )\W{{0,4}}([A-Za-z]{{4,14}})ing {_NUMBER} (?:[a-z]{{3,12}} )?[A-Za-z]{{3,14}}s(?![a-z])")
+_DONE_FOR = lazy(
+    r"(?i)^\W*(?!load|read|us|train|sampl|start)[a-z]{3,14}ing (?:(?:[a-z-]{2,14} ){1,3}(?:for|over|across|of|from) )?"
+    rf"{_NUMBER} (?:[a-z]{{3,14}} )?[a-z]{{3,16}}s(?![a-z])"
+)
 _TO_DO = lazy(rf"(?i)(?<![a-z])[a-z]{{3,20}}s to [a-z]{{2,12}}:? {_NUMBER}(?=,|\s*$)")
 _ROWS_COUNTED = lazy(rf"(?i)\bcount\(\*\).{{0,200}}?(?:->|=>|=|:) ?{_NUMBER}\s*$")  # an answer of SQL
 _DONE = lazy(r"(?:done|complete|completed|finished|processed|handled|merged|hashed|ok)")
@@ -46,9 +50,10 @@ _HOW_IT_IS_MADE = lazy(
     r"(?:work|rank|gpu|thread|process|core|class|layer|cluster|topic|component|block|bin|channel|label|feature|step|sec)"
 )
 _SWEEPS = frozenset({"sweep", "grid", "runs"})
+_IS_THE_WORK = lazy(r"(?i)^\W*(?:evaluating|testing|validating) (?:on )?(?=\d)")  # of a run that does nothing else
 _NOT_OF_THE_RUN = lazy(
-    r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|test|valid\w*"
-    r"|patience|batch|min\w*|at least|bad|invalid|dropp\w*|in flight)(?![a-z])"
+    r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|(?<!ion )test"
+    r"|valid\w*|patience|batch|min\w*|at least|bad|invalid|dropp\w*|in flight)(?![a-z])"
 )
 
 
@@ -79,6 +84,28 @@ def announced_by_verb(beginning: bytes, stem: str, least: int) -> int | None:
         for found in _VERB.finditer(line)
         if found[1].lower() == stem
     }
+    most = told.pop() if len(told) == 1 else 0
+    return most if most >= max(FEWEST, least) else None
+
+
+def announced_by_any(beginning: bytes, least: int) -> int | None:
+    """As `announced`, of what is counted without a name (`100000 done`): the only number of things that the first lines
+    tell and that is large enough.
+    """
+    told = {
+        number
+        for line in headings(beginning)
+        for word, number in _pairs(line)
+        if word[-1] == "s" and number >= max(FEWEST, least) and not _HOW_IT_IS_MADE.match(word)
+    }
+    return told.pop() if len(told) == 1 else None
+
+
+def announced_for(beginning: bytes, least: int) -> int | None:
+    """As `announced`, of tasks that a pool counts, where one of the first lines says what they are done for: `scoring
+    120 recordings`, `extracting features for 120 recordings`.
+    """
+    told = {int(found[1].replace(",", "")) for line in headings(beginning) for found in _DONE_FOR.finditer(line)}
     most = told.pop() if len(told) == 1 else 0
     return most if most >= max(FEWEST, least) else None
 
@@ -151,5 +178,5 @@ def _is_of_a_part(line: str, found: re.Match[str], word: str) -> bool:
     """Whether its clause says that the number is of something else; the word of what is counted may be any."""
     clause = max(line.rfind(sign, 0, found.start()) for sign in ",;|(")
     start = max(0, clause + 1, found.start() - LOOK_BACK)
-    said = line[start : found.end()]
+    said = _IS_THE_WORK.sub("", line[start : found.end()])
     return _NOT_OF_THE_RUN.search(said.replace(word, "", 1)) is not None

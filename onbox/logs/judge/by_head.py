@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.announced import announced, announced_in_list
+from onbox.logs.judge.announced import announced, announced_by_any, announced_for, announced_in_list
+from onbox.logs.judge.columns import Whole
 from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.pick import is_of_many
+from onbox.logs.line.done import BARE_DONE
 from onbox.logs.line.words import UNITS
 from onbox.logs.totals.features import Counted
 from onbox.logs.totals.likely import likely_end
@@ -14,13 +16,14 @@ from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from onbox.logs.judge.closing import ClosingLines
-    from onbox.logs.judge.columns import Whole
     from onbox.logs.judge.pick import Pick
     from onbox.logs.judge.rising import Rising
     from onbox.logs.track import Track
 
 STEPS = 4  # of a number, until a mere convention tells its end
+IN_PIECES = ("batch", "chunk", "page")  # that are worked through, of an unknown number
 OF_THINGS = ("moving", "done", "outer")  # kinds of counters that are named by what they count
+OF_A_POOL = ("done task", "done job")  # which calls all it does so
 _NOUN = lazy(r"(?<![a-z])[a-z]+$")  # of a counter's key
 
 
@@ -79,8 +82,21 @@ def counted_to_head(pick: Pick | None, ending: ClosingLines, beginning: bytes) -
     if pick is None:
         return None if ending.whole else ending.whole_of(beginning) or ending.led_of(beginning)
     counter = pick.counter
-    open_ended = pick.maximum is None and pick.inner is None and counter.unit != "epoch" and not counter.resets
-    return ending.whole_of(beginning) if open_ended and counter.kind != "own" else None
+    open_ended = pick.maximum is None and pick.inner is None and counter.unit != "epoch"
+    if not open_ended or counter.kind == "own":
+        return None
+    whole = None if counter.resets else ending.whole_of(beginning)
+    return whole or (_things_beside(pick, ending, beginning) if counter.unit in IN_PIECES else None)
+
+
+def _things_beside(pick: Pick, ending: ClosingLines, beginning: bytes) -> Whole | None:
+    """`committed batch 19: rows 144001..152000` below `240,000 rows`: the things of which batches are made."""
+    for seen in ending.risings:
+        least = seen.value - max(0, seen.stride - 1)
+        most = announced(beginning, seen.noun, least) if seen.value > pick.counter.current and seen.noun else None
+        if most is not None:
+            return Whole(seen.value, most, seen.lines)
+    return None
 
 
 def _announced(pick: Pick, beginning: bytes) -> int | None:
@@ -91,8 +107,11 @@ def _announced(pick: Pick, beginning: bytes) -> int | None:
     noun = _NOUN.search(counter.key)
     if noun is None:
         return None
+    if counter.key == BARE_DONE:
+        return announced_by_any(beginning, int(counter.current))
     listed = announced_in_list(beginning, noun[0], int(counter.current)) if counter.kind == "outer" else None
-    return listed or announced(beginning, noun[0], int(counter.current))
+    listed = listed or announced(beginning, noun[0], int(counter.current))
+    return listed or (announced_for(beginning, int(counter.current)) if counter.key in OF_A_POOL else None)
 
 
 def _limit(pick: Pick, beginning: bytes) -> int | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
-from onbox.logs.judge.announced import announced
+from onbox.logs.judge.announced import announced, announced_by_any
 from onbox.logs.judge.by_head import counted_in_rows, counted_to_head, with_end, with_likely_end
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
+from onbox.logs.judge.larger_work import is_one_of_several
 from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.nesting import is_open, is_under_way
 from onbox.logs.judge.pick import AGAIN, MOVES, RAISED_MAX, Pick, is_of_many, maximum_of, pick_of
@@ -28,12 +29,15 @@ MOST_PERCENT = 90  # of a display that tells nothing else: its next look would b
 NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
 DECLARING_LINES = 6  # of a log, in which a number of things is no result
 STRIDES = 4  # or so many of them were made
+OF_ANYTHING = frozenset({"offset", "cursor", "index", "idx", "position", "pos"})  # they go through
 LONGEST_ETA_SECONDS = 10 * 365 * 86400  # what is told beyond that, is no time
 WITH_LOSS = frozenset({"train", "bare", "setting", "moving", "own"})
 DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much work there is
 _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
+_BEGINS_ONE = lazy(r"moving (?!train|work|runn)[a-z]{3,14}ing (?!done|ok)")  # `Getting block 8 of 8`
 _CONVERGED = lazy(
     r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
+    r"|^\W*(?:problem |task |environment )?solved\b"
     r"|\bstop(?:s|ped|ping)(?: the)? (?:training|run|loop|search|optimi[sz]ation|fit)\b"
 )
 PARTS = frozenset({"done-of", "fraction-unit"})  # what is told of each part of a work: `Done 5 out of 5`
@@ -58,7 +62,8 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
     stops = progress.current is not None and ending.stops_at(progress.current)
     is_told = looped or stops or ending.tells_early_stop or ending.ends_a_process
-    if not progress.finished and (is_told or (may_be_over and _is_over(progress, ending))):
+    over = is_told or (may_be_over and (_made_the_last(pick, ending) or _is_over(progress, ending)))
+    if not progress.finished and over:
         progress = progress._replace(finished=True)
     if pick is not None and progress.exact_max is None and progress.percent is None:
         told = _told_in_all(pick, ending)
@@ -66,11 +71,11 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
         progress = progress._replace(exact_max=told, finished=True) if told and over else progress
     if progress.exact_max is not None and ending.tells_all_done(progress.exact_max):
         return progress._replace(current=progress.exact_max, finished=True)
-    if progress.finished and ending.fails:
+    if progress.finished and (ending.fails or ending.leaves_some):
         return progress._replace(finished=False)
     if progress.finished and _has_begun_anew(track, pick, ending):
         return progress._replace(finished=False)
-    if progress.finished and any(_is_one_of_several(counter, pick) for counter in track.counters.values()):
+    if progress.finished and is_one_of_several(track, pick, exits=ending.exits):
         return progress._replace(finished=None)
     return progress
 
@@ -122,19 +127,6 @@ def _ran_out_of_patience(track: Track, pick: Pick | None, ending: ClosingLines) 
     return any(abs(pick.counter.current - best - track.patience) <= 1 for best in ending.best)
 
 
-def _stands_at(counter: Counter) -> tuple[int, int, float]:
-    """By which a counter is known again in a pick, where it may have another name."""
-    return counter.last, counter.seen, counter.current
-
-
-def _is_one_of_several(counter: Counter, pick: Pick | None) -> bool:
-    """`Fold 1/3`: what ends is this one of them; unless it is what the run itself counts."""
-    if pick is not None and counter.advances and _stands_at(counter) == _stands_at(pick.counter):
-        return False
-    told = counter.seen > 1 or counter.current > 0  # not `restarts: 0/5`
-    return told and counter.kind == "outer" and counter.maximum is not None and counter.current + 1 < counter.maximum
-
-
 def _shown(
     track: Track, pick: Pick | None, configured_max: int | None, ending: ClosingLines, beginning: bytes
 ) -> Progress:
@@ -174,13 +166,17 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     if fits is not None:
         return Progress(fits, most, "fit", finished=fits == most, rule="fits")
     over = _without_counter(track, ending)
+    limit = ending.limit_reached
+    if limit is not None and over:
+        return Progress(limit.number, limit.number, limit.unit, loss=track.loss, finished=True, rule="limit")
     if track.percent is not None and track.percent_line >= track.started:
-        return Progress(percent=track.percent, exact_max=track.maxima.get("byte"), finished=over)
+        return Progress(percent=track.percent, exact_max=_in_all(track), finished=over)
     if ending.rising is None and ending.ticking is not None:
         return Progress(ending.ticking, None, "second", loss=track.loss, finished=over, rule="ticking")
     if ending.rising is None:
         alone = ending.rising_alone if beginning else None
         most = announced(beginning, alone.noun, _so_many_before(alone)) if alone else None
+        most = most or (announced_by_any(beginning, alone.value) if alone and alone.noun in OF_ANYTHING else None)
         most = most or limit_of(beginning, alone.value) if alone else None
         if alone and most:
             return Progress(alone.value, most, "step", loss=track.loss, finished=over, rule="rising")
@@ -198,6 +194,11 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     )
     whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
     return Progress(count, most, "step", loss=track.loss, finished=whole or over, rule="rising")
+
+
+def _in_all(track: Track) -> int | None:
+    """What the head of a download, or of a run of tests, tells of that which only a percentage is shown of."""
+    return track.maxima.get("byte") or track.maxima.get("test")
 
 
 def _so_many_before(seen: Rising) -> int:
@@ -229,7 +230,8 @@ def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) ->
     between two lines that tell it.
     """
     complete = progress.exact_max is not None and (progress.current or 0) >= progress.exact_max
-    if progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max and not complete:
+    inner_is_open = progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max
+    if inner_is_open and not complete and not _is_told_behind(pick):
         return False
     if progress.current is None or progress.exact_max is None:
         return progress.percent is None or progress.percent >= MOST_PERCENT
@@ -241,6 +243,20 @@ def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) ->
     # Told each fifth time, `15` is the last of 20.
     from_zero = left == stride and pick is not None and pick.counter.minimum == 0
     return (near or from_zero) and left <= stride
+
+
+def _is_told_behind(pick: Pick | None) -> bool:
+    """Whether the epoch has a line of its own behind the last batch that is shown of it: it was not the last one."""
+    return pick is not None and pick.inner is not None and pick.inner.last < pick.counter.last and pick.counter.measured
+
+
+def _made_the_last(pick: Pick | None, ending: ClosingLines) -> bool:
+    """Whether a loop that counts from 0 has told what its last step came to, and something else follows."""
+    if pick is None or pick.maximum != pick.counter.current + 1 or pick.counter.minimum != 0:
+        return False
+    whole = pick.inner is not None and pick.inner.maximum is not None and pick.inner.current == pick.inner.maximum
+    told = pick.counter.measured and pick.counter.advances >= MOVES and (whole or ending.stride(pick.counter.key) == 1)
+    return told and ending.follows_something_new
 
 
 def _stride(pick: Pick | None, ending: ClosingLines) -> float:
@@ -260,7 +276,7 @@ def _without_counter(track: Track, ending: ClosingLines) -> bool | None:
     if track.percent is not None and track.percent >= 100:
         return (ending.ends_in_whole_share and track.crashed <= track.started) or None  # or it was that of a part
     over = track.ended > max(track.crashed, track.started) and track.ended >= track.percent_line
-    if over and (track.ended_before or track.line - track.ended > LINES_SINCE or ending.went_on):
+    if over and (track.ended_before or track.line - track.ended > LINES_SINCE or ending.went_on or ending.counts_on):
         return None  # each of many jobs ends with the same words; or it went on
     return over
 
@@ -285,6 +301,10 @@ def _is_a_part(track: Track, counter: Counter) -> bool:
     """Whether what is complete was prepared only, or was one of many things that the program did."""
     if counter.kind == "aux":
         return track.line > counter.last or counter.key.startswith(LOADS)
+    if counter.rule == "files-of-files":
+        return True  # there may be more to find, and a snapshot to write
+    if counter.rule == "moving" and _BEGINS_ONE.match(counter.key):
+        return True  # the last one, which may be at work
     return counter.rule in (*PARTS, "moving") and track.line - counter.last > AGAIN
 
 

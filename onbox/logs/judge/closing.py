@@ -11,48 +11,34 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
-from onbox.logs.judge.announced import numbers_of
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
-from onbox.logs.judge.columns import Whole, whole
-from onbox.logs.judge.early_stop import told_in
-from onbox.logs.judge.fits import fits_ended
+from onbox.logs.judge.early_stop import begins_next, told_in
 from onbox.logs.judge.in_all import in_all, tells_a_reason
+from onbox.logs.judge.last_lines import LINES_AFTER, LOOPED, OF_THE_BEST, LastLines
 from onbox.logs.judge.last_words import ends_in_frame_of_rules, ends_in_results, ends_in_totals
-from onbox.logs.judge.led import led
-from onbox.logs.judge.passes import ends_pass
-from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising
-from onbox.logs.judge.rounded import exact_of
+from onbox.logs.judge.left_over import leaves_some
+from onbox.logs.judge.rising import SELDOM, rising
 from onbox.logs.judge.sentence import ends_in_sentence, stops_at, tells_a_figure
-from onbox.logs.judge.takes_leave import ends_a_process
-from onbox.logs.judge.ticking import ticking
-from onbox.logs.judge.until import until
+from onbox.logs.judge.takes_leave import ends_a_process, goes_on
+from onbox.logs.judge.under_head import ends_in_results_column
 from onbox.logs.line.percents import read_percent
-from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
 from onbox.logs.line.words import AUXILIARY, EVALUATION
-from onbox.logs.model.lines import message, readable
+from onbox.logs.model.lines import message
 from onbox.logs.model.tables import ends_in_table, frame_at_end, is_rule
-from onbox.logs.totals.head import headings
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Collection
 
-TAIL_BYTES = 8192
 FEW = 9  # a number up to here may be in any line
 LAST_LINES = 8  # are looked at where no line shows a counter
-LINES_AFTER = 30  # of what is still said behind the word of an end
-LOOPED = 5  # times that a form of line came: it is the loop's
 HEAD_LINES = 4  # of a table, with the rules over and under it
 EARLY_LINES = (2, 12)  # behind the last of such lines, where the end came before its time
-HEADED = 3  # lines of a log may stand above its rows, and one may look like a counter
-LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 LINES_SINCE = 12  # a run has begun
 COMPLETE = 100  # percent
-_SHARE = lazy(r"[#=>.█-]{3,200}[\])|]\s{1,4}(\d{1,3}(?:\.\d{1,4})?) ?%")
 _SO_MANY = lazy(r"(?<![\d.,/])(\d{1,15})(?![\d.,/]*\d) [a-z]")
-_BREAKS = lazy(rb"[\r\n]+")
 _PROMPT = lazy(
     r"(?:\([\w. -]{1,40}\) ?)?(?:PS [A-Z]:\\[^>]{0,200}>|\[?[\w.-]{1,40}@[\w.-]{1,80}[: ][^$#]{0,120}[$#])\s{0,20}$"
 )
@@ -67,7 +53,6 @@ _STORES = lazy(
     r"|^\W*[\w./-]{1,80}\.[a-z]\w{1,5} (?:was )?(?:written|saved|created|exported)\b"
 )
 _SIZE_OF_DATA = lazy(r"(?i)^\W{0,8}number of [a-z]{3,20}s?: {1,4}\d[\d,]*$")  # without a count: it has but been read
-_OF_THE_BEST = lazy(r"(?i)^\W*(?:(?:done|finished|completed?)[.!:;,] {1,2})?(?:the )?(?:best|final|overall)\b")
 _OUTCOME_SAVED = lazy(
     r"(?i)^\W*(?:solution|answer|tour|route|schedule|results?|policy|centroids) (?:was |were )?"
     r"(?:saved|written|stored)\b"
@@ -78,106 +63,36 @@ _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
 _TALLY = lazy(
     r"(?i)\b\d+ passed\b.{0,40}\bin \d|\btests? passed\b.{0,20}?\d+ tests? failed|^failed \(failures="
 )  # of tests: that some failed is what came out
-# Behind `real`, which tells it all; and what make says of where it was.
-_ASIDES = lazy(r"(?:user|sys)\s+\d+m[\d.]+s$|g?make(?:\[\d{1,4}\])?: (?:Leav|Enter)ing directory ")
 _ITEM_ENDED = lazy(
     r"(?i)(?:^\W*|\] )[a-z]{3,20} #?(\d{1,9})\W{1,3}(?:(?:is|was|has) )?"
     r"(?:finished|pruned|done|completed?|failed|ended)(?![a-z])"
 )
-_FRACTION = lazy(r"(?<![\w.,/:-])(\d{1,12})/(\d{1,12})(?![\w./%-])")
+_AT_WORK = lazy(  # `Evaluating on the test set`, `final pass ...`
+    r"(?i)^\W*(?:now |then |final )?[a-z]{3,14}ing\b(?!.{0,200}(?<![a-z])(?:done|ok|complete|finished)\W*$)"
+    r"|(?:\.{3}|\u2026)\s*$"
+)
+_EXITS = lazy(r"(?i)(?<![a-z])(?:exit(?:ed|s)?(?: (?:with )?(?:code|status))?|rc|return code)[ =:]{1,3}0(?![\w.])")
 _ALL_MOVED = lazy(r"(?<![\d.])(\d[\d.]* ?[KMGT]?i?B) ?/ ?\1\b.{0,4}\b100 ?%")
-_REPORT = lazy(r"\bprecision\s+recall\b")
 _RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
 _ALL_DONE = lazy(
-    r"(?i)^\W*(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b|total:? (\d[\d,]*)(?= \(|$))"
+    r"(?i)^\W*(?!collected \d{1,9} items?$)(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b"
+    r"|total:? (\d[\d,]*)(?= \(|$))"
     r"|(?:^\W*|: )(?:\w{2,14} )?(?:completed?|done|finished): (\d[\d,]*) [a-z]{3,20}\b"
 )
 
 
-class ClosingLines:
-    """A log's last lines. tail: its last bytes, `TAIL_BYTES` of them if there are so many."""
-
-    def __init__(self, tail: bytes) -> None:
-        self.tail = tail
-
-    @cached_property
-    def _lines(self) -> list[str]:
-        parts = _BREAKS.split(self.tail)[len(self.tail) >= TAIL_BYTES :]  # the first one may be cut
-        lines = [readable(part[:500]).rstrip() for part in parts]
-        return [line for line in lines if line.strip() and not _ASIDES.match(line)]
-
-    @cached_property
-    def rising(self) -> Rising | None:
-        """As `rising`, of these lines; None where they are those of a report on classes."""
-        return None if any(map(_REPORT.search, self._lines)) else rising(self._lines)
+class ClosingLines(LastLines):
+    """What the last lines say of an end."""
 
     @property
-    def rising_alone(self) -> Rising | None:
-        """As `rising`, with nothing measured beside it: a count if the log's head tells how many of such there are."""
-        return rising(self._lines, alone=True)
-
-    @cached_property
-    def whole(self) -> Whole | None:
-        """As `whole`, of these lines."""
-        return whole(self._lines)
-
-    def whole_of(self, beginning: bytes) -> Whole | None:
-        """As `whole`, where only the log's first lines tell how much there is."""
-        known = numbers_of(beginning)
-        of_share = whole(self._lines, known) if known else None
-        if of_share is not None and of_share.most in known and of_share.lines >= self._counted:
-            return of_share
-        return until(self._lines, headings(beginning)) if beginning else None
-
-    def led_of(self, beginning: bytes) -> Whole | None:
-        """As `led`, of these lines and the log's first ones."""
-        return led(self._lines, beginning)
-
-    def fits_ended(self, most: int | None) -> int | None:
-        """As `fits_ended`, where these are all of the log's lines."""
-        return fits_ended(self._lines, most) if len(self.tail) < TAIL_BYTES else None
-
-    def exact_of(self, beginning: bytes) -> int | None:
-        """As `exact_of`, of the last line and the numbers of the log's first ones."""
-        return exact_of(self._lines[-1], numbers_of(beginning)) if self._lines and beginning else None
+    def exits(self) -> bool:
+        """Whether one of the last lines says that the process has ended well: `task 17 completed, exit 0`."""
+        return any(map(_EXITS.search, self._lines[-LOOPED:]))
 
     @property
-    def ticking(self) -> float | None:
-        """As `ticking`, of these lines."""
-        return ticking(self._lines)
-
-    def ends_pass(self, key: str) -> bool:
-        """As `ends_pass`, of these lines."""
-        return ends_pass(self._lines, self._counted, key)
-
-    @cached_property
-    def _counted(self) -> int:
-        """How many lines there are up to the last one that shows a counter."""
-        lines = self._lines
-        times = Counter(self._forms)
-        at = next((at for at in range(len(lines), 0, -1) if _counts(lines[at - 1], times[self._forms[at - 1]])), 0)
-        rows = self.whole.lines if self.whole else self.rising.lines if self.rising else 0
-        return rows if at <= HEADED and 0 < rows == self._looped else at or rows  # a head may name what is counted
-
-    @cached_property
-    def _forms(self) -> list[str]:
-        return [form(line) for line in self._lines]
-
-    @cached_property
-    def _looped(self) -> int:
-        """How many lines there are up to the last one of a form that came again and again; 0 where none did."""
-        times = Counter(self._forms)
-        at = [at for at, one in enumerate(self._forms, 1) if times[one] >= LOOPED]
-        return at[-1] if len(at) >= LOOP_LINES else 0
-
-    @property
-    def is_looping(self) -> bool:
-        """Whether lines of one form, and with numbers, come again and again."""
-        lines = [
-            (one, line) for one, line in zip(self._forms, self._lines, strict=True) if not OF_A_MODULE.search(line)
-        ]
-        rows = [one for one, line in lines if any(map(str.isdigit, line))]
-        return any(times >= LOOP_LINES for times in Counter(rows).values())
+    def leaves_some(self) -> bool:
+        """As `leaves_some`, of these lines; or they are those of a program that ends with another one."""
+        return leaves_some(self._lines) or goes_on(self._lines)
 
     @property
     def loop_is_over(self) -> bool:
@@ -219,6 +134,16 @@ class ClosingLines:
         return ends_in_results(self._lines, self._counted)
 
     @property
+    def follows_something_new(self) -> bool:
+        """Whether lines stand behind the last counter, none like them before, none tells of a failure, and the last one
+        not of what is at work.
+        """
+        after, known = self._lines[self._counted :], set(self._forms[: self._counted])
+        new = not known.intersection(self._forms[self._counted :])
+        at_work = bool(after) and _AT_WORK.search(said(after[-1])) is not None
+        return bool(after) and new and not at_work and not any(is_bad(line) or is_grave(line) for line in after)
+
+    @property
     def ends_in_sentence(self) -> bool:
         """As `ends_in_sentence` of what stands behind the last counter."""
         return ends_in_sentence(self._lines, self._counted)
@@ -252,6 +177,19 @@ class ClosingLines:
         at = next((at for at in range(len(lines), 0, -1) if turn_of(lines[at - 1]) == "ended"), 0)
         return sum(not is_farewell(line) for line in lines[at:]) > LINES_AFTER
 
+    @cached_property
+    def counts_on(self) -> bool:
+        """Whether the last lines go on counting behind the last word of an end, as no list of results does."""
+        ends = (turn_of(line) == "ended" or closes(line) for line in reversed(self._lines))
+        at = next((len(self._lines) - back for back, over in enumerate(ends) if over), 0)
+        behind = rising(self._lines[at:], alone=True)
+        return behind is not None and behind.stride >= SELDOM and behind.lines == len(self._lines) - at
+
+    @cached_property
+    def counts_results(self) -> bool:
+        """As `ends_in_results_column`, of the lines up to the last one that shows a counter."""
+        return ends_in_results_column(self._lines[: self._counted])
+
     @property
     def tells_of_a_start(self) -> bool:
         """Whether one of a few last lines says that a run begins, and no evaluation of one."""
@@ -265,38 +203,15 @@ class ClosingLines:
         return bool(lines and _PROMPT.match(lines[-1])) and not any(map(is_bad, lines))
 
     @property
-    def has_more_inside(self) -> bool:
-        """Whether the last line that shows a counter shows another one below its end: `seed 14 (4/4)  t=250/2000`."""
-        line = self._lines[self._counted - 1] if self._counted else ""
-        return any(int(found[1]) < int(found[2]) for found in _FRACTION.finditer(line))
-
-    @property
     def ends_in_whole_share(self) -> bool:
         """Whether the last line shows 100 percent, and not of what was only prepared."""
         line = self._lines[-1] if self._lines else ""
         return read_percent(line) == COMPLETE and AUXILIARY.search(line) is None
 
     @property
-    def shows_share(self) -> bool:
-        """Whether the last line shows a percentage below 100 right behind a drawn bar."""
-        found = _SHARE.search(self._lines[-1]) if self._lines else None
-        return found is not None and float(found[1]) < COMPLETE
-
-    @property
-    def lines_behind(self) -> int:
-        """How many lines stand behind the last one that shows any counter."""
-        return len(self._lines) - self._counted
-
-    def stride(self, key: str) -> float:
-        """How far the counter `key` went between the last two lines that show it; 0 if that cannot be told."""
-        lines = self._lines[max(0, self._counted - LINES_AFTER) : self._counted]
-        shown = [sight.current for line in lines for sight in read_line(line).sights if sight.key == key]
-        return shown[-1] - shown[-2] if len(shown) > 1 else 0
-
-    @property
     def fails(self) -> bool:
         """Whether one of the last lines, behind the last counter, says that something failed."""
-        if self.ends_in_table:
+        if self.ends_in_table or self.ends_a_process:
             return False
         last = self._lines[self._counted :][-LAST_LINES:]
         return not self._tallies and any(_FAILED.search(message(line).text) or _FATAL.match(line) for line in last)
@@ -370,7 +285,7 @@ class ClosingLines:
     def best(self) -> list[int]:
         """The whole numbers behind the last counter that are told of the best: `best iteration: 6`."""
         told = [said(line) for line in self._lines[self._counted :]]
-        return [int(number) for line in told if _OF_THE_BEST.match(line) for number in _WHOLE.findall(line)]
+        return [int(number) for line in told if OF_THE_BEST.match(line) for number in _WHOLE.findall(line)]
 
     @property
     def _last_half(self) -> int:
@@ -382,14 +297,14 @@ class ClosingLines:
         at = (self._counted or self._looped if counted else 0) or self._last_half
         before, after = self._lines[:at], self._lines[at:]
         last = after if counted else self._lines[-LAST_LINES:]
-        if not before or (not self._tallies and any(map(is_bad, last))):
+        if not before or begins_next(self._lines[-1]) or (not self._tallies and any(map(is_bad, last))):
             return False
         grave = not self._tallies and any(map(is_grave, last))
         judge = says_so if grave else says
         closing = [line for line in after[-LINES_AFTER:] if judge(line)]
         if not counted and all(map(_SIZE_OF_DATA.match, closing)):
             return False
-        if not closing:
+        if not closing or (not counted and self.counts_on):
             return False  # nearly always: a run that goes on
         known = {form(line) for line in before} | {claim(line) for line in before}
         if not counted:  # what is told of each piece
@@ -403,16 +318,4 @@ def _number_in(found: re.Match[str]) -> str:
 
 def _is_of_loop(line: str) -> bool:
     """Whether a loop may tell that on its way."""
-    return bool(_OF_THE_LOOP.search(line)) and not (_OF_THE_BEST.search(said(line)) or _OUTCOME_SAVED.match(said(line)))
-
-
-def _counts(line: str, times: int) -> bool:
-    """Whether a line shows a counter, and not of which step the best result was, nor what was done in all. times: that
-    such a line came.
-    """
-    sights = read_line(line).sights
-    told_once = times == 1 and (
-        all(sight.kind == "done" for sight in sights)
-        or (all(sight.kind == "bare" for sight in sights) and closes(line))
-    )
-    return bool(sights) and not told_once and not _OF_THE_BEST.search(said(line))
+    return bool(_OF_THE_LOOP.search(line)) and not (OF_THE_BEST.search(said(line)) or _OUTCOME_SAVED.match(said(line)))

@@ -161,12 +161,17 @@ def _wholes(one: _Column, share: _Column, below: float, above: float) -> range:
 
 
 def _columns(rows: Sequence[str]) -> list[_Column]:
-    cells = [[(hit, text) for hit in _NUMBER.finditer(text)] for text in (message(row).text for row in rows)]
+    cells = [[(hit, text) for hit in _NUMBER.finditer(text)] for text in map(_spelt, rows)]
     width = len(cells[-1])
     cells = [row for row in cells if len(row) == width]  # a checksum may be one more
     if len(cells) < ROWS:
         return []
     return [_column(at, [row[at] for row in cells], cells[-1]) for at in range(min(width, COLUMNS))]
+
+
+def _spelt(row: str) -> str:
+    """What a row says; a number that stands right behind its name, as in JSON, set apart from it: it is no clock."""
+    return message(row).text.replace('":', '": ')
 
 
 def _column(at: int, hits: list[tuple[re.Match[str], str]], last: list[tuple[re.Match[str], str]]) -> _Column:

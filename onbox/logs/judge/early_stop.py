@@ -26,7 +26,13 @@ _IN_ENGLISH = lazy(
     r"|^\W*(?:tol(?:erance)?|convergence(?: criteri(?:on|a))?|stopping criteri(?:on|a)) (?:was |were |has been |is )?"
     r"(?:reached|met|satisfied)(?: (?:at|after|in) (?:[a-z]{3,12} )?\d{1,9}(?: [a-z]{3,12})?)?\W*$"
     r"|\bmeets (?:the )?(?:fitness |stopping |convergence )(?:threshold|criteri\w+)\b"
+    r"|\b(?:plateau\w{0,3}|saturated|flattened(?: out)?|flat)(?: (?:for|since) [^,;]{1,20})?(?:[,;:]| [-=]>) ?"
+    r"(?:done|stop(?:ping|ped)?|finish(?:ing|ed)?|ending|exiting|quitting)\W*$"
     r"|[,;:] (?:finishing|ending|exiting|terminating|quitting) early\W*$"
+    r"|^\W*(?:exit|stopp|finish|end|terminat|quitt|break)ing (?:from |the |out of )*(?:training|fit(?:ting)?"
+    r"|optimi[sz]ation|search|loop|run) early\W*$"
+    r"|^\W*(?:target|goal|no|reached) [a-z_=\d ]{3,40}(?: (?:after|at|in) [a-z]{0,12} ?\d{1,9}(?: [a-z]{3,12})?)?[,;:]"
+    r" (?:(?:saving|writing)(?: [a-z]{2,12}){0,2} and )?(?:stopped|stopping|exiting|finished|finishing|done)\W*$"
     r"|^\W*stopping: [a-z]{1,20} [a-z]{2,20} (?:[a-z]|\d)"
 )
 _OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`
@@ -71,10 +77,15 @@ _FOR_ANOTHER_REASON = lazy(
 _IF = lazy(r"(?i)\b(?:если|wenn|falls|cuando|quando|si|se|als|jeśli)\b")  # it may come to that
 
 
+def begins_next(line: str) -> bool:
+    """Whether a line says that the next piece of the work begins: `Fitting model: LightGBM ...`"""
+    return _BEGINS.match(line) is not None
+
+
 def told_in(lines: Sequence[str]) -> bool:
     """Whether one of the last few says so in so many words, or the very last one what is kept instead."""
     last = lines[-STOP_TOLD_IN_LAST:]
-    told = any(map(_says, last)) and not _BEGINS.match(lines[-1])
+    told = any(map(_says, last)) and not begins_next(lines[-1])
     return told or (bool(lines) and _KEEPS.search(lines[-1]) is not None)
 
 

@@ -26,8 +26,10 @@ ADVANCES = 2  # of things done by a verb that is seldom said of the work itself
 PIECES = 4  # times that `shard 5/16` went on: it may be named as what one of several works on
 LOADS = ("bar:load", "bar:fetch")  # what keys of preparations begin with
 LEFT = "done, left"  # of what is done and left in each of several pieces
+COMPLETE = 100  # percent
 OFTEN = 2  # times that a number went back
 HEADINGS = SELDOM_UNITS - {"draw", "game"}
+FEW_PARTS = 12  # of each of several things
 STAGES = 3  # more than a server shows while it starts
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
 _DRAWN = named_with(DRAWN)
@@ -76,9 +78,10 @@ def _heads_work(counter: Counter, _: Scene) -> bool:
     return counter.unit in HEADINGS and counter.rule == "labelled-max" and (counter.maximum or 0) > 1
 
 
-def _is_status(counter: Counter, _: Scene) -> bool:
+def _is_status(counter: Counter, scene: Scene) -> bool:
     """`ok 200 GET /`: not the protocol of tests, which counts from 1."""
-    return counter.rule == "tap" and counter.minimum != 1
+    told_seldom = counter.advances >= PIECES and not counter.resets and "test" in scene.track.maxima
+    return counter.rule == "tap" and counter.minimum != 1 and not told_seldom
 
 
 def _is_newest(counter: Counter, scene: Scene) -> bool:
@@ -150,7 +153,11 @@ def _is_one_of_one(counter: Counter, scene: Scene) -> bool:
     others = [other for other in scene.track.counters.values() if other is not counter]
     alike = any(other.maximum == 1 and other.seen == 1 for other in others)
     followed = any(other.first > counter.last and (other.maximum or 0) > 1 for other in others)
-    once = counter.maximum == 1 and counter.seen == 1 and (alike or followed or not counter.made)
+    once = (
+        counter.maximum == 1
+        and counter.seen == 1
+        and (alike or followed or not counter.made or counter.rule in _TOLD_ONCE)
+    )
     once = once and not heads_its_bar(counter, others)
     return once and not any(other.advances for other in others)
 
@@ -207,11 +214,21 @@ def _was_drawn_once(counter: Counter, scene: Scene) -> bool:
     return once and scene.behind(counter) > LINES_SINCE and scene.track.crashed < counter.last
 
 
+def _was_overtaken(counter: Counter, scene: Scene) -> bool:
+    """`(xfr#27/40)`, and then all bytes without it: rclone tells of files only while some are left."""
+    if counter.rule != "transfers" or scene.track.percent != COMPLETE:
+        return False
+    bytes_told = (one.last for one in scene.track.counters.values() if one.rule == "sized")
+    return scene.track.percent_line in bytes_told and scene.track.percent_line > counter.last
+
+
 def _began_again(counter: Counter, _: Scene) -> bool:
     if counter.rule == "done-of" and counter.begun >= LOOKS:
         return True
     if counter.kind == "bare" and counter.maximum is None and counter.begun >= LOOKS:
         return True
+    if counter.kind == "moving" and counter.resets == counter.repeats and (counter.maximum or 0) > FEW_PARTS:
+        return False  # always from its end: so many in each
     return bool(counter.resets) and (counter.unit == "byte" or counter.kind in ("moving", "done"))
 
 
@@ -219,9 +236,11 @@ def _jumps(counter: Counter, _: Scene) -> bool:
     """`episode 380  steps 30`: how many it took, which is less more often than more."""
     if counter.key == LEFT:
         return counter.resets - counter.repeats >= OFTEN
-    return (
-        counter.maximum is None and not counter.made and counter.resets >= OFTEN and counter.resets > counter.advances
-    )
+    if counter.maximum is not None or counter.made or counter.resets < OFTEN:
+        return False
+    # and not to its beginning
+    anywhere = counter.rule.startswith("labelled") and counter.resets - counter.begun >= OFTEN
+    return counter.resets > counter.advances or (anywhere and counter.resets == counter.advances)
 
 
 def _is_of_all_so_far(counter: Counter, _: Scene) -> bool:
@@ -259,12 +278,15 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "what was prepared is ready, and the log went on", _was_prepared),
     Ground(NEVER, "named once, without a measure or before another number went on", _was_named_once),
     Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),
+    Ground(NEVER, "files of which no more are left, as the bytes tell", _was_overtaken),
     Ground(NEVER, "bytes, words or things done that begin again and again", _began_again),
     Ground(NEVER, "bytes of which nobody told how many there are",
            lambda c, s: c.rule == "dots" and "byte" not in s.track.maxima),
     Ground(NEVER, "a status, which is no number of a test", _is_status),
     Ground(NEVER, "it goes back more often than on: a measure", _jumps),
     Ground(NEVER, "a rate beside the counts that make it", _is_of_all_so_far),
+    Ground(NEVER, "it stands below a name of results, in a table",
+           lambda c, s: c.kind == "moving" and c.rule in ("moving", "piece") and s.ending.counts_results),
     Ground(NEVER, "a share as in a table of results: several stand below their ends", _is_result),
 )  # fmt: skip
 

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 from onbox.logs.line.words import SELDOM_UNITS, TRAINING
 from onbox.logs.loops import BARS_AROUND, LOOPS
 
+BELOW_HEADINGS = ("tqdm", "bar", "fraction-unit")
+TABLES = 3  # that were begun below a heading
+BEFORE_THE_FIRST = 3  # tables of a solver
+
 if TYPE_CHECKING:
     from onbox.logs.counter import Counter
 
@@ -28,8 +32,19 @@ def numbers_each_loop(counter: Counter, others: list[Counter]) -> bool:
     named = counter.kind == "heading" or (counter.kind == "moving" and counter.unit in SELDOM_UNITS)
     if not named or counter.maximum is not None or counter.resets:
         return False
+    if counter.kind == "heading" and counter.current - counter.minimum > 2 * counter.advances:
+        return False  # `seed 11`, `seed 22`: names
     inside = (one for one in others if one.unit in LOOPS and one.kind == "train" and counter.first < one.first)
-    return counter.advances >= BARS_AROUND and any(one.begun == one.resets == counter.advances for one in inside)
+    if counter.advances >= BARS_AROUND and any(one.begun == one.resets == counter.advances for one in inside):
+        return True
+    tables = (one for one in others if one.rule == "table")
+    return counter.advances >= TABLES and any(_begins_below_each(one, counter) for one in tables)
+
+
+def _begins_below_each(table: Counter, heading: Counter) -> bool:
+    """`... CYCLE 12 ...`, and below it a table of the solver's own steps; before the first one there may be another."""
+    one_by_one = heading.current - heading.minimum == heading.advances
+    return one_by_one and table.last >= heading.changed and 0 <= table.resets - heading.advances <= BEFORE_THE_FIRST
 
 
 def _tells_the_whole(one: Counter, heading: Counter) -> bool:
@@ -43,7 +58,7 @@ def heads_bars(heading: Counter, others: list[Counter]) -> bool:
     headed = heading.rule in ("leading-bracket", "moving") and heading.maximum is not None and not heading.resets
     if not headed or heading.advances < BARS_AROUND or heading.stretched:
         return False
-    bars = sorted((one for one in others if one.made and one.rule in ("tqdm", "bar")), key=lambda one: one.first)
+    bars = sorted((one for one in others if one.made and one.rule in BELOW_HEADINGS), key=lambda one: one.first)
     if not bars or any(bar.resets or bar.kind == "val" or TRAINING.search(bar.key) for bar in bars):
         return False
     in_turn = all(bar.maximum == bar.current and bar.last < next_.first for bar, next_ in pairwise(bars))

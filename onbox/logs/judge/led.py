@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 LAST = 4  # lines, among which one may tell of all
 # `game  12: W`, `window 9-16 fit ok`, `S07: acc=0.69`
 _LED = lazy(
-    r"\W{0,8}(?:(?P<word>[A-Za-z]{3,20})(?:\s{1,8}#?|#|\[)|(?P<letter>[A-Z])(?=\d))(?:\d{1,9}-(?=\d))?(?P<at>\d{1,9})"
+    r"\W{0,8}(?:(?P<word>[A-Za-z]{3,20})(?:\s{1,8}#?|#|\[)|(?P<letter>[A-Za-z])(?=\d))(?:\d{1,9}-(?=\d))?(?P<at>\d{1,9})"
     r"(?![\w/%]|[.,]\d)"
 )
+# `rendered frame_0071.png in 1.2s`: the number of a file
+_IN_A_NAME = lazy(r"(?<![A-Za-z])(?P<word>[A-Za-z]{3,20})[_-](?P<at>\d{1,9})\.[a-z]\w{1,4}(?![\w/])(?P<letter>)")
 # `60 checked, 1 broken`, `resized 500`
 _MADE = lazy(r"\W{0,8}(?:(\d{1,9}) ([a-z]{3,14})ed(?![a-z])|([a-z]{3,14})ed (\d{1,9})(?![\w/%]|[.,]\d))", re.IGNORECASE)
 _ALL = lazy(
@@ -39,7 +41,7 @@ def led(lines: Sequence[str], beginning: bytes) -> Whole | None:
     """Where the newest of such counts stands; None if there is none."""
     if not beginning:
         return None
-    last = [_LED.match(message(line).text) for line in lines[-LINES:]]
+    last = [_LED.match(message(line).text) or _IN_A_NAME.search(line) for line in lines[-LINES:]]
     asked: set[str] = set()
     for at in range(len(last) - 1, max(-1, len(last) - 1 - LINES_BEHIND), -1):
         found = last[at]

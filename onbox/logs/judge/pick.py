@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PARTS_MAX = 2  # times that a bar with a name began again, until it is one of an unknown number
 LONG = 1000  # steps of a run that looks at itself seldom
 A_LITTLE = 50  # times in its end: the last look that came behind it
+AT_ONCE = "replica"  # unless they go on one after the other
 AGAIN = 5  # times that the epochs began: they are those of one of many runs
 MOVES = 2  # of a number whose words say little, until it is taken for a counter
 WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
@@ -63,7 +64,16 @@ def pick_of(scene: Scene) -> Pick | None:
             return _bounded_beside(pick, counters, track) or pick
     repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
     last = max(repeated, key=lambda counter: counter.last, default=None)
-    return None if last is None else Pick(last, last.maximum)
+    if last is None:
+        return None
+    around = next((one for one in counters if _stands_around(one, last)), None)
+    return Pick(last, last.maximum) if around is None else Pick(around, around.maximum, last)
+
+
+def _stands_around(one: Counter, last: Counter) -> bool:
+    """`rung 1/4 config 24/27`, on each line: the first of two repetitions, which stands while the other goes on."""
+    beside = (one.first, one.seen, one.last) == (last.first, last.seen, last.last)
+    return one.kind == "outer" and beside and one.maximum is not None and one.advances < last.advances
 
 
 def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick | None:
@@ -139,6 +149,9 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     if any(counter.advances for counter in counters):
         counters = [counter for counter in counters if not _is_share(counter)]
     loops = outermost(counters)
+    through = _goes_through_stages(track, counters) if loops is not None and loops[0].unit == "stage" else None
+    if through is not None:
+        return through
     if loops is not None:
         told = track.maxima.get(loops[0].unit)  # `"trial": 6, "n_trials": 12`
         told = told if told is not None and told >= loops[0].current else None
@@ -184,6 +197,16 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     if inside:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if is_of_many(last) else last.maximum, None)
+    return None
+
+
+def _goes_through_stages(track: Track, counters: list[Counter]) -> Pick | None:
+    """`global step 200` below `1500 steps in total`, whatever phase it is in."""
+    for one in counters:
+        through = one.key.startswith("global ") and one.advances >= MOVES and not one.resets
+        most = maximum_of(track, one) if through else None
+        if most is not None:
+            return Pick(one, most)
     return None
 
 
@@ -240,8 +263,10 @@ def _is_told_beside_its_bar(counter: Counter, others: list[Counter]) -> bool:
 
 def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
     """`iterations=500 split 9/10`: named once above the counter that goes on, and not the first one: which piece of a
-    larger work this log is about.
+    larger work this log is about. Of replicas all are at work at once.
     """
+    if counter.unit == AT_ONCE and not counter.advances:
+        return True
     if counter.current > counter.minimum or counter.made or counter.maximum is None or counter.current <= 1:
         return False
     if counter.rule == "repeated-first":
@@ -376,13 +401,16 @@ def _knows_another_end(track: Track) -> bool:
 def _named_once(track: Track, counter: Counter) -> int | None:
     """`=> num_updates=976` in the first lines or on each line, and the updates, one by one."""
     for other in track.counters.values():
-        once = other.unit == counter.unit and other.seen == 1 and other.first < counter.first
+        once = other.unit == counter.unit and other.first < counter.first
+        once = once and (
+            other.seen == 1 or other.minimum == other.current == counter.current
+        )  # `reached num_updates=640`
         beside = other.unit == counter.unit and not other.advances and other.seen == counter.seen  # on each line
         if (
             (once or beside)
             and other.key.startswith("global ")
             and counter.advances >= MOVES
-            and other.current > counter.current
+            and (other.current > counter.current or (once and other.current == counter.current))
         ):
             return int(other.current)
     return None

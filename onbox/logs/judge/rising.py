@@ -16,7 +16,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 ROWS = 5  # so many lines, one after another
 LED_ROWS = 4  # if they begin with one word and the number
@@ -43,10 +43,14 @@ _NAMES = lazy(
     r"(?i)(?:time|date|(?<!^)(?<!\()(?<!^\[)day|(?<!^)hour|min|sec|seq|pid|port|id|rank|gpu|device|node|worker|line|year"
     r"|(?<!^)month)\W{0,3}$"
     r"|(?<![a-z])(?:pct|percent\w*)(?:[_ ]\w{1,12})?[\"']?\W{0,3}$"
+    r"|(?<![a-z])(?:errors?|fail(?:ed|ures?)?|warnings?|retries|dropped|skipped|misses|lost)\W{0,3}$"
     r"|(?<![a-z])(?:scores?|results?|test|eval\w*|valid\w*|accuracy|psnr|ssim)(?![a-z])"
 )  # before a number: it names something, or one of several results
 
 
+_OF_A_SERVICE = lazy(
+    r"(?i)(?<![a-z])(?:req|request|conn|connection|session|query|ticket)[ #_:=-]{0,3}$"
+)  # as they come
 _FOLD = lazy(r"(?i)(?<![a-z])fold\W{0,3}$")  # which are told of in all that is validated across them
 OF_A_LIST = lazy(  # of what came out for each
     r"(?i)\W{0,8}(?:class|cluster|topic|component|bin|label|layer|block|expert|channel|figure|chapter|level|record)"
@@ -91,6 +95,11 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
     """The count that goes on in the last lines of one form; None if none does. alone: with nothing measured beside it;
     such lines may be a list of anything.
     """
+    return next(risings(lines, alone=alone), None)
+
+
+def risings(lines: Sequence[str], *, alone: bool = False) -> Iterator[Rising]:
+    """All such counts, from the newest line on and from left to right."""
     is_count = _goes_evenly if alone else _is_count
     rows = [{} if _ADDRESS.search(line) or OF_A_MODULE.search(line) else _cells(line) for line in lines[-LINES:]]
     asked: set[str] = set()
@@ -107,8 +116,7 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
             ):
                 value, at = int(alike[-1][name].value), len(lines) - len(rows) + end
                 stride = value - int(alike[-2][name].value)
-                return Rising(value, at, _noun(name, value, lines[at - 1]), stride)
-    return None
+                yield Rising(value, at, _noun(name, value, lines[at - 1]), stride)
 
 
 def _is_echo(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
@@ -165,7 +173,7 @@ def _names_something(name: str) -> bool:
 
 
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
-    if _names_something(name):
+    if _names_something(name) or _OF_A_SERVICE.search(name):
         return False
     leads = "0" not in name or _IN_A_SHAPE.search(name) is not None
     if not _is_even([row[name] for row in rows], leads=leads):
@@ -177,10 +185,12 @@ def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 
 def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     """`row 12000: checksum 8c67f`, `relaxed=15`: what is worked on, told after so many from the beginning on."""
-    if not (_WORKED_ON.search(name) or name == "line" or (not name and any(map(_THINGS.match, rows[-1])))):
-        return False
     values = [row[name].value for row in rows]
     stride = values[-1] - values[-2]
+    leads = stride >= STRIDE and _LEADS.match(name) is not None and not OF_A_LIST.match(name)
+    leads = leads and all(len(row) > 1 for row in rows)  # `pair 250: w i -> freq 158`
+    if not (leads or _WORKED_ON.search(name) or name == "line" or (not name and any(map(_THINGS.match, rows[-1])))):
+        return False
     begins = values[0] >= stride or values[0] == 0
     return stride >= SELDOM and begins and all(value % stride == 0 for value in values)
 

@@ -40,17 +40,18 @@ _GOES_ON = lazy(
 # Indented below the line of its piece, a bar that was cut, what a logger warns of.
 _OF_A_PIECE = lazy(r"^\s|[\u2500-\u259f]{2}|%\||\b(?:WARN(?:ING)?|DEBUG)\b")
 _OVER = (
-    "(?:stop(?:s|ped|ping)?|done|end(?:s|ed|ing)?|finish(?:ed)?|terminat\\w+|halt(?:ed)?|quit\\w*|complete[d]?"
+    "(?:stop(?:s|ped|ping)?|done|end(?:s|ed|ing)?|finish(?:ed|ing)?|terminat\\w+|halt(?:ed)?|quit\\w*|complete[d]?"
     "|converged)"
 )
 _WHOLE = r"(?:[a-z]{1,14}[ =#]{0,2})?(?P<%s>\d{1,12})(?![\w/%%]|[.,]\d)"
 _AT = lazy(
-    rf"(?i)\b{_OVER},? (?:at|after|in|on|with) {_WHOLE % 'behind'}(?: (?!m?s\b|sec|min|hour)[a-z]{{3,14}})?\W*$"
+    rf"(?i)\b{_OVER},? (?:at|after|in|on|with) {_WHOLE % 'behind'}(?: (?!m?s\b|sec|min|hour)[a-z]{{3,14}})?"
+    r"(?:\W*$|\s?[(;,] ?(?!will|then|next|now|resum|restart).{1,120}$)"
     rf"|\b(?:at|after|in) {_WHOLE % 'before'}(?: [a-z]{{3,14}})?[,;:.]? (?:so )?{_OVER}\W*$"
 )
 _FOR_ANOTHER_REASON = lazy(
     r"(?i)\b(?:sig[a-z]{3,5}\d?|signals?|user|ctrl|disk|space|memory|time[ -]?limit|wall[ -]?time|time[ -]?out"
-    r"|preempt\w*|inf|diverg\w*|lost|dead|unreachable|eval\w*|valid\w*|checkpoint\w*|sav\w+|warm\w*|epoch)\b"
+    r"|preempt\w*|inf|diverg\w*|lost|dead|unreachable|eval\w*|valid\w*|checkpoint\w*|sav\w+|warm\w*)\b"
     r"|(?<![a-z])nans?(?![a-z])"
 )
 
@@ -94,6 +95,8 @@ def stops_at(lines: Sequence[str], current: float) -> bool:
     if found is None or current != float(found["before"] or found["behind"]):
         return False
     last = lines[-1]
+    if "epoch" in said(last)[: found.start()].lower():
+        return False  # `epoch done at 500`
     if form(last) in {form(line) for line in lines[:-1]}:
         return False
     return not (is_bad(last) or is_grave(last) or _FOR_ANOTHER_REASON.search(last))

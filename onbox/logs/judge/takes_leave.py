@@ -24,10 +24,11 @@ class Leave(NamedTuple):
     program: str
     form: re.Pattern[str]
     example: str
+    sign: re.Pattern[str] | None = None  # of each of its lines: before the last one, whatever they say is no end
 
 
-def _of(program: str, form: str, example: str) -> Leave:
-    return Leave(program, lazy(form, re.IGNORECASE), example)
+def _of(program: str, form: str, example: str, sign: str = "") -> Leave:
+    return Leave(program, lazy(form, re.IGNORECASE), example, lazy(sign) if sign else None)
 
 
 LEAVES = (
@@ -47,7 +48,11 @@ LEAVES = (
         r"^writing superblocks and filesystem accounting information: .{0,80}\bdone$",
         "Writing superblocks and filesystem accounting information:  0/25     done",
     ),
-    _of("HiGHS", r"^\s{4,40}\d{1,12} \(heuristics\)$", "                    1702 (heuristics)"),
+    _of(
+        "HiGHS",
+        r"^\s{4,40}\d{1,12} \(heuristics\)$|^\s{2}LP iterations\s{1,20}\d{1,12}$",
+        "                    1702 (heuristics)",
+    ),
     _of(
         "FastTree",
         r"^total time: [\d.]{1,12} seconds unique: \d",
@@ -57,7 +62,37 @@ LEAVES = (
         "SentencePiece",
         r"\btrainer_interface\.cc:\d{1,6}\] saving vocabs: ",
         "trainer_interface.cc:767] Saving vocabs: m.vocab",
+        r"\b(?:trainer_interface|(?:bpe|unigram|word|char)_model_trainer)\.cc:\d{1,6}\] ",
     ),
+    _of(
+        "npm",
+        r"^(?:found 0 vulnerabilities|added \d{1,6} packages?(?:, [a-z ]{2,24}\d{1,6} packages?){0,4} in \d{1,6}m?s"
+        r"|\s{0,4}run `npm (?:audit|fund)` for details\.?"
+        r"|\d{1,6} (?:[a-z]{3,10} severity )?vulnerabilit(?:y|ies)(?: \([\w, ]{1,80}\))?)$",
+        "found 0 vulnerabilities",
+    ),
+    _of(
+        "docker pull",
+        r"^status: (?:downloaded newer image|image is up to date) for \S{1,200}$",
+        "Status: Downloaded newer image for redis:7",
+    ),
+    _of(
+        "fio",
+        r"^\s{2,8}[\w-]{2,20}: ios=\d{1,15}/\d{1,15}(?:,\d)?.{0,200}\butil=\d",
+        "  vda: ios=2251/45, merge=110/34, ticks=888/118, in_queue=1024, util=2.31%",
+    ),
+    _of(
+        "apt",
+        r"^processing triggers for \S{2,80} \(\S{1,80}\) \.\.\.$",
+        "Processing triggers for man-db (2.11.2-2) ...",
+    ),
+    _of(
+        "hyperfine",
+        r"^\s{2,4}range \([^()]{3,20}\):.{0,120}\s\d{1,6} runs$"
+        r"|^\s{2,4}warning: (?:command took less than|the first benchmarking run|statistical outliers)",
+        "  Range (min \u2026 max):   108.8 ms \u2026 188.9 ms    30 runs",
+    ),
+    _of("MiniZinc", r"^%%%mzn-stat-end$", "%%%mzn-stat-end"),
     _of("restic", r"^snapshot [0-9a-f]{8} saved$", "snapshot 66e74a8a saved"),
     _of(
         "openssl speed",
@@ -69,7 +104,27 @@ LEAVES = (
 )
 
 
+def goes_on(lines: Sequence[str]) -> bool:
+    """Whether the last line is one of a program that has another last line."""
+    signed = [leave for leave in LEAVES if leave.sign is not None and lines and leave.sign.search(lines[-1])]
+    return any(not leave.form.search(lines[-1]) for leave in signed)
+
+
+# What rclone draws once more when all is there; while some are left, it names them below.
+_THROUGH = lazy(r"(?i)^transferred:\s{1,20}(\d{1,12}) / \1, 100%$")
+_SO_LONG = lazy(r"(?i)^elapsed time:\s{1,20}[\d.hms]{2,20}$")
+
+
+_SUMMED_UP = lazy(r"^Results \(\d{1,6}\.\d{1,3}s\):$")  # pytest-sugar
+_OF_A_SUM = lazy(r"^\s{1,12}(?:\d{1,9} [a-z]{3,12}$|- \S)")
+
+
 def ends_a_process(lines: Sequence[str]) -> bool:
     """Whether the last line is one of these."""
+    if lines and _OF_A_SUM.match(lines[-1]):
+        above = next((line for line in reversed(lines) if not _OF_A_SUM.match(line)), "")
+        return _SUMMED_UP.match(above) is not None
+    if _SO_LONG.match(lines[-1] if lines else ""):
+        return any(_THROUGH.match(line) for line in lines[-3:-1])
     last = lines[:-1] if lines[-1:] == [_VERDICT_OF_GO] else lines
     return bool(last) and any(leave.form.search(last[-1]) for leave in LEAVES)

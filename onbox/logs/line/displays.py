@@ -55,6 +55,7 @@ _OF_A_SELECTION = lazy(  # `146 of 220 lines kept`
 _IS_DONE = lazy(
     r"\s(?:OK|ok|done|passed|\u2713|\u2714)\W{0,3}(?:\s(?:in )?\(?\d{1,9}(?:\.\d{1,6})? ?(?:m?s|sec|min|h)\)?)?$"
 )
+_LOGGER = lazy(r"^\s{0,4}(?:(?:DEBUG|INFO|WARNING)[\s:]{1,4})?\w{1,30}(?:\.\w{1,30}){1,6}:\s{1,4}")  # `INFO etl.load: `
 _NAMES_PROGRESS = lazy(r"(?i)\|\s{0,4}progress\W{0,4}$")  # behind what a logger writes: `MainProcess|progress: 3/24`
 _IS_SET = lazy(r"=\s{1,4}\d")
 _MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
@@ -130,6 +131,8 @@ def _bar_sight(display: Display) -> CounterSight | None:
     key = f"bar:{own}" if own else f"bar:{named}/{exact if exact is not None else most}"
     if shape.id == "running-of" and _LATER_STAGE.search(label):
         key = f"{key}, later"  # this stage has an end of its own
+    if shape.id == "files-of-files":
+        key = "bar:files"  # of which more are found on the way
     if shape.id == "loggable" and not own:
         key = "bar:progress"  # its maximum is exact in the first line only
     rounded = current.rounded or not float(current.value).is_integer()
@@ -151,10 +154,12 @@ def _bar_sight(display: Display) -> CounterSight | None:
 
 def _kind_of(display: Display, label: str, most: int | None) -> str:
     shape, match, _ = display
+    if shape.id == "files-of-files":
+        return "train"  # the bytes beside them are another display of the same
     if _is_stage(display, most) or _SIZED.search(match[0]):
         return "aux"
     said = message(match.string[: match.start()]).text if shape.id == "done-of" else ""  # `Inference done 5/625`
-    return "val" if said and EVALUATION.search(said) else bar_kind(label, _group(match, "rate") or "")
+    return "val" if said and EVALUATION.search(said) else bar_kind(_LOGGER.sub("", label), _group(match, "rate") or "")
 
 
 def _is_of_step(label: str, most: int | None) -> bool:

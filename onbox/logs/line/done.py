@@ -5,6 +5,7 @@ from __future__ import annotations
 from onbox.logs.line.numbers import COUNT, parse_count
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import NOT_PROGRESS, UNIT_WORD, UNITS
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
 
 _MANY = r"[a-z]{2,14}s"
@@ -44,6 +45,10 @@ _THINGS_DONE = (
 )
 _COUNT_DONE = lazy(_THINGS_DONE)
 _SO_FAR = lazy(_THINGS_DONE + r"\W{1,3}(?:so far|in total|total|altogether)(?![a-z])")
+BARE_DONE = "done things"  # key of a count that tells of nothing what it counts
+_BARE_DONE = lazy(
+    rf"(?i)^\W{{0,8}}({COUNT}) (?:are |were )?(?:done|processed|completed?|finished|handled)(?=\s*$|[,;|(]| \()"
+)
 _NO_WORK = frozenset("s secs seconds mins minutes hours days times bytes ms errors warnings failures".split())
 _PIECE_DONE = lazy(r"(?i)^\W{0,4}[a-z]{3,14} #?\d{1,9} ?(?:/|of) ?\d{1,9} (?:is )?(?:done|finished|complete[d]?)\b")
 _PIECE = lazy(
@@ -68,6 +73,10 @@ def done_count(text: str) -> list[CounterSight]:
         done, more = (parse_count(left[at]) for at in (1, 2))
         most = None if done.rounded or more.rounded else int(done.value + more.value)
         return [CounterSight("done, left", "item", "train", done.value, most, done.rounded, "done-count")]
+    bare = _BARE_DONE.match(message(text).text)
+    if bare:
+        count = parse_count(bare[1])
+        return [CounterSight(BARE_DONE, "item", "done", count.value, None, count.rounded, "done-count")]
     total = _TOLD_AS_TOTAL.search(text)
     if total:
         unit = UNITS[total[1].lower()]

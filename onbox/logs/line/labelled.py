@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.line.labelled_east import read_labelled_of_east
 from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
+from onbox.logs.line.roles import is_measured, role_in_line
 from onbox.logs.line.settings import (
     BESIDE_SETTINGS,
     CALLED_SETTINGS,
     CONSTANTS,
     HOW_MANY,
     OF_SETTINGS,
-    is_among_settings,
     is_in_list,
     is_of_a_model,
     is_quoted,
@@ -24,47 +24,37 @@ from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
     AUXILIARY,
-    COUNTER_LABELS,
     EVALUATION,
     EVERYDAY,
     LAST_WORD,
-    LEADS_UP_TO,
     LONE_UNITS,
-    LONE_WORDS,
     LOOK_BACK,
-    MAXIMUM,
     MAXIMUM_WORDS,
-    NOT_A_COUNTER,
+    OF_AN_EVALUATOR,
     OF_EARLIER,
-    PLURALS,
     SELDOM_UNITS,
     STEP_UNITS,
-    TRAINING_WORDS,
     UNIT_WORD,
     UNITS,
     WEAK_WORDS,
     counts_two_things,
 )
-from onbox.logs.model.lines import message
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
     import re
 
 LONGEST_SHORT = 3  # letters of `it`, `ep`, `gen`
-_BEFORE = lazy(
-    r"(?:(?<![A-Za-z])[A-Za-z]+(?:\.? |[_./*-]|$)){1,4}$"
-)  # no word is split: that took most of a line's time
-_TAG = lazy(  # `[FT] Ep 016 | Loss 0.61`, `[Fold 3 Ep 012] loss=0.1`
-    r"\s*(?:\[[A-Za-z][\w .-]{0,24}\][\s:-]*"
-    r"|[\[(]?(?i:fold|seed|run|trial|chain|cv|split|client|task) ?#?\d{1,4}[\s,|:/-]{1,3})?"
-)
 _BEGINNINGS = frozenset(
     "start starting started begin beginning began train training running run now current currently global finished"
     " finish completed complete done end ended ending info debug at in on after this the computing doing"
     " into entering entered".split()
 )
 _OF_WHAT_ENDED = lazy(r"(?i)\bfinished\W{1,4}#$")  # `optimization finished, #iter = 1378`, of LIBSVM
+_FOR_EACH = lazy(r"(?i)(?<![a-z])(?!metrics|stats|params|logs|scalars|progress)[a-z]{3,12}s/$")  # `games/iter 20`
+_OF_A_MEAN = lazy(
+    r"(?i)(?<![a-z])(?:avg|average|mean)\.?\s(?:#\s|no\.? |number )?(?:of )?$"
+)  # `avg # of iterations =  5.0`
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
 _COUNT_IN_CELL = lazy(
@@ -75,21 +65,12 @@ _ORDINAL = lazy(
     r"(?i)(?<![\w./,:+-])(?P<current>\d{1,9})(?:st|nd|rd|th)? "
     r"(?P<word>epoch|step|iter|iteration|round|episode|generation|update)\s?[,:|](?![\s\[(]{0,8}\d{1,18}(?![.\d]))(?=.{0,80}\d\.\d)"
 )
-_MANY = frozenset(word for word, unit in UNITS.items() if word.endswith("s") and unit in LONE_UNITS | SELDOM_UNITS)
-_JOINED = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+_){1,4}$")
-_BOUNDS = (["start", "of"], ["beginning", "of"], ["end", "of"])
-_ASIDE = NOT_A_COUNTER | MAXIMUM
-_MUST_LEAD = PLURALS | {"it", "up", "ep", "gen"} | {word for word, unit in UNITS.items() if unit in SELDOM_UNITS}
 _THIRD = lazy(r"\s{0,3}/\s{0,3}\d")  # `iteration 280/300/303`: three counts, and none of them the end
 _GLOBAL = lazy(r"(?i)global[_ ]?$|num_$|total_?$")
 _LOSS_BEHIND = lazy(
     r"(?i).{0,24}(?<![a-z])(?:loss|acc(?:uracy)?|top-?[15]|prec@[15])(?![a-z])"
 )  # `Test 20/79 Loss 0.81`
 _VALIDATES = lazy("(?i)val|test|eval")
-_ONE_AND_MANY = lazy(
-    r"(?i)(?<![a-z_])([a-z]{3,12})[\"']?\s?[:=]\s?\d+(?![\d.]).{1,60}?(?<![a-z_])([a-z]{3,12}s)[\"']?\s?[:=]"
-)
-_NUMBERED = lazy(r"(?i)[ _](?:no|nr|number|num)\b")  # `Img No. 9900`
 _DURATION = lazy(r"\s?(?:[mu]?s|sec\w*|min\w*|%)(?![a-z])")
 _ID = lazy(r"(?i)[ _]id")
 _NUMBERED_BY_ID = frozenset({"epoch", "iter", "batch"})  # `job id: 812` is a name
@@ -101,7 +82,6 @@ _PLACE = lazy(r"\d{0,6}:\d{1,6}\]")  # in the code: `k_epoch0:9]`
 _SHARE_BEHIND = lazy(r"[,:] {0,4}\d{1,3}(?:\.\d{1,4})? ?%")  # `Encoding: task 1 of 1, 34.80 %`
 _DATE = lazy(r"\d{4}/\d\d/\d\d")
 _TOTAL_BESIDE = lazy(rf"(?i)[\s,;|]{{0,4}}(?<![a-z])[\"']?(?:total|max|of|out_of)[\"']?\s?[:=]\s?({COUNT})(?![\w.])")
-_MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
 
 _SHORT_FORM = lazy(  # behind a time and a tag: `18:44:42 e002 i0156`, `[distill] e5 it  100`
@@ -145,10 +125,10 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
             continue  # `step_in_epoch: 300`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
-        leads = word[0].lower() in _MUST_LEAD and _leads(text, word.start())
-        role = _role_in_line(text, word[0].lower(), match, before, leads=leads)
+        role = role_in_line(text, word, match, before)
         count = parse_count(match["current"])
         told = is_exact(text, *match.span("current")) and not _stands_before_its_word(text, match, before)
+        told = told and not (_OF_A_MEAN.search(before) or OF_AN_EVALUATOR.search(text, 0, word.start()))
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
         if role == "counter" and (in_cell is None or unit != in_cell.unit):
@@ -182,51 +162,10 @@ def _epoch_and_step(text: str) -> list[CounterSight]:
     return [epoch, CounterSight("step", "step", "train", int(found["current"]), None, False, "labelled", inner=True)]
 
 
-def _leads(text: str, at: int) -> bool:
-    """Whether nothing stands before, but for signs and what a logger writes."""
-    if not any(map(str.isalnum, text[:at])):
-        return True
-    begins = len(text) - len(message(text).text)
-    return begins <= at and _TAG.fullmatch(text[begins:at]) is not None
-
-
 def _numbered_epoch(found: re.Match[str]) -> CounterSight:
     """`12epoch:`, `12/40epoch started`, `0-epoch (99/44660)`."""
     most = int(found["epochs"]) if found["epochs"] else None
     return CounterSight("epoch", "epoch", "train", int(found["epoch"] or found["short"]), most, False, "labelled")
-
-
-def _is_plural_counter(text: str, word: str, match: re.Match[str]) -> bool:
-    """`Epochs   16. Current error: 0.00652`: it begins the line, and something is measured beside it."""
-    return word in PLURALS and not match["sep"].strip() and _is_measured(text, match, "")
-
-
-def _role_in_line(text: str, word: str, match: re.Match[str], before: str, *, leads: bool) -> str:
-    """As `_role`, with what else the line shows."""
-    if match["max"] is None and not before.endswith("_") and _stands_beside_its_count(text, word):
-        return "maximum"
-    if match["max"] is None and LEADS_UP_TO.search(before):
-        return "maximum"
-    if word == "gs":
-        return "counter" if match["sep"].strip() else ""
-    words = _label_words(before)
-    if match["max"] is None and before.lower().endswith(("num_", "n_")) and is_among_settings(text):
-        return "maximum"
-    joined = _JOINED.search(before)
-    role = _role(words, word, match, leads=leads, joined=joined[0].count("_") if joined else 0)
-    if role == "maximum" or match["max"] is not None:
-        return role
-    if not {*words[-3:]} & _ASIDE and word in _MANY and is_in_list(text, match):
-        return "counter"  # a setting, unless it goes on
-    return role or ("counter" if leads and _is_plural_counter(text, word, match) else "")
-
-
-def _stands_beside_its_count(text: str, word: str) -> bool:
-    """`"batch": 4, "batches": 49`: which one, and how many there are."""
-    return any(
-        many.lower() == word and one.lower() in (many.lower()[:-1], many.lower()[:-2])
-        for one, many in _ONE_AND_MANY.findall(text)
-    )
 
 
 def _count_in_cell(text: str) -> CounterSight | None:
@@ -251,46 +190,9 @@ def _ordinal(text: str) -> CounterSight | None:
 
 def _is_named_metric(before: str, word: str) -> bool:
     """`Train/Epoch`: in a group of metrics, unlike `s/it` and `?step=3`."""
+    if _FOR_EACH.search(before):
+        return False
     return len(word) > LONGEST_SHORT and before.endswith("/") and before[-2:-1].isalpha() and before[-4:-3].isalpha()
-
-
-def _label_words(before: str) -> list[str]:
-    found = _BEFORE.search(before)
-    return [word.lower() for word in ANY_WORD.findall(found[0])] if found else []
-
-
-def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool, joined: int = 0) -> str:
-    """counter, maximum, or nothing. unit: the word as it stands there. leads: it begins the line. joined: so many of
-    the words belong to it (`max_iter`).
-    """
-    if unit in MAXIMUM_WORDS:
-        return "maximum" if match["max"] is None else ""
-    label = "_".join([*words[-1:], unit])
-    near = words[:-2][-1:] if words[-2:] in _BOUNDS else words[-3:]  # `Start of epoch 5`
-    if joined and near[-1:] in (["max"], ["total"], ["num"]):
-        near = near[-joined:]  # `SOLVER: MAX_ITER: 9000`
-    if near[-1:] == ["global"] and near[-2:-1] in (["train"], ["training"]):
-        near = near[-1:]  # `training/global_step`: the counter in a group of metrics
-    if match["max"] is not None:
-        refused = any(
-            word in NOT_A_COUNTER and word not in ("val", "validation", "eval", "start") for word in near[-2:]
-        )
-        return "" if refused or match["max"] == "?" else "counter"
-    if label in COUNTER_LABELS:
-        return "counter"
-    if any(word in NOT_A_COUNTER for word in near):
-        return ""
-    if any(word in MAXIMUM and (word not in TRAINING_WORDS or unit.endswith("s")) for word in near):
-        return "counter" if "|" in match["sep"] else "maximum"
-    if unit in PLURALS or (unit.endswith("s") and "=" in match["sep"]):
-        return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""
-    if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
-        return ""
-    if unit in SELDOM_UNITS and (leads or "=" not in match["sep"]) and words[-1:] != ["time"]:
-        return "counter"
-    if unit in WEAK_WORDS and (match["sep"].strip() or _NUMBERED.match(match[0])):
-        return "counter"
-    return "counter" if unit in LONE_WORDS or unit == "batch" else ""
 
 
 def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count: ShownCount) -> list[CounterSight]:
@@ -320,7 +222,7 @@ def _word_sights(text: str, match: re.Match[str], unit: str, before: str, count:
     key = unit if kind == "train" else f"{kind}:{unit}"
     if _GLOBAL.search(before):
         key = f"global {key}"
-    measured = _is_measured(text, match, before)
+    measured = is_measured(text, match, before)
     rule = "labelled-max" if most else "labelled" if measured else "labelled-alone"
     if kind == "moving" and _is_weak(text, match):
         if count.rounded:
@@ -362,7 +264,7 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
     if _OF_THE.match(text, match.end()) or _is_aside(text, match, before) or _LISTED.match(before):
         return "bare"
     if not bounded and (
-        unit in SELDOM_UNITS or _is_weak(text, match) or (unit == "batch" and not _is_measured(text, match, before))
+        unit in SELDOM_UNITS or _is_weak(text, match) or (unit == "batch" and not is_measured(text, match, before))
     ):
         return "moving"
     if match["max"] is not None:
@@ -370,7 +272,7 @@ def _kind_of_word(text: str, match: re.Match[str], unit: str, before: str, *, bo
     if match["max"] is None and CONSTANTS.search(text):
         return "setting"
     result = ":" in match["sep"] and text[match.start() - 1] in "sS"
-    result = result and (is_quoted(text, before) or not _is_measured(text, match, before))
+    result = result and (is_quoted(text, before) or not is_measured(text, match, before))
     return "setting" if result or is_setting(text) else "train"
 
 
@@ -388,17 +290,12 @@ def _is_remark(text: str, match: re.Match[str], before: str) -> bool:
     word = LAST_WORD.search(text[: match.start()])
     if word is None or word[0].lower() not in EVERYDAY:
         return False
-    return not _is_measured(text, match, before)
-
-
-def _is_measured(text: str, match: re.Match[str], before: str) -> bool:
-    """Whether other numbers with a meaning stand beside a counter: a loss, a rate."""
-    return bool(_MEASURED.search(f"{before} {text[match.end() :]}"))
+    return not is_measured(text, match, before)
 
 
 def _is_aside(text: str, match: re.Match[str], before: str) -> bool:
     """`srun: Step 0 on node 1/4`, `checkpoint-500  step 500`: told of in passing, with nothing measured."""
-    if match["max"] is not None or match["sep"].strip() or _is_measured(text, match, before):
+    if match["max"] is not None or match["sep"].strip() or is_measured(text, match, before):
         return False
     words = ANY_WORD.findall(before)
     return bool(words) and words[-1].lower() not in _BEGINNINGS

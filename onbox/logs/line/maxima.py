@@ -59,7 +59,7 @@ _AT_MOST = lazy(  # `Lloyd iterations (max 300, tol 1e-4)`
     rf"(?i)(?<![a-z])({UNIT_WORD}) \((?:max(?:imum)?|at most|up to|limit) ({COUNT})(?=[,;)])"
 )
 _LIMIT = lazy(  # `step limit: 5000`, `Epochs to run: 20`
-    r"(?i)(?<![a-z])((?:epoch|step|iteration|iter|update|round|trial|episode|generation|timestep)s?)[ _-]"
+    r"(?i)(?<![a-z])((?:epoch|step|iteration|iter|update|round|trial|episode|generation|timestep|test)s?)[ _-]"
     rf"(?:limit|budget|to (?:run|train|do|go))\s?[:=]?\s?({COUNT})(?![\w.]*\d)"
 )
 _SCHEDULE = lazy(  # `20-epoch schedule`
@@ -68,6 +68,22 @@ _SCHEDULE = lazy(  # `20-epoch schedule`
 _DECAYS = lazy(  # of the learning rate: `cosine over 2000 iterations`, `linear decay over 90 epochs`
     r"(?i)(?<![a-z])(?:cosine|linear|poly(?:nomial)?|schedule|decay|anneal\w{0,3})(?: [a-z]{4,10}){0,2}"
     rf" over ({COUNT}) (epochs|steps|iterations|iters|updates)(?![a-z])"
+)
+_FROM_ONE = lazy(
+    r"(?i)(?<![a-z])(epoch|step|iteration|round|trial|episode|generation)s? 1 ?(?:\.{2,3}|\u2026) ?(\d{1,9})"
+    r"(?![\w.]*\d)"
+)
+_EPOCHS_AND_STEPS = lazy(  # `1 epoch 3750 steps`
+    rf"(?i)(?<![\w.,/-])\d{{1,6}} epochs?,? ({COUNT}) (?:[a-z]{{3,12}} )?(steps|iterations|updates|iters)"
+    r"(?=\s*$|\s?[,;).])"
+)
+_IN_TOTAL = lazy(  # `optimizer steps: 450 total`, `steps 400/400/200, total 1000`
+    rf"(?i)(?<![a-z])(steps|updates|iterations|iters|epochs)(?:\s?[:=]\s?|\s)"
+    rf"(?:({COUNT}) (?:in )?total(?![a-z])(?!\s?[:=])|\d[\d/+]{{2,40}},? total\s?[:=]?\s?({COUNT})(?![\w.]*\d))"
+)
+_PRODUCT = lazy(  # `6 epochs x 900 updates = 5400 updates`
+    rf"(?i)\d [a-z]{{4,12}}s [x*\u00d7] \d[\d,]{{0,12}} [a-z][a-z/ ]{{3,30}} = ({COUNT}) (?:[a-z]{{3,12}} )?"
+    r"(steps|updates|iterations|iters|batches)(?![a-z])"
 )
 _LAST_ONE = lazy(rf"(?i)(?<![a-z])end_({UNIT_WORD})[\"']?\s?[:=]\s?({COUNT})(?![\w.]*\d)")  # of a configuration
 _NAMED_SETTING = lazy(rf"(?i)[\"'](?:n|num|max)_({UNIT_WORD})[\"'],\s?({COUNT})(?=[)\],])")  # `('n_gen', 40)`
@@ -84,6 +100,10 @@ _TOTAL_BEHIND = lazy(  # `epochs_total=200`, in a line that measures nothing
     r"(?!.{0,200}(?:loss|reward|return|acc|score|fps|time))"
 )
 _PLAN = lazy(r"^1\.\.(\d{1,9})(?: #.*)?$")  # of the Test Anything Protocol
+_COLLECTED = lazy(  # of pytest
+    r"(?:collecting \.{3} )?collected (?=\d{1,9} items?(?:$| /))"
+    r"(?:\d{1,9} items(?: / \d{1,9} (?:deselected|errors?|skipped)){0,3} / )?(\d{1,9})(?: items?| selected)$"
+)
 _PASSES = lazy(r"(?<![\w.,])(\d{1,18}) passes over\b")
 _SET_TO = lazy(
     rf"(?i)(?:max(?:imum)?|total|num(?:ber of)?)[_ ](?:train(?:ing)?[_ ])?({UNIT_WORD})\W{{0,3}}\s"
@@ -109,7 +129,7 @@ _OPTION = lazy(  # of a command that is shown: `+ python train.py --epochs 80 --
     rf" ({COUNT})(?![\w.:/-])"
 )
 _SET_GROUPS = ((2, 1), (4, 3), (5, 6), (7, 8))  # of the number, of its word
-_WHOLE_LINES = (("byte", _LENGTH), ("step", _DECLARED), ("step", _RUN), ("test", _PLAN))
+_WHOLE_LINES = (("byte", _LENGTH), ("step", _DECLARED), ("step", _RUN), ("test", _PLAN), ("test", _COLLECTED))
 _UNTIL = lazy(
     r"(?i)(?<![a-z])(?:up to|until|till|through|continu\w{1,3} to"
     r"|(?<!early[ -])(?<!epochs, )(?<!steps, )(?<!rounds, )stops? at"  # no gain for 10 epochs, stop at epoch 17
@@ -177,6 +197,14 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
         found += [(one[1], one[2]) for one in _TOTAL_BEHIND.finditer(text)]
     if "-epoch " in text or "-step " in text or "schedule" in text:
         found += [(one[2], one[1]) for one in _SCHEDULE.finditer(text)]
+    if ".." in text or "\u2026" in text:
+        found += [(one[1], one[2]) for one in _FROM_ONE.finditer(text)]
+    if " epoch" in text:
+        found += [(one[2], one[1]) for one in _EPOCHS_AND_STEPS.finditer(text)]
+    if "total" in text:
+        found += [(one[1], one[2] or one[3]) for one in _IN_TOTAL.finditer(text)]
+    if " = " in text:
+        found += [(one[2], one[1]) for one in _PRODUCT.finditer(text)]
     if " over " in text:
         found += [(one[2], one[1]) for one in _DECAYS.finditer(text) if not _is_of_a_part(text, *one.span())]
     return [told for word, number in found for told in _exact_of(word, number)]
@@ -184,8 +212,7 @@ def _of_pairs(text: str) -> list[tuple[str, int]]:
 
 def read_announced(text: str) -> list[tuple[str, int]]:
     """How many things a line says that the work begun here is about."""
-    if EVALUATION.search(text) and "range test" not in text:
-        return []
+    text = _before_evaluation(text) if "range test" not in text else text
     found = _ANNOUNCED.search(text) if "ing " in text else None
     if found is None:
         found = _IN_A_LIST.search(text)
@@ -197,6 +224,16 @@ def read_announced(text: str) -> list[tuple[str, int]]:
     if found is not None and (_is_of_a_part(text, *found.span()) or _is_reached_over(text, found.start())):
         return []
     return [] if found is None else _exact_of(found[2], found[1])
+
+
+def _before_evaluation(text: str) -> str:
+    """The clauses of a line up to one that tells of an evaluation: `ECAPA, 6 epochs; eval after training`."""
+    found = EVALUATION.search(text)
+    return (
+        text
+        if found is None
+        else text[: max(0, text.rfind(";", 0, found.start()), text.rfind(" | ", 0, found.start()))]
+    )
 
 
 def _is_reached_over(text: str, at: int) -> bool:

@@ -43,7 +43,9 @@ _NAMES_PROGRESS = lazy(r"(?i)(?<![a-z])(?:progress|done|complete[d]?|finished|pr
 _CLOSING_INDEX = lazy(r"(?<=\S)\s{2,12}(?P<open>[\[(])(?P<current>\d{1,9}) ?/ ?(?P<max>\d{1,9})[\])]$")
 _CLOCK = lazy(r"\s\d\d:\d\d:\d\d(?![\d:])")
 _INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{1,20})(?: #?|\[)(\d{1,6})/(\d{1,6})(?:: |\]\s?[:=|,-]?\s{0,4}(?=[\w(]))")
-_SHARD_OF = lazy(r"(?<![\w.])(?<!\d-)(?P<current>\d{4,6})-of-(?P<max>\d{4,6})(?![\w.-])")  # `shard 00127-of-00256`
+_SHARD_OF = lazy(
+    r"(?<![\w.])(?<!\d-)(?P<current>\d{3,6})-of-(?P<max>\d{3,6})(?![\w-])(?!\.\w(?!\w{0,14}(?:\s|$)))"
+)  # `shard 00127-of-00256`
 _RANGE_OF = lazy(  # `rows 9,001-9,500 of 31,000`: the last one of them
     rf"(?<![\w.,/:-])\d[\d,]{{0,14}} ?(?:-|\u2013|\.\.) ?(?P<current>{_WHOLE}) (?:of|/) (?P<max>{_WHOLE})"
     r"(?![\w/%-]|[.,]\d)"
@@ -75,7 +77,7 @@ def read_moving(text: str) -> list[CounterSight]:
         return []
     if counts_two_things(text) or GATHERS.search(text):
         return []
-    label = _SIZE.sub(" ", _FIELD.sub(" ", METRICS.sub(" ", text[: found.start()].rpartition("; ")[2])))
+    label = _label_of(text, found)
     if _NOT_OF_THE_WORK.match(label):
         return []
     current, most = (int(found[name].replace(",", "")) for name in ("current", "max"))
@@ -105,6 +107,13 @@ def read_moving(text: str) -> list[CounterSight]:
     closes = label.endswith("(") and text[found.end() :].strip() == ")"  # `Processing category bottle (1/8)`
     words = " ".join(word.lower() for word in (named[:1] if closes else named[-2:]))
     return [CounterSight(f"moving {words}/{most}", "step", kind, current, most, False, rule)]
+
+
+def _label_of(text: str, fraction: re.Match[str]) -> str:
+    """What stands before a fraction and is of it, without other figures; `item 9 failed | 3 of 50 completed`."""
+    label = _SIZE.sub(" ", _FIELD.sub(" ", METRICS.sub(" ", text[: fraction.start()].rpartition("; ")[2])))
+    bare = _NOT_OF_THE_WORK.match(label) is None and _IS_DONE.match(text, fraction.end()) is not None
+    return label.rpartition("|")[2] if bare else label
 
 
 def _is_measured_apart(text: str, fraction: re.Match[str]) -> bool:
@@ -144,7 +153,9 @@ def read_leading_index(text: str, sights: list[CounterSight]) -> list[CounterSig
     if found is None:
         return []
     word, most = found[1].lower(), int(found[3])
-    if NOT_PROGRESS.search(word) or any(sight.unit == UNITS.get(word) for sight in sights):
+    if (NOT_PROGRESS.search(word) and not A_PIECE.search(word)) or any(
+        sight.unit == UNITS.get(word) for sight in sights
+    ):
         return []
     return [CounterSight(f"moving {word}/{most}", "step", "moving", int(found[2]), most, False, "moving")]
 

@@ -84,7 +84,7 @@ def read_eta(text: str) -> float | None:
 STARTED = lazy(
     r"(?i)^(?=\W*?(?:==|\*\*\*|---|##)).*(?:attempt|restart|relaunch|re-?start|start|running training|launch|resum"
     r"|rerun)"
-    r"|\brestart(?:ed|ing)\b|\brelaunch|\battempt \d{1,9} start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training"
+    r"|\brestart(?:ed|ing)\b(?!\W{1,48}(?:false|no|none|0)\b)|\brelaunch|\battempt \d{1,9} start|\bfrom scratch\b|^\W*start(?:ing|ed)? (?:training"
     r"|train|fit)"
     r"|^\W*(?:train(?:ing)?|run|job|experiment) (?:was |has )?started (?:at|on)\b"
     r"|^\W*(?:training|run|experiment) (?:session|run|job) (?:was |has )?started\b"

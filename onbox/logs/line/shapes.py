@@ -219,7 +219,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "four-counts",
         ("/",),
-        r"^\s*(?P<epoch>\d{1,9})/(?P<epochs>\d{1,9})/(?P<current>\d{1,9})/(?P<max>\d{1,9})(?=\s?[|:,-].*\d\.\d)",
+        r"^\s*(?P<epoch>\d{1,9})/(?P<epochs>\d{1,9})(?:/|[,;\t] ?)(?P<current>\d{1,9})/(?P<max>\d{1,9})(?=\s?[|:,;\t-].*\d\.\d)",
         "epoch of epochs, then the batch of batches, all with slashes",
         "custom loops",
         "162/600/10/17 | 0.29 | 0.18 | Lr:0.001",
@@ -228,7 +228,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "files-of-files",
         (" files ", "total "),
-        r"\]\s+(?P<current>\d{1,12}) files .{1,40}, total (?P<max>\d{1,12}) files",
+        r"\]\s{1,8}(?:\d{1,3}\.\d{2}%\s{1,8})?(?P<current>\d{1,12}) files .{1,40}, total (?P<max>\d{1,12}) files",
         "files and bytes so far, and of how many",
         "restic",
         "[0:02] 201 files 61.700 MiB, total 202 files 62.100 MiB, 0 errors",

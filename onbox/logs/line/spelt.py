@@ -29,6 +29,9 @@ _FIELDS = lazy(r"([\"'])(\w{2,24})\1: ?(\d{1,12}), ?[\"'](?:of|out_of)[\"']: ?(\
 _POINTS_BEHIND_SLASH = lazy(  # `1.500 / 23.114 producten`: no measure has three digits behind its point and a plural
     r"(?:^|[\])|] )\d{1,3}(?:\.\d{3}){0,3} / [1-9]\d{0,2}(?:\.\d{3}){1,3}(?= (?!loss|second|minute|hour|byte)[a-z]{4})"
 )
+_TARGET_BEHIND = lazy(  # `inserted 20000 rows (target 1000000)`
+    r"(?<=\d)( [a-z]{3,14}s) \((?:target|goal|total|planned|expected)(?: of|:|=)? ?(\d[\d,]{0,14})\)"
+)
 _SHARE_OF_WHOLE = lazy(  # `ids 801..1000 (10.6% of 9400)`
     r"(?<=[\s.-])(\d{1,12})((?: [a-z]{3,20})?) \((\d{1,3}(?:\.\d{1,4})?) ?% of (?:the )?(\d{1,12})\)"
 )
@@ -48,6 +51,8 @@ def spelt_alike(text: str) -> str:
         text = _POINTS_BEHIND_SLASH.sub(lambda found: found[0].replace(".", ""), text)
     if 'of"' in text or "of'" in text:
         text = _FIELDS.sub(r"\1\2\1: \3/\4", text)
+    if "s (" in text:
+        text = _TARGET_BEHIND.sub(r" of \2\1", text)
     if "% of " in text:
         text = _SHARE_OF_WHOLE.sub(_of_whole, text)
     if "m" in text and " (" in text:

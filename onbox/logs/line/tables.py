@@ -15,8 +15,10 @@ COLUMNS = {
     "iteration": "iter", "it": "iter", "niter": "iter", "round": "round", "trial": "trial",
     "tree": "round", "time step": "step", "gen": "generation", "generation": "generation", "episode": "episode",
     "update": "update", "counter": "sample", "state": "step", "cycle": "cycle", "sweep": "sweep", "draw": "draw",
+    "epoche": "epoch", "epoca": "epoch", "época": "epoch", "époque": "epoch", "schritt": "step",
+    "paso": "step", "passo": "step",
 }  # fmt: skip
-TOTALS = frozenset({"total", "of", "max"})  # behind the counter
+TOTALS = frozenset({"total", "of", "max", "von", "sur", "de", "di", "van"})  # behind the counter
 NUMBERS_SHARE = 0.6  # of the cells of a row
 FEWER_NUMBERS = 0.5  # of a row that begins with `3/10`
 _BETWEEN = lazy(r"[|│┃\s]+")
@@ -48,7 +50,7 @@ def read_header(text: str) -> TableHead | None:
     """`E    #       LOSS NER  SCORE`, `| epoch | loss |`: names only, the first one a counter. None for other lines."""
     bare = _QUOTED.sub(r"\1  ", text).rstrip() if _QUOTED.match(text) else _COMMENT.sub("", text)
     bare = _INDEX.sub("", _CLOCK_UNIT.sub("", bare))
-    if len(bare) > 400 or re.search(r"\d[.:]|[=\"'{}\[\]]|: |^\S+:", bare):
+    if len(bare) > 400 or re.search(r"\d[.:/]|[=\"'{}\[\]]|: |^\S+:", bare):
         return None
     names = [_UNIT_OF.sub("", name) for name in _cells(bare, header=True)]
     alone = bare.split(None, 1)[0].lower() if bare.strip() else ""
@@ -71,9 +73,14 @@ def read_header(text: str) -> TableHead | None:
     counters: list[list[object]] = [
         [at, COLUMNS[name]]
         for at, name in enumerate(names[:3])
-        if name in COLUMNS and not (at and name == f"{names[at - 1]}s")
+        if name in COLUMNS and not (at and (name == f"{names[at - 1]}s" or name == "e"))
     ]
-    return TableHead(names, counters)
+    return TableHead(names, _side_by_side(counters))
+
+
+def _side_by_side(counters: list[list[object]]) -> list[list[object]]:
+    """Without those behind a column of something else: `episode  reward  steps` tells how many each one took."""
+    return [one for at, one in enumerate(counters) if not at or one[0] == counters[at - 1][0] + 1]  # type: ignore[operator]
 
 
 def _first_counter(names: list[str]) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.regex import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -58,6 +60,7 @@ _BEGINNINGS = (  # of a whole line
     b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment", b"e0",
     b"task 0", b"seed 0", b"fold 0", b"model 0", b"== ", b"=== ", b"--- ", b"### ",
 )  # fmt: skip
+_NUMBERED = lazy(rb"\[[ 0]{1,18}\] {1,4}[a-z]")  # `[00100] xent 3.2`
 
 
 class Traces:
@@ -78,5 +81,12 @@ class Traces:
         self._bytes += len(text) + 100 * len(new)
         traces = [trace for trace in _TRACES if trace in text]
         for folded in new:
-            known[folded] = folded.startswith(_BEGINNINGS) or any(trace in folded for trace in traces)
+            known[folded] = _begins(folded) or any(trace in folded for trace in traces)
         return known
+
+
+def _begins(folded: bytes) -> bool:
+    """Whether a line's beginning is a trace."""
+    if folded.startswith(_BEGINNINGS):
+        return True
+    return folded[:1] == b"[" and _NUMBERED.match(folded) is not None

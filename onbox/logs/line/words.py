@@ -62,7 +62,7 @@ _TO_COUNT = {
     "its": "iter",
 }
 MAXIMUM_WORDS = {
-    "nstlim": "step", "maxit": "iter", "maxits": "iter",
+    "nstlim": "step", "optcycles": "cycle", "maxit": "iter", "maxits": "iter",
     **{f"{many}{word}": unit for many in _SO_MANY for word, unit in _TO_COUNT.items()},
     **{f"{many}{word}max": unit for many in ("", "n") for word, unit in _TO_COUNT.items() if not word.endswith("s")},
 }  # fmt: skip
@@ -155,6 +155,11 @@ _FIELD_OF_TWO = lazy(r"(?<!\w)(\w{1,20})=\d{1,12}/\d{1,12}(?![\w/])")
 # What a number beside it was reached by: an earlier run, or the best of this one.
 OF_EARLIER = lazy(
     r"(?i)(?<![a-z])(?:load(?:ed|ing)?|restor\w{1,4}|resum\w{1,4}|recover\w{0,4}|pretrained|best)(?![a-z])"
+)
+
+# The name of a logger, or of what speaks: what it tells is not of the run.
+OF_AN_EVALUATOR = lazy(
+    r"(?i)(?:evaluator|validator)[\w.]{0,20}[\])]?\s{0,4}[:|-]?\s{0,4}(?:(?:INFO|DEBUG|WARNING)(?![a-z])|:)"
 )
 
 LEADS_UP_TO = lazy(r"(?i)(?:continu\w{1,3}|train\w{0,3}|run\w{0,4}) (?:up )?to\s$")  # `continuing to epoch 40`

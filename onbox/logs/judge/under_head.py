@@ -1,0 +1,44 @@
+"""Fractions that stand in a table's column of results, by the name above them. Pure.
+
+`model   mse   rank` above `tanh-2   0.065   1/6`: how the models compare, row by row, is no progress.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CELLS = 3  # of a head
+_CELL = lazy(r"[^\s|\u2502]{1,40}(?: [^\s|\u2502]{1,40}){0,3}")
+_FRACTION = lazy(r"(?<![\w./-])\d{1,9} ?/ ?\d{1,9}(?![\w./-])")
+_OF_RESULTS = lazy(
+    r"(?i)(?:\w{1,20}[ _.-])?(?:ranks?|wins?|won|solved|pass(?:ed)?|fail(?:ed|ures)?|correct|acc(?:uracy)?|scores?"
+    r"|votes?|hits?|agree\w{0,6}|success\w{0,3}|recall|precision|top-?\d?|place|position|ready|up|replicas|nodes|restarts|used|free)"
+)
+
+
+def head_of(text: str) -> str:
+    """The line, if it is the head of a table: several names; "" for any other."""
+    if "  " not in text and "|" not in text and "\t" not in text:
+        return ""
+    cells = _CELL.findall(text)
+    return text if len(cells) >= CELLS and all(cell[0].isalpha() for cell in cells) else ""
+
+
+def ends_in_results_column(lines: Sequence[str]) -> bool:
+    """Whether all fractions of the last line stand below such names, which the nearest head tells."""
+    found = list(_FRACTION.finditer(lines[-1])) if lines else []
+    head = next(filter(None, map(head_of, reversed(lines))), "") if found else ""
+    return bool(head) and all(_is_below(head, *one.span()) for one in found)
+
+
+def _is_below(head: str, start: int, end: int) -> bool:
+    return any(
+        _OF_RESULTS.fullmatch(cell[0]) is not None
+        for cell in _CELL.finditer(head)
+        if cell.start() < end and start < cell.end()
+    )
