@@ -42,6 +42,7 @@ from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import doubt_of
 from onbox.triage.weighing.silence import line_of_the_work
+from onbox.triage.weighing.went_on import TESTS_FAILED
 from onbox.triage.wording.class_reading import class_by_words
 from onbox.triage.wording.second_reading import is_borne_out, is_overruled, most_telling
 
@@ -370,7 +371,7 @@ def _read_again(
     if plain.failure_class == "hang_stall":
         return call, decision
     tail, ill = judged_tail(record), plain.failure_class != "success_healthy"
-    is_plain = (tells_code(call.at.text) or ends_badly(tail[-1].text)) if ill else are_checks(tail)
+    is_plain = _is_plainly_ill(call.at, call.rule, tail) if ill else are_checks(tail)
     if is_plain or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
         sure = call.confidence == "high" and not is_plain
         if sure and ill and not is_borne_out(tail, confidence=plain.confidence, rule=plain.rule):
@@ -386,6 +387,17 @@ def _read_again(
         return call, decision
     failed = _from_text(record, by_death, evidence) or SettledClass("unknown", READS_BADLY, "dead", "low", worst[0])
     return failed._replace(confidence="low"), by_death
+
+
+REPORT_LINES = 12
+_FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,4}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
+
+
+def _is_plainly_ill(at: SeenLine, rule: str, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether a failure needs no second reading: by an exit code, the last line, or the report of a test suite."""
+    if tells_code(at.text) or ends_badly(tail[-1].text):
+        return True
+    return rule == TESTS_FAILED and any(_FAILED_TESTS.search(line.text) for line in tail[-REPORT_LINES:])
 
 
 def _read_class(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:

@@ -35,7 +35,10 @@ ONLY_GIVES_UP = lazy(
     r"(?: after (?:\w+ )?\d{1,6} (?:\w+ )?(?:tries|attempts|retries|restarts|times))?\W*$",
     re.IGNORECASE,
 )
-_HINTS = lazy(r"\W{0,4}(?:hint|note|tip)\b", re.IGNORECASE)
+_HINTS = lazy(
+    r"\W{0,4}(?:hint|note|tip|for more information|to see the (?:full|whole)|re-?run \w{1,20} (?:with|using))\b",
+    re.IGNORECASE,
+)
 GIVES_UP = lazy(r"\b(?:giving|gave|given) up\b", re.IGNORECASE)
 _SUMS_UP = lazy(r"\b(?:overall|total) (?:\w{1,20} )?(?:speed|time|throughput|duration)\b", re.IGNORECASE)
 _ATTEMPT = lazy(r"\b(?:attempt|try|retry)\W{0,3}\d{1,6} ?/ ?\d", re.IGNORECASE)

@@ -269,8 +269,10 @@ HEDGED = lazy(
     r"|expected failure|if (?:you|the|your|an?|this|it|any)|in case|whenever|how to|means|why (?:do|does|did|is)"
     r"|what (?:does|is|causes)|check (?:dmesg|whether|if)|why did|self-?test|simulat(?:ed?|ing)|trap(?!: exit)"
     r"|until (?:it|they|one|the \w{2,12}) (?:is|are|gets?|was|were)"
-    r"|(?:^|[+$] )echo|no core dumped|ulimit|fault injection|negative test)\b|^\++ |^\$ "
-    r"|\|\| ?[({]|\|\| (?:exit|true|echo|:)\b|; ?exit \d{1,3} ?[;)}]",  # a command that is shown
+    r"|(?:^|[+$] )echo|no core dumped|ulimit|fault injection|negative test)\b"
+    # a command that is shown
+    r"|^\++ |^\$ |^> (?-i:[a-z]|\./)[\w./-]{1,40} |^running {1,4}'"
+    r"|\|\| ?[({]|\|\| (?:exit|true|echo|:)\b|; ?exit \d{1,3} ?[;)}]",
     re.IGNORECASE,
 )
 

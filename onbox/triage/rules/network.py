@@ -61,7 +61,7 @@ AUTH: tuple[RuleRow, ...] = (
         "|api key|api_key|token|access denied|accessdenied|login|publickey|permission denied|logged in"
         "|client error|status|restricted|signaturedoesnotmatch|invalidaccesskeyid|expiredtoken"
         "|unauthenticated|does not have|permission_denied|http|repositorynotfound"
-        "|host key|kaggle.json|.netrc|error code|not authorized|license|entity|access to",
+        "|auth failed|host key|kaggle.json|.netrc|error code|not authorized|license|entity|access to",
         r"^[\w.]{0,80}(?:Rest|Http|HTTP|Api|API|Client|Request|Response)(?:Exception|Error): .{0,60}"
         r"\b(?:Forbidden|Unauthorized)\W{0,3}$"
         r"|\bhost key verification failed|\b40[13]\b.{0,80}(?:unauthorized|forbidden|client error|denied)"
@@ -69,7 +69,7 @@ AUTH: tuple[RuleRow, ...] = (
         r"|denied).{0,60}(?:url|\b40[13]\b)|(?:status|error|code|response)"
         r"[^\w]{0,3}(?:code)?[^\w]{0,4}40[13]\b|gated repo|GatedRepoError|RepositoryNotFoundError"
         r"|repository not found for url|(?:invalid|incorrect|wrong)(?: or missing)? (?:user ?name|login|password)"
-        r"|password authentication failed|cannot access gated"
+        r"|password authentication failed|cannot access gated|^@ERROR: auth failed\b"
         r"|access to model .{0,120} is restricted|(?:invalid|missing|expired|incorrect|wrong|no|bad"
         r"|revoked)(?: \w{1,40})? (?:api[ _-]?key|(?:access |auth\w{0,24} |bearer |hf |user )token|credentials?)\b"
         r"|api[ _-]?key.{0,40}(?:not (?:configured|found|set|valid|provided)|invalid|missing|required|expired"

@@ -118,9 +118,9 @@ def went_on(fault: Fault, scene: Scene) -> bool:
 
 
 def _sums_up_failed_tests(fault: Fault) -> bool:
-    """`3 tests, 2 passed, 1 failed`: where their report is, comes behind."""
+    """`3 tests, 2 passed, 1 failed`, `# fail 1`: where their report is, comes behind."""
     said = message(fault.text).text
-    return (fault.row.id == TESTS_FAILED and said[:1].isdigit()) or (
+    return (fault.row.id == TESTS_FAILED and (said[:1].isdigit() or said[:1] in ("#", "\u2139"))) or (
         fault.row.id == "other-languages" and counts_bad(said) > 0
     )
 

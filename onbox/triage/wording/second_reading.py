@@ -30,7 +30,7 @@ LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 # Log-odds: less of it overrules nothing. Where the rules blame a run, the words are more often right than where they
 # blame one.
-CLEAR = {True: 0.0, False: 0.5}
+CLEAR = {True: 0.0, False: 1.0}
 SURE = 1.0  # log-odds: with less of it for a failure, no rule is sure of one
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE, LENGTH = "=bias", "=words", "=answer:", "=rule:", "=length:"

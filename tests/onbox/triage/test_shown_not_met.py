@@ -42,6 +42,11 @@ Traceback (most recent call last):
 AssertionError: -9 != -5 : low values must be clipped as well
 """
 NORM = "".join(f"step {at} norm {'NaN' if at > 2 else at} max error 0.0\n" for at in range(1, 9))
+DAEMON = """\
+pushing snapshot
+@ERROR: auth failed on module nightly
+rsync error: error starting client-server protocol (code 5) at main.c(1850)
+"""
 FAILED = {
     "a row of data that cannot be read": ("ValueError: row 31: cannot parse timestamp '2024-13-02'\n", "data_error"),
     "text in another encoding, named in a setting": (ENCODING, "data_error"),
@@ -49,6 +54,11 @@ FAILED = {
     "a backup that counts errors": ("tar of run_2\nbackup finished, errors: 2\nrestore of run_2 failed\n", None),
     "a check of two values": (CHECK, "code_error"),
     "a norm that is no number": (NORM, "divergence"),
+    "a report of tests that goes on": (
+        "TAP version 13\nok 1 - mean\nnot ok 2 - sum\n1..2\n# tests 2\n# pass 1\n# fail 1\n# skipped 0\n# todo 0\n",
+        "code_error",
+    ),
+    "a daemon that refuses its user": (DAEMON, "auth_error"),
     "a code of SIGTERM": (f"{LOOP}compress job: exit 143\n", "user_interrupt"),
 }
 

@@ -171,11 +171,11 @@ OTHERS: tuple[RuleRow, ...] = (
         CONFIG,
         "no rule|cannot find main module|no targets|missing separator|missing script|no input files|externally-managed"
         "|linker `|could not get lock"
-        "|no main manifest|could not find or load|unknown compiler option",
+        "|no main manifest|could not find or load|unknown compiler option|there is no pom",
         r"^g?make(?:\[\d{1,3}\])?: \*{3} no (?:targets|rule)|: \*{3} missing separator"
         r"|^npm (?:err!|error) missing script"
         r"|\bfatal error: no input files\b|\bexternally-managed-environment\b|\blinker `\S{1,80}` not found"
-        r"|^go: cannot find main module\b"
+        r"|^go: cannot find main module\b|\bthere is no POM in this directory\b"
         r"|\bno main manifest attribute\b|\bcould not find or load main class\b|\bunknown compiler option\b",
         "make, npm, gcc, pip, rustc, java, tsc",
         "make: *** No targets specified and no makefile found.  Stop.",
