@@ -10,11 +10,10 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
-from onbox.logs.outcome import Outcome
 from onbox.logs.short import NONE_WITHIN, counts_none, misses_result
-from onbox.model.units import format_duration
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
+from onbox.triage.by_end import by_end, by_room, by_silence, is_silent, proven
 from onbox.triage.classes import (
     COUNTS_NONE,
     IN_DOUBT,
@@ -28,20 +27,17 @@ from onbox.triage.classes import (
 )
 from onbox.triage.evidence import Evidence, classify_end
 from onbox.triage.last_words import are_checks, ends_badly
-from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.reading.signs import UNCAUGHT
 from onbox.triage.reasons import told_in
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, VAGUE, UserRow
-from onbox.triage.scheduler_states import CLASS_OF, ending
 from onbox.triage.settled import SettledClass, dress
 from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import doubt_of
-from onbox.triage.weighing.silence import line_of_the_work
 from onbox.triage.weighing.went_on import TESTS_FAILED
 from onbox.triage.wording.class_reading import class_by_words
 from onbox.triage.wording.second_reading import is_borne_out, is_overruled, most_telling
@@ -53,18 +49,11 @@ if TYPE_CHECKING:
     from onbox.triage.verdict import Diagnosis
 
 FRESH_SECONDS = 30.0  # the age that the second reading takes every log for
-STALE_SECONDS = 1800.0
-STALE_CADENCES = 10
 SIGINT = 2
-NO_ROOM_BYTES = 1 << 16  # free: less than a buffer's worth of log
 NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
 NOTHING = Evidence()
 NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
 NOT_LOOKED_AT = "No fault is seen; nobody looked whether its process runs."
-DONE_YET_DEAD = (
-    "Its log says that it is done, yet it is known to have failed: see what ran behind that line, and whether the "
-    "results are whole."
-)
 BY_ITS_CODE_ALONE = (
     "Only its exit code says that it ended well; its last lines read like those of a run that went wrong: look at its "
     "results before they are used."
@@ -140,47 +129,14 @@ def _beside_its_last_lines(call: SettledClass, record: Record) -> SettledClass:
 
 
 def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:
-    for step in (_proven, _from_text, _from_end, _from_silence):
+    for step in (proven, _from_text, by_end, by_silence):
         call = step(record, decision, evidence)
         if call is not None:
             return call
     return _healthy(record, decision, evidence)
 
 
-# -- 1. what is proven without the log
-
-
-def _proven(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
-    end = evidence.end
-    if end.cause in ("timeout", "stalled", "diverged", "detected", "not_started"):
-        row = classify_end(end)
-        if row.failure_class == "hang_stall" and evidence.process_alive:
-            return SettledClass(row.failure_class, "stands-still", "stalled", "high", record.last_line)
-        return SettledClass(row.failure_class, row.rule, "dead", "high", record.last_line)
-    row = classify_end(end)
-    if row.rule == "loss-not-finite":
-        return SettledClass(
-            "divergence", row.rule, "dead", "high", _line_of("divergence", decision) or record.last_line
-        )
-    if evidence.oom_kill_delta and (evidence.was_killed or (_may_follow_a_kill(decision) and evidence.is_dead)):
-        at = decision.cause if decision.cause and decision.cause.row.failure_class == "host_oom" else None
-        return SettledClass(
-            "host_oom", "counted-oom-kill", "dead", "high", SeenLine(at.number, at.text) if at else record.last_line, at
-        )
-    stated = CLASS_OF.get(ending(evidence.scheduler_state or "") or "")
-    if stated:
-        return SettledClass(stated, "scheduler-state", "dead", "high", _line_of(stated, decision) or record.last_line)
-    return None
-
-
-def _line_of(failure_class: str, decision: Decision) -> SeenLine | None:
-    for fault in (*((decision.cause,) if decision.cause else ()), *decision.others):
-        if fault.row.failure_class == failure_class:
-            return SeenLine(fault.number, fault.text)
-    return None
-
-
-# -- 2. what the log says
+# -- what the log says
 
 
 def _from_text(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
@@ -201,7 +157,7 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
         and cause.row.failure_class == "host_oom"
     ):
         return SettledClass("unknown", "killed-cause-unknown", "dead", "medium", SeenLine(cause.number, cause.text))
-    without_room = _from_room(record, evidence) if explains <= VAGUE + 1 and _is_of_a_write(cause) else None
+    without_room = by_room(record, evidence) if explains <= VAGUE + 1 and _is_of_a_write(cause) else None
     if without_room is not None:
         at = SeenLine(cause.number, cause.text)
         return without_room._replace(rule="no-room-to-write", at=at, fault=cause)
@@ -211,7 +167,7 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
     goes_on = decision.lost and not evidence.is_dead and decision.attempt.success is None
     state = "dead"
     if goes_on:
-        state = "done" if evidence.ended_well else "unknown" if _is_silent(record, evidence) else "running"
+        state = "done" if evidence.ended_well else "unknown" if is_silent(record, evidence) else "running"
     at = SeenLine(cause.number, cause.text)
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes
@@ -250,89 +206,7 @@ def _finer_class(cause: Fault, attempt: LogAttempt, evidence: Evidence) -> str:
     return "inode_exhausted" if no_inodes and bytes_free else found
 
 
-# -- 3. how the process ended
-
-
-def _from_end(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
-    word = (evidence.scheduler_state or "").upper()
-    if word.startswith("CANCELLED"):
-        return SettledClass("user_interrupt", "scheduler-state", "dead", "medium", record.last_line)
-    end = evidence.end
-    if end.exit_code is None and end.signal is None and end.cause == "exit" and not word.startswith("FAILED"):
-        if evidence.process_alive is False and decision.attempt.success is None:
-            return _from_room(record, evidence) or SettledClass("unknown", "unproven", "dead", "low", record.last_line)
-        return None
-    if end.exit_code == 0 and not evidence.gates:
-        return None
-    row = classify_end(end)
-    if row.rule == "cut-off":
-        return _from_room(record, evidence) or SettledClass(
-            row.failure_class, row.rule, "dead", "medium", record.last_line
-        )
-    if row.failure_class == "unknown" and end.signal is None:
-        says_done = decision.attempt.success is not None or closing_outcome(record) is Outcome.MADE
-        remedy = DONE_YET_DEAD if says_done else None
-        plain = SettledClass("unknown", row.rule, "dead", "low", record.last_line, remedy=remedy)
-        return _from_room(record, evidence) or plain
-    if row.rule == "usage" and decision.attempt.progress:  # its command line was good enough to begin with
-        return SettledClass("unknown", "unproven", "dead", "low", record.last_line)
-    return SettledClass(
-        row.failure_class, row.rule, "dead", "low" if row.failure_class == "unknown" else "medium", record.last_line
-    )
-
-
-def _from_room(record: Record, evidence: Evidence) -> SettledClass | None:
-    """A disk without room takes no last words: then how much was free says what the log cannot."""
-    if evidence.disk_free_bytes is not None and evidence.disk_free_bytes < NO_ROOM_BYTES:
-        return SettledClass("disk_full", "no-room-left", "dead", "medium", record.last_line)
-    if evidence.inodes_free == 0:
-        return SettledClass("inode_exhausted", "no-room-left", "dead", "medium", record.last_line)
-    return None
-
-
-# Raised by a program for reasons of its own; none of them follows from the death of a child.
-_OWN_REASONS = lazy(r"\b(?:Value|Assertion|NotImplemented|ZeroDivision|FloatingPoint|Unicode\w*|JSONDecode)Error\b")
-
-
-def _may_follow_a_kill(decision: Decision) -> bool:
-    """Whether what the log ends with may come of a killed child: the counter is the group's, and somebody else in it
-    may have been the victim.
-    """
-    cause = decision.cause
-    return cause is None or (cause.row.explains < BUG and not _OWN_REASONS.search(cause.text))
-
-
-# -- 4. silence
-
-
-def _from_silence(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
-    """A log that just stops is a stall only if something besides the text says so."""
-    age = evidence.log_age_seconds
-    if age is None or not _is_silent(record, evidence) or decision.attempt.success is not None or evidence.ended_well:
-        return None
-    if evidence.process_alive:
-        return SettledClass("hang_stall", "silent-log", "stalled", "medium", record.last_line)
-    work = line_of_the_work(record, decision.attempt)
-    if work is not None:
-        return SettledClass("success_healthy", "work-is-there", "done", "low", work)
-    remedy = (
-        f"Nothing was written for {format_duration(age)}: see whether its process runs. If so, take a stack dump, then"
-        " stop and resume; if not, it ended without a word: look at its results."
-    )
-    return SettledClass("hang_stall", "silent-log", "stalled", "low", record.last_line, remedy=remedy)
-
-
-def _is_silent(record: Record, evidence: Evidence) -> bool:
-    age = evidence.log_age_seconds
-    return age is not None and age >= _stale_after(record)
-
-
-def _stale_after(record: Record) -> float:
-    pace = record.seconds_per_line
-    return max(STALE_SECONDS, STALE_CADENCES * pace) if pace else STALE_SECONDS
-
-
-# -- 5. nothing is wrong
+# -- nothing is wrong
 
 
 def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from onbox.triage.classify import STALE_SECONDS, classify
+from onbox.triage.by_end import STALE_SECONDS
+from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.rules.rows import UserRow
 from tests.box import BOUND_SECONDS
