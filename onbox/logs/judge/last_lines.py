@@ -15,6 +15,7 @@ from onbox.logs.judge.passes import ends_pass
 from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising, risings
 from onbox.logs.judge.rounded import exact_of
 from onbox.logs.judge.ticking import ticking
+from onbox.logs.judge.under_head import lists_results
 from onbox.logs.judge.until import until
 from onbox.logs.line.read import read_line
 from onbox.logs.model.lines import readable
@@ -50,8 +51,10 @@ class LastLines:
 
     @cached_property
     def rising(self) -> Rising | None:
-        """As `rising`, of these lines; None where they are those of a report on classes."""
-        return None if any(map(_REPORT.search, self._lines)) else rising(self._lines)
+        """As `rising`, of these lines; None where they are those of a report on classes, or of a table of results."""
+        if any(map(_REPORT.search, self._lines)) or lists_results(self._lines):
+            return None
+        return rising(self._lines)
 
     @property
     def rising_alone(self) -> Rising | None:

@@ -125,6 +125,22 @@ STANDS = [
 ]
 
 
+NOTHING = [
+    "model   acc   f1\n" + lines("m#   0.8#   0.7#", *range(1, 8)),
+    lines("topic #: price market 0.4#", *range(10)),
+    lines("cluster #: 31# points, inertia 1.3#", *range(10)),
+    lines("Received message # on topic temp: 21.#", *range(100, 112)),
+    lines("host:12:34 [#] NCCL INFO Channel 01/0 : # -> 1", *range(8)),
+    lines("lr at epoch #: 0.00#", *range(0, 100, 10)),
+]
+
+
+@pytest.mark.parametrize("log", NOTHING)
+def test_what_lists_results_or_comes_as_it_likes_is_no_progress(log: str) -> None:
+    seen = read(log)
+    assert (seen.current, seen.exact_max) == (None, None)
+
+
 @pytest.mark.parametrize("log", OVER)
 def test_it_is_over(log: str) -> None:
     assert read(log).finished
