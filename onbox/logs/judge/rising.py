@@ -35,7 +35,7 @@ _NUMBER = lazy(
     re.IGNORECASE,
 )
 _OTHER_DIGITS = lazy(r"(?<![\d.:-])\d+(?:\.\d+)?(?=[A-Za-z/])")  # `1.54B/2.1B`
-_ADDRESS = lazy(r"\b0x[0-9a-f]{4,16}\b|\] NCCL INFO ")  # of a frame of a stack, of a rank
+_ADDRESS = lazy(r"\b0x[0-9a-f]{4,16}\b|^\s{0,8}#?\d{1,4}: .{0,200}::|\] NCCL INFO ")  # of a frame of a stack, of a rank
 _DIGITS = lazy(r"\d+")
 _RANGE = lazy(r"(?<![\w.,:/-])\d{1,12}(?:\.\.|\u2013)(?=\d)")  # `rows 2001..3000`: the last one counts
 _FREE = lazy(r"(?:^[A-Za-z]{0,2}|[\s=(\[<|,;#]|(?<!0):)$")  # before a count; `E037 L=0.24`, `Q12: right`

@@ -126,6 +126,7 @@ STANDS = [
 
 
 NOTHING = [
+    "checking 12 crates\n" + lines("   #: core::ops::call_once\n             at ./src/lib.rs:20:20", *range(1, 7)),
     "model   acc   f1\n" + lines("m#   0.8#   0.7#", *range(1, 8)),
     lines("topic #: price market 0.4#", *range(10)),
     lines("cluster #: 31# points, inertia 1.3#", *range(10)),
