@@ -60,7 +60,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
         return progress._replace(finished=False)  # it has just begun; what stands above is of the run before
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
     looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
-    stops = progress.current is not None and ending.stops_at(progress.current)
+    stops = progress.current is not None and (ending.stops_at(progress.current) or ending.stopped_behind)
     is_told = looped or stops or ending.tells_early_stop or ending.ends_a_process
     over = is_told or (may_be_over and (_made_the_last(pick, ending) or _is_over(progress, ending)))
     if not progress.finished and over:

@@ -9,6 +9,7 @@ from onbox.logs.judge.announced import numbers_of
 from onbox.logs.judge.at_limit import Limit, reached
 from onbox.logs.judge.closing_line import closes, form, said
 from onbox.logs.judge.columns import Whole, whole
+from onbox.logs.judge.early_stop import says_all_there_was
 from onbox.logs.judge.fits import fits_ended
 from onbox.logs.judge.led import led
 from onbox.logs.judge.passes import ends_pass
@@ -166,5 +167,6 @@ def _counts(line: str, times: int) -> bool:
     told_once = times == 1 and (
         all(sight.kind == "done" for sight in sights)
         or (all(sight.kind == "bare" for sight in sights) and closes(line))
+        or (all(sight.kind in ("bare", "moving") for sight in sights) and says_all_there_was(line))
     )
     return bool(sights) and not told_once and not OF_THE_BEST.search(said(line))

@@ -22,7 +22,27 @@ OVER = [
     FROM_ZERO + "Test RMSE 0.91, Recall 0.09\n",
     BATCHES + "Saved samples to out/last.png, model to vae.pt\n",
 ]
+STOPPED = [
+    "val loss did not decrease for 8 epochs, ending training",
+    "early stop (patience 8)",
+    "reached loss 0.05, done",
+    "Target metric achieved; stop.",
+    "Budget exhausted after 33 epochs",
+    "plateau detected -> finishing",
+    "stop criterion met (patience=8)",
+]
+OVER += [FIT + f"{line}\n" for line in STOPPED]
+ON_THE_WAY = [
+    "EarlyStopping counter: 3 out of 8",
+    "patience 3/8",
+    "will stop after 8 epochs without improvement",
+    "checkpoint written, done",
+    "target network synced, done",
+    "terminated by signal 15",
+    "validation finished, done",
+]
 GOES_ON = [
+    *(FIT + f"{line}\n" for line in ON_THE_WAY),
     FROM_ZERO,
     FROM_ZERO + "RuntimeError: no space\n",
     FROM_ZERO + "Evaluating on the held-out users\n",
