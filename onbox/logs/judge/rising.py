@@ -187,7 +187,8 @@ def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
 def _is_refused(name: str) -> bool:
     """`lr at epoch 30`: a word of work beside one that makes its number a setting."""
     words = name.lower().split()
-    return bool(words) and words[-1] in LONE_WORDS and any(word in NOT_A_COUNTER for word in words[:-1])
+    beside = [word for word in words[-3:-1] if word not in ("at", "of", "for", "in", "the")]
+    return bool(words) and words[-1] in LONE_WORDS and beside[-1:] != [] and beside[-1] in NOT_A_COUNTER
 
 
 def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:

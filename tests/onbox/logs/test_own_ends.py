@@ -115,7 +115,11 @@ STANDS_TOO: list[tuple[str, int | None, int | None]] = [
     (lines("pair #: w i@@ -> freq 158", *range(0, 3000, 250)), 2750, None),
 ]
 OVER.append(RANKS + "[rank 0/2] destroyed process group\n")
+RANGE = "LR range test over 120 iterations\n" + "".join(
+    f"lr {at}.5e-06 it {at} smoothed loss {at * at * 37 % 89}.5\n" for at in range(4, 60, 4)
+)
 STANDS = [
+    (RANGE, 56, 120),
     (PLAY, 12, 30),
     (SERVED, None, None),
     ("tests to run: 146\n" + lines("ok # - regress/case", *range(7, 99, 7)), 98, 146),
