@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onbox.logs.again import Again, banner, form
 from onbox.logs.counter import Counter
+from onbox.logs.joined import ShownBy, begins_anew, begun_with, joined
 from onbox.logs.line.displays import bar_kind
 from onbox.logs.line.numbers import COUNT, parse_count
 from onbox.logs.line.read import read_line
@@ -14,8 +15,7 @@ from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_LAYER, OF_A_PA
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
-from onbox.logs.line.words import LONE_UNITS, OF_AN_EVALUATOR, SELDOM_UNITS
-from onbox.logs.loops import names_repetition
+from onbox.logs.line.words import LONE_UNITS, OF_AN_EVALUATOR
 from onbox.logs.measures import NOTHING, read_measures
 from onbox.logs.same_display import as_known
 from onbox.logs.wrote import line_form, writer
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 COUNTERS_MAX = 64
 _NOT_PLAIN = ("counters", "table", "text", "again")  # as JSON has it
-OF_WORK = LONE_UNITS | SELDOM_UNITS
 HEADING_LETTERS = 120
 NAME_LETTERS = 80  # of a line, in which the logger's name stands
 NO_COUNT = 1 << 60
@@ -59,12 +58,6 @@ def _works(counter: Counter) -> bool:
 
 def _counts(seen: SeenOnLine, unit: str) -> bool:
     return any(sight.unit == unit for sight in seen.sights)
-
-
-def _grows_along(old: Counter, sight: CounterSight) -> bool:
-    """`3/3 trials`, then `4/4 trials`: so many there are by now, and not to be."""
-    was_full = old.current == old.maximum or (old.maximum is None and old.stretched > 0)
-    return was_full and sight.maximum is not None and old.current < sight.current == sight.maximum
 
 
 class Track:
@@ -437,65 +430,19 @@ class Track:
     def _joined(self, old: Counter | None, sight: CounterSight) -> Counter:
         epoch = self.counters.get("epoch")
         now = epoch.current if epoch and epoch.last >= self.started else None
+        most = self.maxima.get(sight.unit, 0)
+        line = ShownBy(self.text, self.line, self.drawn, now, self.ended, most)
         if old is None:
-            seen = 1 + self.drawn  # what is drawn over was shown before
-            first = Counter(*sight, 0, 0, now, seen, self.line, self.line, self.line, sight.current)
-            return first._replace(writer=writer(self.text), form=line_form(self.text))
-        if sight.current < old.current and sight.current <= old.minimum:
+            return begun_with(sight, line)
+        if begins_anew(old, sight):
             self._begin_stage(sight.unit)
-        back = sight.current < old.current or (
-            sight.elapsed is not None and old.elapsed is not None and sight.elapsed + 1 < old.elapsed
-        )
-        forward = now is not None and old.epoch is not None and now > old.epoch and sight.current > old.current
-        changed = self.line if back or sight.current != old.current else old.changed
-        maximum = sight.maximum if sight.maximum is not None else old.maximum
-        if maximum is not None and sight.current > maximum and not sight.made:
-            maximum = None  # it was that of something else
-        grows = _grows_along(old, sight)
-        if grows:
-            maximum = None
-        last = old.minimum == sight.current == 0  # `2/3` is the last one from 0 on
-        same = old.maximum == sight.maximum or sight.unit not in OF_WORK  # each file has pages of its own
-        full = old.maximum is not None and old.current + last >= old.maximum and same and sight.maximum is not None
-        counts = (
-            old.resets + back, old.crossed + (forward and not back), now, old.seen + 1, old.first, self.line, changed,
-            min(old.minimum, sight.current), old.advances + (sight.current > old.current),
-            old.repeats + (back and full and self.ended <= old.last and not names_repetition(self.text)),
-        )  # fmt: skip
-        joined = Counter(*sight, *counts)
-        return joined._replace(
-            kind="train" if sight.kind == "setting" and self._goes_on(old, sight) else joined.kind,
-            maximum=maximum,
-            writer=old.writer,
-            apart=old.apart,
-            begun=old.begun + (sight.current < old.current and sight.current <= old.minimum),
-            stretched=old.stretched
-            + 2
-            * (
-                sight.rule in ("table", "percent-fraction") and None is not old.maximum != sight.maximum
-            )  # it rises: no end
-            + (grows or (changed != self.line and None is not old.maximum != maximum)),
-            form=line_form(self.text) if changed == self.line else old.form,
-            eta=sight.eta if sight.eta is not None or sight.made else old.eta,
-            beside_epoch=sight.beside_epoch or old.beside_epoch,
-            inner=sight.inner or old.inner,
-            made=sight.made or old.made,
-            measured=sight.measured or old.measured,
-        )
+        return joined(old, sight, line)
 
     def _begin_stage(self, unit: str) -> None:
         """`stage: main (30 epochs)`, and the epochs begin again right behind it: so many there are in this one."""
         most, told = self.staged.pop(unit, (0, 0))
         if 0 < most < NO_COUNT and self.line - told <= BEGUN_LINES:
             self.maxima[unit] = most
-
-    def _goes_on(self, old: Counter, sight: CounterSight) -> bool:
-        """Whether what looks like a setting is a counter: its line comes again and again with more, alone."""
-        if old.kind != "setting":
-            return True
-        more = sight.current > old.current and not old.resets and line_form(self.text) == old.form
-        begins = old.current <= 1 and sight.current == old.current + 1 <= self.maxima.get(sight.unit, 0)
-        return more and (old.advances > 0 or begins)
 
     def take_own(self, groups: dict[str, str | None]) -> None:
         """A match of the user's own regex: the run's counter, whatever else the log shows."""

@@ -47,7 +47,7 @@ _ROWS_COUNTED = lazy(rf"(?i)\bcount\(\*\).{{0,200}}?(?:->|=>|=|:) ?{_NUMBER}\s*$
 _DONE = lazy(r"(?:done|complete|completed|finished|processed|handled|merged|hashed|ok)")
 _LIST = lazy(r"(?<![A-Za-z])([A-Za-z]{3,20})[\"']?\s?[:=]?\s?[\[(]([^\[\](){}]{1,200})[\])]")
 _HOW_IT_IS_MADE = lazy(
-    r"(?:work|rank|gpu|thread|process|core|class|layer|cluster|topic|component|block|bin|channel|label|feature|step|sec)"
+    r"(?:byte|work|rank|gpu|thread|process|core|class|layer|cluster|topic|component|block|bin|channel|label|feature|step|sec)"
 )
 _SWEEPS = frozenset({"sweep", "grid", "runs"})
 _IS_THE_WORK = lazy(r"(?i)^\W*(?:evaluating|testing|validating) (?:on )?(?=\d)")  # of a run that does nothing else

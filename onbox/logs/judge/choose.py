@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
-from onbox.logs.judge.announced import announced, announced_by_any
+from onbox.logs.judge.announced import announced, announced_by_any, announced_for
 from onbox.logs.judge.by_head import counted_in_rows, counted_to_head, with_end, with_likely_end
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.larger_work import is_one_of_several
@@ -60,7 +60,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
         return progress._replace(finished=False)  # it has just begun; what stands above is of the run before
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
     looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
-    stops = progress.current is not None and ending.stops_at(progress.current)
+    stops = progress.current is not None and (ending.stops_at(progress.current) or ending.stopped_behind)
     is_told = looped or stops or ending.tells_early_stop or ending.ends_a_process
     over = is_told or (may_be_over and (_made_the_last(pick, ending) or _is_over(progress, ending)))
     if not progress.finished and over:
@@ -176,7 +176,7 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     if ending.rising is None:
         alone = ending.rising_alone if beginning else None
         most = announced(beginning, alone.noun, _so_many_before(alone)) if alone else None
-        most = most or (announced_by_any(beginning, alone.value) if alone and alone.noun in OF_ANYTHING else None)
+        most = most or (_of_things(beginning, alone) if alone else None)
         most = most or limit_of(beginning, alone.value) if alone else None
         if alone and most:
             return Progress(alone.value, most, "step", loss=track.loss, finished=over, rule="rising")
@@ -190,6 +190,7 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
     most = (
         most
         or limit_of(beginning, count, ending.rising.noun)
+        or _of_things(beginning, ending.rising)
         or likely_end(beginning, counted_in_rows(ending.rising, track))
     )
     whole = most == count and ending.lines_behind > 0 and track.crashed <= track.started and not ending.fails
@@ -204,6 +205,13 @@ def _in_all(track: Track) -> int | None:
 def _so_many_before(seen: Rising) -> int:
     """How many it was at least when the last batch began, which may have gone beyond the end."""
     return seen.value - max(0, seen.stride - 1)
+
+
+def _of_things(beginning: bytes, seen: Rising) -> int | None:
+    """How many things the head tells of, where the lines name none, or what is done to them: `embedded 30000`."""
+    if seen.noun in OF_ANYTHING or seen.noun.endswith("ed"):
+        return announced_by_any(beginning, _so_many_before(seen))
+    return None if seen.noun else announced_for(beginning, _so_many_before(seen))
 
 
 def _told_of(track: Track, seen: Rising, beginning: bytes) -> int | None:

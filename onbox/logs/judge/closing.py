@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
 from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
-from onbox.logs.judge.early_stop import begins_next, told_in
+from onbox.logs.judge.early_stop import begins_next, stopped_behind, told_in
 from onbox.logs.judge.in_all import in_all, tells_a_reason
 from onbox.logs.judge.last_lines import LINES_AFTER, LOOPED, OF_THE_BEST, LastLines
 from onbox.logs.judge.last_words import ends_in_frame_of_rules, ends_in_results, ends_in_totals
@@ -122,6 +122,11 @@ class ClosingLines(LastLines):
     def tells_early_stop(self) -> bool:
         """Whether one of the last lines says in so many words that the loop was stopped early."""
         return told_in(self._lines)
+
+    @property
+    def stopped_behind(self) -> bool:
+        """As `stopped_behind`, of what stands behind the last counter."""
+        return stopped_behind(self._lines, self._counted)
 
     @property
     def ends_as_no_loop_does(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.closing_line import is_bad, said
+from onbox.logs.judge.closing_line import form, is_bad, said
 from onbox.logs.outcome import Outcome, outcome_in
 from onbox.regex import lazy
 
@@ -31,7 +31,8 @@ _IN_ENGLISH = lazy(
     r"|[,;:] (?:finishing|ending|exiting|terminating|quitting) early\W*$"
     r"|^\W*(?:exit|stopp|finish|end|terminat|quitt|break)ing (?:from |the |out of )*(?:training|fit(?:ting)?"
     r"|optimi[sz]ation|search|loop|run) early\W*$"
-    r"|^\W*(?:target|goal|no|reached) [a-z_=\d ]{3,40}(?: (?:after|at|in) [a-z]{0,12} ?\d{1,9}(?: [a-z]{3,12})?)?[,;:]"
+    r"|^\W*(?:(?:target|goal) [a-z_=\d ]{0,24}(?:reached|achieved|met|hit)|(?:no|reached) [a-z_=\d ]{3,40})"
+    r"(?: (?:after|at|in) [a-z]{0,12} ?\d{1,9}(?: [a-z]{3,12})?)?[,;:]"
     r" (?:(?:saving|writing)(?: [a-z]{2,12}){0,2} and )?(?:stopped|stopping|exiting|finished|finishing|done)\W*$"
     r"|^\W*stopping: [a-z]{1,20} [a-z]{2,20} (?:[a-z]|\d)"
 )
@@ -47,6 +48,20 @@ _SMALL_ENOUGH = lazy(  # `delta < 1e-6, done`, `change below eps after sweep 22`
     r" (?:is |was |fell |dropped )?(?:<|below|under) ?(?:(?:the )?(?:eps|epsilon|tol|tolerance|threshold)(?![a-z])"
     r"|[\d.e-]{1,12}[,;:] (?:done|stop|finished|converged))"
     r"|^\W*no (?:gain|progress|decrease|increase) (?:for|in|since) .{1,24}(?:[,;:]|[-=]>) {0,2}(?:stop|done|finish)"
+)
+_STOPS_BEHIND = lazy(
+    r"(?i)^\W*early[ -]?stop(?:ping|ped)?\b(?! (?:counter|patience|will))"
+    r"|^\W*(?:training |the )?(?:target|goal|stop(?:ping)? criteri\w{1,3}|budget|tolerance|tol|plateau|overfit\w{0,4})"
+    r"\b.{0,60}\b(?:met|achieved|reached|detected|exhausted|satisfied|used up|spent)\b"
+    r"|^\W*(?:training|fit(?:ting)?|optimi[sz]ation|search|run|loop) (?:was |is |has been )?"
+    r"(?:stopped|halted|terminated)\b"
+    r"|[,;:.>] ?(?:so )?(?:stop(?:ped|ping)?|finish(?:ed|ing)|done|halted|halting|quitting"
+    r"|(?:stopping|ending|finishing|halting) (?:the )?(?:training|fit|search|optimi[sz]ation|run|loop))\W*$"
+)
+_ON_THE_WAY = lazy(  # what is done in between, and what is still to come
+    r"(?i)(?<!\d)\d{1,6} ?(?:/|of|out of) ?\d{1,6}(?!\d)"
+    r"|\b(?:checkpoint|ckpt|snapshot|sav\w+|warm\w*|load\w*|compil\w*|eval\w*|valid\w*|test\w*|upload\w*|sync\w*|batch"
+    r"|worker|rank|phase|stage|fold|trial|seed|restart\w*|resum\w*|retry\w*|next)\b"
 )
 _BEGINS = lazy(r"(?i)^\W*(?:fitting|training|starting|running|processing) [a-z]{3,12}\b.*(?:\.{3}|\u2026)")  # the next
 _WHEN = lazy(r"(?i)\b(?:when|once|if|until|while|unless|will|would)\b")
@@ -75,6 +90,23 @@ _FOR_ANOTHER_REASON = lazy(
     r"|preempt\w*|inf|diverg\w*|lost|dead|unreachable)\b|(?<![a-z])nans?(?![a-z])"
 )
 _IF = lazy(r"(?i)\b(?:если|wenn|falls|cuando|quando|si|se|als|jeśli)\b")  # it may come to that
+
+
+def stopped_behind(lines: Sequence[str], counted: int) -> bool:
+    """Whether one of the few lines behind those that count, none like it before, says that this was all."""
+    after = lines[counted:]
+    if not 0 < len(after) <= STOP_TOLD_IN_LAST or begins_next(after[-1]):
+        return False
+    known = {form(line) for line in lines[:counted]}
+    return any(form(line) not in known and says_all_there_was(line) for line in after)
+
+
+def says_all_there_was(line: str) -> bool:
+    """Whether a line says that the work has stopped, in the words of no step on the way."""
+    text = said(line)
+    if _STOPS_BEHIND.search(text) is None or _ON_THE_WAY.search(text):
+        return False
+    return not (is_bad(line) or _WHEN.search(text) or _FOR_ANOTHER_REASON.search(text))
 
 
 def begins_next(line: str) -> bool:

@@ -9,12 +9,14 @@ from onbox.logs.judge.announced import numbers_of
 from onbox.logs.judge.at_limit import Limit, reached
 from onbox.logs.judge.closing_line import closes, form, said
 from onbox.logs.judge.columns import Whole, whole
+from onbox.logs.judge.early_stop import says_all_there_was
 from onbox.logs.judge.fits import fits_ended
 from onbox.logs.judge.led import led
 from onbox.logs.judge.passes import ends_pass
 from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising, risings
 from onbox.logs.judge.rounded import exact_of
 from onbox.logs.judge.ticking import ticking
+from onbox.logs.judge.under_head import lists_results
 from onbox.logs.judge.until import until
 from onbox.logs.line.read import read_line
 from onbox.logs.model.lines import readable
@@ -50,8 +52,10 @@ class LastLines:
 
     @cached_property
     def rising(self) -> Rising | None:
-        """As `rising`, of these lines; None where they are those of a report on classes."""
-        return None if any(map(_REPORT.search, self._lines)) else rising(self._lines)
+        """As `rising`, of these lines; None where they are those of a report on classes, or of a table of results."""
+        if any(map(_REPORT.search, self._lines)) or lists_results(self._lines):
+            return None
+        return rising(self._lines)
 
     @property
     def rising_alone(self) -> Rising | None:
@@ -163,5 +167,6 @@ def _counts(line: str, times: int) -> bool:
     told_once = times == 1 and (
         all(sight.kind == "done" for sight in sights)
         or (all(sight.kind == "bare" for sight in sights) and closes(line))
+        or (all(sight.kind in ("bare", "moving") for sight in sights) and says_all_there_was(line))
     )
     return bool(sights) and not told_once and not OF_THE_BEST.search(said(line))

@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from onbox.logs.line.words import A_PIECE, AUXILIARY, NOT_PROGRESS, UNIT_WORD
+from onbox.logs.line.words import A_PIECE, AUXILIARY, LONE_WORDS, NOT_A_COUNTER, NOT_PROGRESS, UNIT_WORD
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -35,7 +35,7 @@ _NUMBER = lazy(
     re.IGNORECASE,
 )
 _OTHER_DIGITS = lazy(r"(?<![\d.:-])\d+(?:\.\d+)?(?=[A-Za-z/])")  # `1.54B/2.1B`
-_ADDRESS = lazy(r"\b0x[0-9a-f]{4,16}\b")  # of a frame of a stack
+_ADDRESS = lazy(r"\b0x[0-9a-f]{4,16}\b|^\s{0,8}#?\d{1,4}: .{0,200}::|\] NCCL INFO ")  # of a frame of a stack, of a rank
 _DIGITS = lazy(r"\d+")
 _RANGE = lazy(r"(?<![\w.,:/-])\d{1,12}(?:\.\.|\u2013)(?=\d)")  # `rows 2001..3000`: the last one counts
 _FREE = lazy(r"(?:^[A-Za-z]{0,2}|[\s=(\[<|,;#]|(?<!0):)$")  # before a count; `E037 L=0.24`, `Q12: right`
@@ -49,7 +49,7 @@ _NAMES = lazy(
 
 
 _OF_A_SERVICE = lazy(
-    r"(?i)(?<![a-z])(?:req|request|conn|connection|session|query|ticket)[ #_:=-]{0,3}$"
+    r"(?i)(?<![a-z])(?:req|request|conn|connection|session|query|ticket|message|msg|packet)[ #_:=-]{0,3}$"
 )  # as they come
 _FOLD = lazy(r"(?i)(?<![a-z])fold\W{0,3}$")  # which are told of in all that is validated across them
 OF_A_LIST = lazy(  # of what came out for each
@@ -58,6 +58,7 @@ OF_A_LIST = lazy(  # of what came out for each
 _OF_THE_OUTCOME = lazy(
     r"(?i)\W{0,8}(?:class|cluster|topic|component|label|layer|bin|channel|expert)\W{0,4}$"
 )  # `8 layers`, and one by one
+_OF_RESULTS = lazy(r"(?i)\W{0,8}(?:class|cluster|topic|component|label|bin|channel)\W{0,4}$")  # each of which has some
 _LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
 _ROW = lazy(r"\s*\d+:\s")
 _NUMBERED = lazy(r"(?i)[ _](?:number|no|nr|num|index|idx)\W*$")  # `REPLICATE NUMBER 12`
@@ -173,7 +174,7 @@ def _names_something(name: str) -> bool:
 
 
 def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
-    if _names_something(name) or _OF_A_SERVICE.search(name):
+    if _names_something(name) or _OF_A_SERVICE.search(name) or _OF_RESULTS.match(name) or _is_refused(name):
         return False
     leads = "0" not in name or _IN_A_SHAPE.search(name) is not None
     if not _is_even([row[name] for row in rows], leads=leads):
@@ -181,6 +182,13 @@ def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
     measured = any(_is_measure(other, rows) for other in rows[-2] if other != name)
     told_seldom = _is_report(name, rows) or _is_told_seldom(name, rows)
     return measured or told_seldom or _adds_up(name, rows) or _rises_with_more(name, rows)
+
+
+def _is_refused(name: str) -> bool:
+    """`lr at epoch 30`: a word of work beside one that makes its number a setting."""
+    words = name.lower().split()
+    beside = [word for word in words[-3:-1] if word not in ("at", "of", "for", "in", "the")]
+    return bool(words) and words[-1] in LONE_WORDS and beside[-1:] != [] and beside[-1] in NOT_A_COUNTER
 
 
 def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:

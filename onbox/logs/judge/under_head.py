@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CELLS = 3  # of a head
+ROWS = 40  # and no more, behind one
+_COMPARED = lazy(
+    r"(?i)(?:model|name|method|dataset|class|label|layer|variant|algorithm|metric|feature|category|topic|cluster|system"
+    r"|benchmark|lang(?:uage)?|optimi[sz]er|column|param(?:eter)?|tool|backend)s?"
+)
 _CELL = lazy(r"[^\s|\u2502]{1,40}(?: [^\s|\u2502]{1,40}){0,3}")
 _FRACTION = lazy(r"(?<![\w./-])\d{1,9} ?/ ?\d{1,9}(?![\w./-])")
 _OF_RESULTS = lazy(
@@ -27,6 +32,13 @@ def head_of(text: str) -> str:
         return ""
     cells = _CELL.findall(text)
     return text if len(cells) >= CELLS and all(cell[0].isalpha() for cell in cells) else ""
+
+
+def lists_results(lines: Sequence[str]) -> bool:
+    """Whether the last lines stand below a head whose first name is that of what is compared."""
+    head = next(filter(None, map(head_of, reversed(lines[-ROWS:]))), "")
+    found = _CELL.search(head)
+    return found is not None and _COMPARED.fullmatch(found[0]) is not None
 
 
 def ends_in_results_column(lines: Sequence[str]) -> bool:

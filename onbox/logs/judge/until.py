@@ -18,6 +18,7 @@ _NUMBER = r"(\d{1,9}(?:\.\d{1,12})?)(?![\w.]{0,12}\d)"
 _END = lazy(
     rf"(?i)(?<![\w.])(?:t_?(?:end|max|final|stop)|(?:end|final|stop|max)[ _]?time)\s?[=:]?\s{{0,20}}{_NUMBER}"
     rf"|(?<![a-z])(?:to|until|till) (?:t|time) ?= ?{_NUMBER}"
+    rf"|(?<![\w.])t(?:ime)? ?(?:[:=]|from) ?0(?:\.0{{1,6}})? ?(?:to|->|\.\.) ?{_NUMBER}"  # `t from 0 to 50`
     rf"|(?<![a-z])(?:duration|run[ _]length)\W{{1,3}}{_NUMBER} ?(?:s|sec|seconds|min|h|hours?|d|days?)(?![a-z])"
     rf"|(?<![\w.,]){_NUMBER} ?(?:s|h|days?) simulated(?![a-z])"
 )

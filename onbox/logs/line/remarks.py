@@ -168,7 +168,7 @@ CRASHED = lazy(
     r"|^Exception in thread \S|^Error in .{1,200} ?: ?$|^Execution halted|^panic: |^thread '.{1,80}' panicked at "
     r"|^terminate called |^\^C|\*\*\* (?:JOB|STEP) \d.{0,120}CANCELLED|^ERROR STOP\b|^ERROR: LoadError: |(?i:\bout of memory\b"
     r"|\bsigterm\b|\bsigkill\b|segmentation fault|core dumped"
-    r"|\b(?:received|caught|got) signal (?:2|6|9|11|15)\b"
+    r"|\b(?:received|caught|got|(?:terminated|killed|stopped) by) signal (?:2|6|9|11|15)\b"
     r"|^state: (?:timeout|failed|cancelled|out_of_memory|node_fail|preempted)"
     r"|\bloss is (?:nan|inf\w*|not finite)\b.{0,20}\bstop"
     r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]"

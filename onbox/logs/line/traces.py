@@ -34,7 +34,8 @@ _OF_A_COUNT = (
     "轮数", "步数", "迭代", "ステップ", "エポック", "에포크", "에폭", "스텝",
 )  # fmt: skip
 _OF_WORK_DONE = (
-    "ing 0", "ed 0", "done", "built 0", "seen", "solved", "handled", "visited", "scored", "consumed", "fitted",
+    "ing 0", "ed 0", "wrote 0", "done", "built 0", "seen", "solved", "handled", "visited", "scored", "consumed",
+    "fitted",
     "after 0", "processing ", "processed", "s read", "s parsed", "s scanned", "s written", "s indexed", "s inserted",
     "s imported", "s exported", "s converted", "s simulated", "s translated", "s embedded", "s rendered", "s crawled",
     "s fetched", "s ingested", "s aligned", "s annotated", "s extracted", "s analy", "s tokeni",

@@ -59,6 +59,10 @@ RANKED = "model       mse      r2    rank\n" + "".join(
     f"tanh-{at}    0.06{at}   0.87    {at}/6\n" for at in range(1, 7)
 )
 COUNTS += [
+    ("docs to embed: 90000\n" + lines("embedded # (412.7/s)", *range(1000, 9000, 1000)), 8000, 90000),
+    ("evaluating 500 samples\n" + lines("  [#] pred=1 gold=1 acc=0.4#", *range(10, 40)), 39, 500),
+    (lines("wrote # records to part-0.parquet", *range(500, 4000, 500)), 3500, None),
+    ("Simulating t from 0 to 50\n" + lines("t =  #.0   E = 1.#", *range(10, 20)), 19, 50),
     ("320 queries against the old index\n" + lines("q#: recall 0.7#", *range(11, 40)), 39, 320),
     ("rows to migrate: 90000\n" + lines("offset # ok", *range(400, 8400, 400)), 8000, 90000),
     ("frames: 140\n" + lines("rendered frame_#.png", *range(10, 31)), 30, 140),

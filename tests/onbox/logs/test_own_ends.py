@@ -22,7 +22,27 @@ OVER = [
     FROM_ZERO + "Test RMSE 0.91, Recall 0.09\n",
     BATCHES + "Saved samples to out/last.png, model to vae.pt\n",
 ]
+STOPPED = [
+    "val loss did not decrease for 8 epochs, ending training",
+    "early stop (patience 8)",
+    "reached loss 0.05, done",
+    "Target metric achieved; stop.",
+    "Budget exhausted after 33 epochs",
+    "plateau detected -> finishing",
+    "stop criterion met (patience=8)",
+]
+OVER += [FIT + f"{line}\n" for line in STOPPED]
+ON_THE_WAY = [
+    "EarlyStopping counter: 3 out of 8",
+    "patience 3/8",
+    "will stop after 8 epochs without improvement",
+    "checkpoint written, done",
+    "target network synced, done",
+    "terminated by signal 15",
+    "validation finished, done",
+]
 GOES_ON = [
+    *(FIT + f"{line}\n" for line in ON_THE_WAY),
     FROM_ZERO,
     FROM_ZERO + "RuntimeError: no space\n",
     FROM_ZERO + "Evaluating on the held-out users\n",
@@ -95,7 +115,11 @@ STANDS_TOO: list[tuple[str, int | None, int | None]] = [
     (lines("pair #: w i@@ -> freq 158", *range(0, 3000, 250)), 2750, None),
 ]
 OVER.append(RANKS + "[rank 0/2] destroyed process group\n")
+RANGE = "LR range test over 120 iterations\n" + "".join(
+    f"lr {at}.5e-06 it {at} smoothed loss {at * at * 37 % 89}.5\n" for at in range(4, 60, 4)
+)
 STANDS = [
+    (RANGE, 56, 120),
     (PLAY, 12, 30),
     (SERVED, None, None),
     ("tests to run: 146\n" + lines("ok # - regress/case", *range(7, 99, 7)), 98, 146),
@@ -123,6 +147,23 @@ STANDS = [
     ("spread, max-episodes 800\n" + lines("steps: #50, episodes: #, reward: -3.2", *range(10, 90, 10)), 80, 800),
     (lines("[crawler] crawled=9# queue=216 errors=#", *range(1, 9)), None, None),
 ]
+
+
+NOTHING = [
+    "checking 12 crates\n" + lines("   #: core::ops::call_once\n             at ./src/lib.rs:20:20", *range(1, 7)),
+    "model   acc   f1\n" + lines("m#   0.8#   0.7#", *range(1, 8)),
+    lines("topic #: price market 0.4#", *range(10)),
+    lines("cluster #: 31# points, inertia 1.3#", *range(10)),
+    lines("Received message # on topic temp: 21.#", *range(100, 112)),
+    lines("host:12:34 [#] NCCL INFO Channel 01/0 : # -> 1", *range(8)),
+    lines("lr at epoch #: 0.00#", *range(0, 100, 10)),
+]
+
+
+@pytest.mark.parametrize("log", NOTHING)
+def test_what_lists_results_or_comes_as_it_likes_is_no_progress(log: str) -> None:
+    seen = read(log)
+    assert (seen.current, seen.exact_max) == (None, None)
 
 
 @pytest.mark.parametrize("log", OVER)
