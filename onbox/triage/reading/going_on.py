@@ -67,7 +67,8 @@ HANDLED = lazy(
     r"\breload(?:ing|ed|s)\b|\b(?:avoided|prevented|averted)\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
     r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
     r"|retries remaining"
-    r"|\bfailed, (?:waiting|sleeping)\b|entering retry loop|\bfailure \d{1,4} of max_failures=\d"
+    r"|\bset to (?:zero|0|nan|none)\b|\bfailed, (?:waiting|sleeping)\b|entering retry loop"
+    r"|\bfailure \d{1,4} of max_failures=\d"
     r"|retry \d+|bypass(?:ed|ing)|login node|if you do not have"
     r"|\boptional(?:ly)?\b(?= (?:dependenc\w+|package|module|feature|plugin|import|extra)|\W*$|\))|deprecat"
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
@@ -93,7 +94,7 @@ MEANT = lazy(
     r"|\b(?:server|helper|side-?car|monitor|exporter|proxy|tunnel|tensorboard|watcher)\b.{0,20}\bstopped\b.{0,12}\b1(?:37|43)\b"
 )
 EXHAUSTED = lazy(
-    r"giv(?:ing|en) up|(?:not|never|without) retrying"
+    r"^\^C|\binterrupted by (?:the )?user\b|giv(?:ing|en) up|(?:not|never|without) retrying"
     r"|no more|exhausted|\bdid NOT match\b|0 (?:retries|attempts|tries)|failed after|abort|exiting"
     r"|stopping(?!.{0,40}\bas (?:planned|intended|designed)\b)|quitting|bailing|too many (?:\w+ )?(?:failures"
     r"|errors|retries|attempts|restarts|dead|crashes)"

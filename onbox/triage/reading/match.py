@@ -168,7 +168,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
     (
         _DAMAGED,
         (),
-        lambda trace: trace.mentions(CHECKPOINT_READ, last=5) and not trace.mentions(DATA_READ, last=3),
+        lambda trace: trace.mentions(CHECKPOINT_READ, last=7) and not trace.mentions(DATA_READ, last=3),
         "checkpoint-damaged",
     ),
     (_DAMAGED, (), lambda trace: trace.follows(_RESUMES), "checkpoint-damaged"),

@@ -55,7 +55,7 @@ SHUTDOWN = lazy(
 CHECKPOINT_READ = lazy(
     r"torch\.load|load_state_dict|load_checkpoint|load_from_checkpoint|safetensors|resume|ckpt|checkpoint"
     r"|optim\w{0,16}\.pkl|\brestore|load_weights|load_model|serialization\.py|orbax|from_pretrained"
-    r"|numpy_pickle|joblib\.load|load_from_zip_file|saving_(?:lib|api)|load_params"
+    r"|numpy_pickle|joblib\.load|load_from_zip_file|saving_(?:lib|api)|load_params|keras/src/utils/traceback_utils"
     r"|\b\w{0,40}(?:Model|Net|Agent|Policy|Booster|Classifier|Regressor|PPO|A2C|DQN|SAC|TD3)\.load\(",
     re.IGNORECASE,
 )

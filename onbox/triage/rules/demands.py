@@ -94,7 +94,7 @@ _OF_CODE = (
 # What a program says, as the last thing of all, to whom started it: in any other place it may be advice.
 _REFUSES = lazy(
     r"(?<!as they )(?<!as it )\b(?:must|has to|have to) (?:\w+ )?(?:be|not|divide|match|have|equal|contain|exist"
-    r"|sum|start|end|fit)\b"
+    r"|sum|start|end|fit|lie)\b"
     r"|\bneeds? (?:an?|its|at least|exactly) (?:value|argument|operand|file ?name|path|name|option|number)\b"
     r"|\brequires (?:an? |at least |exactly |one |--)|\bexpects? (?:exactly|at least)\b|\bmutually exclusive\b"
     r"|\b(?:is|are) (?:newer|older|later|more recent) than\b.{0,60}"

@@ -53,6 +53,7 @@ from onbox.triage.weighing.last_lines import (
     ends_with_done,
     ends_with_the_work,
     gave_up,
+    is_of_ended_stage,
     is_of_one_step,
 )
 from onbox.triage.weighing.numbered_rows import is_numbered_row
@@ -122,6 +123,8 @@ def _is_the_last_to_count(fault: Fault, scene: Scene) -> bool:
 
 
 def _went_on(fault: Fault, scene: Scene) -> bool:
+    if is_of_ended_stage(fault, scene):
+        return False
     return went_on(fault, scene) and _is_the_last_to_count(fault, scene)
 
 

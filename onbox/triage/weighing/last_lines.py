@@ -132,6 +132,14 @@ def _tells_of_its_code(fault: Fault, scene: Scene) -> bool:
     )
 
 
+_STAGE_ENDED = lazy(r"(?i)\b(?:stage|step|phase) \d{1,3} ?(?:/|of) ?\d{1,3}\W{1,3}(?:rc|exit|code|status)\W{1,3}[1-9]")
+
+
+def is_of_ended_stage(fault: Fault, scene: Scene) -> bool:
+    """Whether a script tells below a fault that one of its numbered stages ended with a code: `stage 2/3: rc=1`."""
+    return any(_STAGE_ENDED.search(line.text) for line in scene.record.tail if line.number >= fault.number)
+
+
 def ends_with_the_work(fault: Fault, scene: Scene) -> bool:
     """Whether the log's very last line tells what came of the work: with a number, a file or its success, and not only
     that something ended. A program that nobody saw work since it died of its own exception has not written it; who was
@@ -159,7 +167,11 @@ def ends_with_the_work(fault: Fault, scene: Scene) -> bool:
 
 
 def _is_lost_between(fault: Fault, last: SeenLine, scene: Scene) -> bool:
-    """Whether a line between them says that the work will not be there, and no work was seen since the fault."""
+    """Whether a line between them says that the work will not be there, and no work was seen since the fault; or that
+    the stage it stood in ended with a code.
+    """
+    if is_of_ended_stage(fault, scene):
+        return True
     if scene.attempt.signs_after(fault):
         return False
     between = (line.text for line in scene.record.tail if fault.number < line.number < last.number)
@@ -199,7 +211,7 @@ def is_of_one_step(fault: Fault, scene: Scene) -> bool:
     if scene.dead or fault.row.explains > SUMMARY or closing_outcome(scene.record) is not Outcome.MADE:
         return False
     form = _NUMBER.sub("0", message(fault.text).text)
-    below = (message(line.text).text for line in scene.record.tail if line.number > fault.number)
+    below = (message(line.text).text for line in scene.record.tail if line.number >= fault.number)
     return any(
         said == form or (tells_step_failed(message(fault.text).text) and _STEP_OK.search(said)) for said in below
     )

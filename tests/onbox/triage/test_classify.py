@@ -355,7 +355,7 @@ def test_a_lost_loss_in_a_run_that_has_ended_well_does_not_run() -> None:
         ("reading train.svm\nWrong input format at line 5", "data_error"),
         ("lib.Error: Unknown token na in data file", "data_error"),
         ("ValueError: num_samples should be a positive integer value, but got num_samples=0", "data_error"),
-        ("numpy.linalg.LinAlgError: Singular matrix", "divergence"),
+        ("numpy.linalg.LinAlgError: Singular matrix", "code_error"),
         ("Error in library(lme9) : there is no package called \u2018lme9\u2019\nExecution halted", "code_error"),
         ("Fatal error:\nThere was 1 error in input file(s)", "config_error"),
         ("Error: no such optimizer named adamm", "config_error"),

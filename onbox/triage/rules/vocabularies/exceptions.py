@@ -151,8 +151,8 @@ _CERTAIN: dict[str, dict[str, str]] = {
     "pydantic_settings.exceptions": {"config_error": "SettingsError"},
     "duckdb.duckdb": _DUCKDB,
     "_duckdb": _DUCKDB,
-    "numpy.linalg": {"divergence": "LinAlgError"},
-    "numpy.linalg.linalg": {"divergence": "LinAlgError"},
+    "numpy.linalg": {"code_error": "LinAlgError"},
+    "numpy.linalg.linalg": {"code_error": "LinAlgError"},
     "scipy.linalg": {"divergence": "LinAlgError LinAlgWarning"},
     "torch._C": {"divergence": "_LinAlgError"},
 }
