@@ -37,7 +37,7 @@ from onbox.triage.settled import SettledClass, dress
 from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
-from onbox.triage.weighing.doubt import doubt_of
+from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.went_on import TESTS_FAILED
 from onbox.triage.wording.class_reading import class_by_words
 from onbox.triage.wording.second_reading import is_borne_out, is_overruled, most_telling
@@ -57,6 +57,9 @@ NOT_LOOKED_AT = "No fault is seen; nobody looked whether its process runs."
 BY_ITS_CODE_ALONE = (
     "Only its exit code says that it ended well; its last lines read like those of a run that went wrong: look at its "
     "results before they are used."
+)
+BESIDE_A_COMPLAINT = (
+    "It ended with exit code 0, and one of its last lines speaks of a trouble: read it before its results are used."
 )
 ENDED_WELL = "ended-well"
 SAID_DONE = "said-done"
@@ -107,9 +110,10 @@ def _beside_its_words(call: SettledClass, by_itself: Decision, record: Record) -
     """An exit code of 0 is not sure where its log alone reads like one of a run that went wrong."""
     fresh = Evidence(log_age_seconds=FRESH_SECONDS)
     alone, _ = _read_again(_settle(record, by_itself, fresh), by_itself, record, fresh)
-    if alone.failure_class == "success_healthy" or alone.at is None:
-        return call
-    return call._replace(confidence="low", remedy=BY_ITS_CODE_ALONE)
+    if alone.failure_class != "success_healthy" and alone.at is not None:
+        return call._replace(confidence="low", remedy=BY_ITS_CODE_ALONE)
+    at = complaint_at_end(judged_tail(record))
+    return call if at is None else call._replace(confidence="medium", at=at, remedy=BESIDE_A_COMPLAINT)
 
 
 _SHORT_OF = ((counts_none, COUNTS_NONE), (misses_result, RESULT_MISSING))
@@ -141,7 +145,8 @@ def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledCl
 
 def _from_text(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     cause = decision.cause
-    if cause is None or (evidence.ended_well and not decision.lost and not _is_sure(cause)):
+    attempt = decision.attempt
+    if cause is None or (evidence.ended_well and not decision.lost and not _is_sure(cause, attempt)):
         return None
     explains = cause.row.explains
     if explains <= ASKED and classify_end(evidence.end).failure_class in cause.row.rivals:
@@ -182,7 +187,10 @@ def _is_of_a_write(cause: Fault) -> bool:
     return bool(_WRITES.search(cause.text)) or (cause.trace is not None and cause.trace.mentions(_WRITES))
 
 
-def _is_sure(cause: Fault) -> bool:
+def _is_sure(cause: Fault, attempt: LogAttempt) -> bool:
+    """Whether a fault stands against an exit code of 0: it ended the program, which did no work since."""
+    if attempt.signs_after(cause):
+        return False
     is_told_by_runtime = cause.trace is None and UNCAUGHT.match(cause.text)  # which may show what was rescued
     return cause.severity == PROVEN and cause.row.explains >= BUG and not is_told_by_runtime
 

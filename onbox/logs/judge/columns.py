@@ -40,6 +40,12 @@ _DONE = lazy(r"(?i)(?<![a-z])(?:done|completed|processed|finished)[\"']?\s?[=:]\
 _ALL_THINGS = lazy(  # `done=61 dupes=213 shards=96`
     r"(?<![A-Za-z])(?!(?:worker|thread|gpu|core|node|rank|process|replica|host|error|retrie|fail)\w{0,16}s)[a-z_]{3,20}s[\"']?[=:]\s?$"
 )
+# What says that one counts what is there no more, or the other what is still to come: `48 done, 12 to go`.
+_GOES_ON_TO = lazy(
+    r"(?i)(?<![a-z])(?:left|remain\w*|rest|restant\w*|to go|to do|todo|pending|queued?|backlog|outstanding|open|waiting"
+    r"|missing|still|unread|unvisited|undone|done|completed?|processed|finished|noch|übrig|quedan|restan|faltan"
+    r"|осталось|готово)(?![a-z])|剩|残|待"
+)
 _LATIN_OF = lazy(r"(?i)\s(?:von|sur|de|di|van|av|af|из|з|od|z)\s(?:the )?")
 
 
@@ -114,6 +120,9 @@ def _of_rows(columns: list[_Column], known: frozenset[int]) -> tuple[int, int] |
 def _beside(one: _Column, other: _Column, known: frozenset[int]) -> int | None:
     """The whole of which a rising column counts, as another one tells it; None if that one tells nothing."""
     if other.falls and [-step for step in other.steps] == one.steps and not _OF_ANOTHER.match(other.behind):
+        around = (one.between, one.behind, other.between, other.behind)
+        if not any(map(_GOES_ON_TO.search, around)):
+            return None  # `epoch 3 temperature 87`
         return int(one.values[-1] + other.values[-1])
     if _PERCENT.match(other.behind):
         return _of_share(one, other, known)

@@ -89,6 +89,10 @@ _FOR_ANOTHER_REASON = lazy(
     r"(?i)\b(?:sig[a-z]{3,5}\d?|signals?|user|ctrl|disk|space|memory|time[ -]?limit|wall[ -]?time|time[ -]?out"
     r"|preempt\w*|inf|diverg\w*|lost|dead|unreachable)\b|(?<![a-z])nans?(?![a-z])"
 )
+_LACKS = lazy(  # `Stopping: the validation set is empty`
+    r"(?i)\bstopp(?:ing|ed)\b.{0,80}\b(?:empty|missing|fewer than|too few|not enough|broken|invalid|wrong|unusable|cannot"
+    r"|could not)\b"
+)
 _IF = lazy(r"(?i)\b(?:если|wenn|falls|cuando|quando|si|se|als|jeśli)\b")  # it may come to that
 
 
@@ -123,7 +127,7 @@ def told_in(lines: Sequence[str]) -> bool:
 
 def _says(line: str) -> bool:
     waited = _OUT_OF_PATIENCE.search(line)
-    if _IN_ENGLISH.search(line) or (waited and int(waited[1]) >= int(waited[2])):
+    if (_IN_ENGLISH.search(line) and not _LACKS.search(line)) or (waited and int(waited[1]) >= int(waited[2])):
         return True
     text = said(line)
     if _NOT_CONVERGED.search(line):

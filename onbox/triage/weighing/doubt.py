@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
+from onbox.triage.last_words import is_harmless
+from onbox.triage.meaning import without_none
+from onbox.triage.reading import going_on
 from onbox.triage.reading.match import BAD_LEVELS
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.rules.rows import BUG, DIVERGED
 from onbox.triage.weighing.outputs import names_result
-from onbox.triage.words import TINY_TOOL
+from onbox.triage.words import TINY_TOOL, TROUBLE
 
 if TYPE_CHECKING:
-    from onbox.triage.reading.record import Fault, Record
+    from collections.abc import Sequence
+
+    from onbox.triage.reading.record import Fault, Record, SeenLine
     from onbox.triage.weighing.decide import Decision
 
 # A name and its count, columns, a few words around a number: what a program counted, and not what befell it.
@@ -37,6 +42,16 @@ _NO_COMMAND = lazy(
     r"\S{1,80}: (?:line )?\d{1,7}: (?:\S{1,200}: (?:command )?not found|\.{0,2}/\S{1,200}: No such file or directory)$"
 )
 _OF_A_TOOL = lazy(r"[\w./-]{2,60}: \S")
+COMPLAINS_WITHIN = 4  # last lines
+# What machines and people write of a failure without the words that are common for it: `"status": "FAILED"`.
+_TELLS_OF_LOSS = lazy(
+    r"(?i)\b(?:status|state|result|outcome)\W{1,4}(?:failed|failure|error)\b|\b(?:success|ok|passed)\W{1,4}false\b"
+    r"|\bexit\W{1,4}[1-9]\d{0,2}\W*$|\babnormal(?:ly)?\b|\bnever (?:answered|came|finished|arrived)\b|\bnothing more\b"
+    r"|\b(?:did|does|could|was|were|is|are) not (?:finish|made|possible|complete)|\bnot (?:possible|going on|made)\b"
+    r"|\bblocked\W*$|: [a-z ]{1,30} KO\b"
+    r"|\b(?P<some>\d{1,6}) (?:of|/) (?!(?P=some)\b)\d{1,6} \w{1,20} (?:failed|copied|survived|done|written|uploaded)\b"
+    r"|(?:失败|失敗)(?!.{0,8}0)|\binterromp|\béchou|\bfehlgeschlagen\W*$|\bfalló\b"
+)
 _FINE = lazy(r"(?i)\((?:fine|ok|ignored|harmless|as (?:wanted|expected|intended)|optional)\)\s{0,4}$")
 
 
@@ -47,6 +62,19 @@ def doubt_of(record: Record, decision: Decision) -> Fault | None:
         return cause if _is_trouble(cause) else None
     told = record.last_line is not None and names_result(record.last_line.text)
     return next((one for one in reversed(decision.attempt.faults) if _ended_unseen(one, decision, told=told)), None)
+
+
+def complaint_at_end(tail: Sequence[SeenLine]) -> SeenLine | None:
+    """The newest of the last lines that speaks of a trouble, and does not say that it does not matter; None if none
+    does. It is less than a fault: the exit code stays, and is not sure.
+    """
+    for line in reversed(tail[-COMPLAINS_WITHIN:]):
+        if going_on.is_set_aside(line.text) or going_on.MEANT.search(line.text):
+            continue
+        told, said = without_none(line.text), message(line.text).text
+        if _TELLS_OF_LOSS.search(told) or (TROUBLE.search(told) and not is_harmless(said, line.text)):
+            return line
+    return None
 
 
 def _is_trouble(fault: Fault) -> bool:

@@ -160,6 +160,17 @@ NOTHING = [
 ]
 
 
+def test_a_run_that_stops_for_what_it_lacks_is_not_over() -> None:
+    seen = read(lines("step # of 40", 3, 4, 5) + "Stopping: the validation set is empty.\n")
+    assert (seen.current, seen.exact_max, seen.finished) == (5, 40, False)
+
+
+@pytest.mark.parametrize("row", ["epoch {0} temperature {1}", "pass {0} error {1}", "used {0} GB free {1} GB"])
+def test_a_figure_that_falls_beside_a_counter_makes_no_whole(row: str) -> None:
+    seen = read("".join(row.format(at, 60 - at) + "\n" for at in range(3, 9)))
+    assert seen.exact_max is None
+
+
 @pytest.mark.parametrize("log", NOTHING)
 def test_what_lists_results_or_comes_as_it_likes_is_no_progress(log: str) -> None:
     seen = read(log)

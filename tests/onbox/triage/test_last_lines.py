@@ -259,7 +259,38 @@ def test_a_result_that_is_not_kept_is_told_beside_a_good_end(last: str, exit_cod
 )
 def test_a_result_that_need_not_be_kept_or_is_after_all_changes_nothing(last: str) -> None:
     verdict = verdict_of(f"{WORK}{last}\nTraining finished.\n", exit_code=0)
-    assert (verdict.rule, verdict.confidence) == ("ended-well", "high")
+    assert verdict.rule == "ended-well"
+    assert verdict.confidence != "low"
+
+
+ENDS = (
+    '{"event": "end", "job": "fit-7", "status": "FAILED"}',
+    '{"msg": "finished", "success": false, "reason": "timeout"}',
+    "Program terminated abnormally.",
+    "1 of 3 exports failed\nmail sent\nfinished",
+    "mirror-b never answered, nothing more we can do tonight",
+    "\u4e0b\u8f7d\u5931\u8d25\uff0c\u5df2\u653e\u5f03",
+)
+
+
+@pytest.mark.parametrize("last", ENDS)
+def test_an_exit_code_of_0_is_not_sure_beside_a_last_line_that_complains(last: str) -> None:
+    verdict = verdict_of("epoch 1/2 loss 0.8\nepoch 2/2 loss 0.6\n" + last + "\n", exit_code=0)
+    assert verdict.confidence != "high"
+    assert verdict.remedy != "Leave it alone."
+
+
+@pytest.mark.parametrize("last", ["0 errors, 0 warnings\nall done", "done, no failures", "test accuracy 0.93"])
+def test_an_exit_code_of_0_is_sure_beside_a_good_end(last: str) -> None:
+    verdict = verdict_of("epoch 1/2 loss 0.8\nepoch 2/2 loss 0.6\n" + last + "\n", exit_code=0)
+    assert (verdict.confidence, verdict.remedy) == ("high", "Leave it alone.")
+
+
+def test_what_was_outlived_is_no_death_beside_an_exit_code_of_0() -> None:
+    steps = "".join(f"it {at}/1000 nll 2.9\n" for at in range(400, 1001, 100))
+    notice = "cloud notice: this instance will be reclaimed in 30 seconds\n---- boot ----\npicked up at 310\n"
+    verdict = verdict_of(f"it 300/1000 nll 4.1\n{notice}{steps}model saved to m.pt\n", exit_code=0)
+    assert verdict.failure_class == "success_healthy"
 
 
 @pytest.mark.parametrize("first", ["Abort any time with Ctrl-C.", "Press q to quit, Ctrl-C to cancel the download"])
