@@ -83,6 +83,8 @@ def classify(
     settled = _settle(record, decision, evidence)
     if not evidence.tells_the_end:
         settled, decision = _read_again(settled, decision, record, evidence)
+    elif settled.rule == "unproven" and evidence.is_dead:
+        settled = _by_its_words(settled, record)
     settled = _read_class(settled, decision, record, evidence)
     if evidence.process_alive and settled.state == "dead":
         settled = _of_the_living(settled, decision, record, evidence)
@@ -108,12 +110,27 @@ def _of_the_living(call: SettledClass, decision: Decision, record: Record, evide
 
 def _beside_its_words(call: SettledClass, by_itself: Decision, record: Record) -> SettledClass:
     """An exit code of 0 is not sure where its log alone reads like one of a run that went wrong."""
-    fresh = Evidence(log_age_seconds=FRESH_SECONDS)
-    alone, _ = _read_again(_settle(record, by_itself, fresh), by_itself, record, fresh)
+    alone = _by_log_alone(record, by_itself)
     if alone.failure_class != "success_healthy" and alone.at is not None:
-        return call._replace(confidence="low", remedy=BY_ITS_CODE_ALONE)
+        return call._replace(confidence="low", at=alone.at, remedy=BY_ITS_CODE_ALONE)
     at = complaint_at_end(judged_tail(record))
     return call if at is None else call._replace(confidence="medium", at=at, remedy=BESIDE_A_COMPLAINT)
+
+
+def _by_log_alone(record: Record, by_itself: Decision) -> SettledClass:
+    """What is said of a log whose end nobody knows."""
+    fresh = Evidence(log_age_seconds=FRESH_SECONDS)
+    return _read_again(_settle(record, by_itself, fresh), by_itself, record, fresh)[0]
+
+
+def _by_its_words(call: SettledClass, record: Record) -> SettledClass:
+    """A run that is known to have failed, of which no rule knew why: by what its log alone would be said to tell. A
+    guess makes nothing run again by itself.
+    """
+    alone = _by_log_alone(record, decide(record, dead=False, well=False, exited_zero=False))
+    if alone.fault is None or alone.failure_class in ("success_healthy", "unknown") or may_repeat(alone.failure_class):
+        return call
+    return alone._replace(state="dead", confidence="low")
 
 
 _SHORT_OF = ((counts_none, COUNTS_NONE), (misses_result, RESULT_MISSING))

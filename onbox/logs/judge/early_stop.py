@@ -90,8 +90,8 @@ _FOR_ANOTHER_REASON = lazy(
     r"|preempt\w*|inf|diverg\w*|lost|dead|unreachable)\b|(?<![a-z])nans?(?![a-z])"
 )
 _LACKS = lazy(  # `Stopping: the validation set is empty`
-    r"(?i)\bstopp(?:ing|ed)\b.{0,80}\b(?:empty|missing|fewer than|too few|not enough|broken|invalid|wrong|unusable|cannot"
-    r"|could not)\b"
+    r"(?i)\bstopp(?:ing|ed)\b.{0,80}\b(?:empty|missing|fewer than|too few|not enough|broken|invalid|wrong|unusable"
+    r"|cannot|could not)\b"
 )
 _IF = lazy(r"(?i)\b(?:если|wenn|falls|cuando|quando|si|se|als|jeśli)\b")  # it may come to that
 
