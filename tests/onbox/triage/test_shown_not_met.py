@@ -79,3 +79,10 @@ def test_what_is_told_in_passing_is_a_failure(log: str, wanted: str | None) -> N
 def test_a_number_that_cannot_be_read_is_of_the_data_or_of_a_setting_and_never_sure() -> None:
     log = 'Exception in thread "main" java.lang.NumberFormatException: For input string: "64k"\n'
     assert classify(log.encode(), Evidence(exit_code=1)).confidence != "high"
+
+
+def test_who_is_known_to_have_failed_is_told_what_the_log_alone_would_be_said_to_tell() -> None:
+    log = "-e:1:in `go': undefined method `strip' for nil:NilClass (NoMethodError)\n\nrow.go; puts nil.strip\n"
+    log += "             ^^^^^^\n\tfrom -e:1:in `<main>'\nrow 1\n"
+    alone, known = (classify(log.encode(), evidence) for evidence in (Evidence(), Evidence(exit_code=1)))
+    assert (known.failure_class, known.state) == (alone.failure_class, "dead") == ("code_error", "dead")
