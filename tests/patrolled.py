@@ -108,10 +108,15 @@ class Patrolled:
         return found
 
     def end_looks_to_come(self) -> None:
-        for pid in self.looks_to_come():
+        wait_until(self._no_look_is_left, "the looks to come to be ended")
+
+    def _no_look_is_left(self) -> bool:
+        """Whether none waits; those that do are ended. One may have begun since the last time."""
+        looks = self.looks_to_come()
+        for pid in looks:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not self.looks_to_come(), "the looks to come to be ended")
+        return not looks
 
     def end_everything(self) -> None:
         self.end_looks_to_come()
