@@ -172,7 +172,7 @@ def test_stats_shows_the_stage_and_not_the_session(box: Box) -> None:
     wait_until(lambda: box.status()["stage_alive"], "a live stage")
     data = json.loads(box.onbox("stats", "--json").stdout)
     assert (data["run"], data["stage"]) == ("digits", "train")
-    assert data["tree"]["processes"] >= 2
+    assert data["tree"].get("processes", 0) >= 2, data["tree"]
     assert data["pid"] in [member["pid"] for member in data["tree"]["biggest"]]
     assert {took["collector"] for took in data["took"]} >= {"memory", "cpu", "disks", "tree"}
     text = box.onbox("stats").stdout
