@@ -211,7 +211,7 @@ def is_of_one_step(fault: Fault, scene: Scene) -> bool:
     if scene.dead or fault.row.explains > SUMMARY or closing_outcome(scene.record) is not Outcome.MADE:
         return False
     form = _NUMBER.sub("0", message(fault.text).text)
-    below = (message(line.text).text for line in scene.record.tail if line.number >= fault.number)
+    below = (message(line.text).text for line in scene.record.tail if line.number > fault.number)
     return any(
         said == form or (tells_step_failed(message(fault.text).text) and _STEP_OK.search(said)) for said in below
     )

@@ -43,18 +43,22 @@ def is_overruled(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: 
 
     ill: the answer is a failure. confidence, rule: as in its verdict.
     """
-    if forms_in(tail) < LEAST_FORMS[ill]:
-        return False
-    rows = grounds(ill=ill, confidence=confidence, rule=rule, forms=forms_in(tail))
-    return contradicts(words_of(tail), rows, weights(), ill=ill)
+    odds = _odds_in(tail, ill=ill, confidence=confidence, rule=rule)
+    return odds is not None and _speaks_against(odds, ill=ill)
 
 
 def is_borne_out(tail: Sequence[SeenLine], *, confidence: str, rule: str) -> bool:
     """Whether the wording of a log's last lines speaks clearly enough for a failure that a rule is sure of."""
-    if forms_in(tail) < LEAST_FORMS[True]:
-        return True
-    rows = grounds(ill=True, confidence=confidence, rule=rule, forms=forms_in(tail))
-    return _odds(words_of(tail), rows, weights()) >= SURE
+    odds = _odds_in(tail, ill=True, confidence=confidence, rule=rule)
+    return odds is None or odds >= SURE
+
+
+def _odds_in(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: str) -> float | None:
+    """Log-odds that the run of a log's last lines has failed, beside an answer; None where they are too few to tell."""
+    forms = forms_in(tail)
+    if forms < LEAST_FORMS[ill]:
+        return None
+    return _odds(words_of(tail), grounds(ill=ill, confidence=confidence, rule=rule, forms=forms), weights())
 
 
 def forms_in(tail: Sequence[SeenLine]) -> int:
@@ -64,7 +68,10 @@ def forms_in(tail: Sequence[SeenLine]) -> int:
 
 def contradicts(words: Iterable[str], rows: Iterable[str], table: Mapping[str, float], *, ill: bool) -> bool:
     """Whether words speak clearly against an answer. rows: the grounds of it. ill: it is a failure."""
-    odds = _odds(words, rows, table)
+    return _speaks_against(_odds(words, rows, table), ill=ill)
+
+
+def _speaks_against(odds: float, *, ill: bool) -> bool:
     return odds < -CLEAR[ill] if ill else odds > CLEAR[ill]
 
 

@@ -45,9 +45,10 @@ def words_of(tail: Sequence[SeenLine]) -> frozenset[str]:
     """The words of a log's last lines (`last:done`, `end:not written`), as the table of weights knows them. Empty for
     an empty log.
     """
-    said = [_cleaned(line.text) for line in tail[-LINES:]]
+    texts = [line.text for line in tail[-LINES:]]
+    said = [_cleaned(text) for text in texts]
     placed = [_placed(place, text) for place, begin, end in _PLACES for text in said[begin:end]]
-    return frozenset(chain(*placed, _around_trouble(said), _behind_loop([line.text for line in tail[-LINES:]], said)))
+    return frozenset(chain(*placed, _around_trouble(said), _behind_loop(texts, said)))
 
 
 def _cleaned(text: str) -> str:
