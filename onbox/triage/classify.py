@@ -289,7 +289,7 @@ def _read_again(
 
 
 REPORT_LINES = 12
-_FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,4}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
+_FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
 
 def _is_plainly_ill(at: SeenLine, rule: str, tail: tuple[SeenLine, ...]) -> bool:

@@ -145,7 +145,8 @@ class Faults:
             return
         if fault.row.id in GO_ON and fault.text.rstrip().endswith(":"):
             whole = f"{message(fault.text).text.rstrip()} {said.text.strip()}"
-            faults[-1] = fault._replace(row=by_meaning(match_row(whole, whole) or fault.row, whole, None))
+            row = by_meaning(match_row(whole, whole) or fault.row, whole, None)
+            faults[-1] = fault._replace(row=row, number=number, text=text)
         elif fault.trace is not None:
             if said.level is not None and said.level not in BAD_LEVELS and not fault.ended_program:
                 faults[-1] = fault._replace(handled=True)

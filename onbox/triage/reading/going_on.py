@@ -52,7 +52,7 @@ HANDLED = lazy(
     r"|\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
     r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
     r"|trying again|\b(?:start|begin|train)\w* (?:\w+ )?(?:from scratch|afresh)\b"
-    r"|(?<!\d )(?<!stage )(?<!step )(?<!rest )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b(?!\s?[=:]?\s?0\b)"
+    r"|(?<!\d )(?<!stage )(?<!step )(?<!rest )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b(?!\s?[=:]?\s{0,24}0\b)"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using (?:the )?(?:default|stale|cached|previous|last|backup|local copy)\b"
     r"|\bserving (?:the )?(?:stale|cached|old|last)\b|\bis (?:unavailable|not (?:up|ready"
@@ -111,7 +111,7 @@ EXHAUSTED = lazy(
 # An exception named in one line, without a traceback, and set aside in the same breath.
 SET_ASIDE = lazy(
     rf"{_CLAUSE}"
-    r"|[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?<!stage )(?<!step )(?<!rest )"
+    r"|[;,(:.\u2013\u2014-]\s{0,8}(?:\w{1,40} ){0,2}(?<!stage )(?<!step )(?<!rest )(?<!\b0 )"
     r"(?:skipp(?:ed|ing)|ignor(?:ed|ing)|retrying|continuing"
     r"|dropp(?:ed|ing)|re(?:scheduled|queued|submitted))\b.{0,40}$|\((?:allowed|tolerated):? ?\d[^()]{0,40}\)\s{0,4}$"
     r"|\(?\bas (?:(?:it|they) should|expected|intended|designed|planned)\b.{0,20}$|\(expected\)\s{0,4}$"

@@ -376,10 +376,12 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|^test result: FAILED\b|^\[\s{0,4}FAILED\s{0,4}\] \d{1,9} tests?\b"
         r"|^=+ (?:\d+ \w{1,40}, ){0,6}[1-9]\d{0,8} (?:failed|errors?)\b.{0,80} in [\d.]+s"
         r"|^Tests?(?: Suites)?:\s{1,10}[1-9]\d{0,8} failed\b|^\s{0,8}[1-9]\d{0,8} failing\b"
-        r"|\b[1-9]\d{0,8} tests? failed out of \d|^(?:[^\d:]{1,40}: |\W{0,4})\d{1,9} passed, [1-9]\d{0,8} failed\b"
+        r"|\b[1-9]\d{0,8} tests? failed out of \d"
+        r"|^(?:[^\d:]{1,40}: |\W{0,4})\d{1,9} (?:(?:features?|scenarios?) )?passed, [1-9]\d{0,8} failed\b"
+        r"|^\d{1,9} (?:scenarios?|steps?|examples?|specs?)(?:, | \()[1-9]\d{0,8} fail(?:ed|ures?)\b|^Fail:\s{1,20}[1-9]"
         r"|(?<![\d.,/])(?P<well>\d{1,9}) (?:of|out of|/) (?!(?P=well)\b)\d{1,9} (?:\w{1,20} )?(?:tests|checks"
         r"|assertions|expectations|validations) passed\b|^(?:#|\u2139) fail\s{1,8}[1-9]\d{0,8}$",
-        "go test, unittest, pytest, cargo, Google Test, CTest, Jest, Mocha, TAP",
+        "go test, unittest, pytest, cargo, Google Test, CTest, Jest, Mocha, TAP, RSpec, behave, Meson",
         "FAILED (failures=2, errors=1)",
     ),
     RuleRow(

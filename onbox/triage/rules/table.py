@@ -53,6 +53,8 @@ ROWS: tuple[RuleRow, ...] = (
     *tools.ARIA,
     *tools.SSH,
     *tools.GIT,
+    *tools.PACKAGES,
+    *services.DATABASES,
     *network.AUTH,
     *network.NETWORK[:2],
     *storage.ACCESS,

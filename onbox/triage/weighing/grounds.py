@@ -71,7 +71,13 @@ from onbox.triage.weighing.unproven import (
     was_told_before,
     was_written_before,
 )
-from onbox.triage.weighing.went_on import counts_on, is_next_of_its_kind, same_is_fine_later, went_on
+from onbox.triage.weighing.went_on import (
+    counts_on,
+    is_next_of_its_kind,
+    same_is_fine_later,
+    sums_up_failed_tests,
+    went_on,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,6 +88,7 @@ if TYPE_CHECKING:
 SURVIVED_SHOWN = 2  # lines of progress after an uncaught traceback that the program seems to have shown itself
 SURVIVED_DEATH = 8  # the same after any, where a launcher counts a death at the end: that one needs a cause near it
 SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkpoint only
+REPORTED_WITHIN = 8  # lines, up to the end
 CANCELLED_WITHIN = 4  # lines
 SUMMED_UP_WITHIN = 40  # lines: what was running then is told one by one
 _NAMES_NO_REASON = lazy(r"\w{1,40}(?:Error|Exception):?$")
@@ -120,6 +127,12 @@ def _is_the_last_to_count(fault: Fault, scene: Scene) -> bool:
     if any(one.row.explains <= SUMMARY and not one.handled and not is_of_a_piece(one) for one in later):
         return False  # somebody tells of an end with an exit code
     return not later or later[-1].handled or not counts(later[-1], scene)
+
+
+def _ends_with_failed_tests(fault: Fault, scene: Scene) -> bool:
+    if not sums_up_failed_tests(fault) or scene.end - fault.number > REPORTED_WITHIN:
+        return False
+    return scene.attempt.success is None or scene.attempt.success.number < fault.number
 
 
 def _went_on(fault: Fault, scene: Scene) -> bool:
@@ -218,6 +231,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a row of many that the program numbers, and it told more behind them", is_numbered_row),
     Ground(False, "torchrun told of it, and started all ranks once more, which work", was_started_once_more),
     Ground(False, "its reader had read enough, and the last line of all says that the work is there", _had_enough),
+    Ground(True, "the report of a test suite, and behind it no word of success", _ends_with_failed_tests),
     Ground(True, "a runtime or a shell says that it is dead, and nobody worked since", is_dead_for_sure),
     Ground(False, "the last line of all tells what came of the work", ends_with_the_work),
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),

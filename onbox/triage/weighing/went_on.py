@@ -101,7 +101,7 @@ class Around(NamedTuple):
 
 def went_on(fault: Fault, scene: Scene) -> bool:
     """Whether a program's complaint was not its end, by what it printed around it."""
-    if scene.dead or not is_complaint(fault) or fault.source or _sums_up_failed_tests(fault):
+    if scene.dead or not is_complaint(fault) or fault.source or sums_up_failed_tests(fault):
         return False
     if _is_out_of_sight(fault, scene):
         return fault.trace is None and bool(SMALL_TOOL.match(fault.text))  # the script has told much since
@@ -117,12 +117,12 @@ def went_on(fault: Fault, scene: Scene) -> bool:
     )
 
 
-def _sums_up_failed_tests(fault: Fault) -> bool:
-    """`3 tests, 2 passed, 1 failed`, `# fail 1`: where their report is, comes behind."""
+def sums_up_failed_tests(fault: Fault) -> bool:
+    """`3 tests, 2 passed, 1 failed`, `# fail 1`, `Fail:  1`: where their report is, comes behind."""
     said = message(fault.text).text
-    return (fault.row.id == TESTS_FAILED and (said[:1].isdigit() or said[:1] in ("#", "\u2139"))) or (
-        fault.row.id == "other-languages" and counts_bad(said) > 0
-    )
+    if fault.row.id == TESTS_FAILED:
+        return said[:1].isdigit() or said[:1] in ("#", "\u2139") or said.startswith("Fail:")
+    return fault.row.id == "other-languages" and counts_bad(said) > 0
 
 
 def is_complaint(fault: Fault) -> bool:

@@ -302,3 +302,24 @@ def test_what_the_reader_may_do_has_not_happened(first: str) -> None:
 def test_an_error_of_r_that_goes_on_in_the_next_line_is_read_to_its_end() -> None:
     verdict = verdict_of("Error in cv.fit(x, y) : \n  x has missing values; impute them first\nExecution halted\n")
     assert verdict.failure_class == "data_error"
+
+
+FAILED_TESTS = (
+    "0 features passed, 1 failed, 0 skipped\n3 steps passed, 1 failed, 1 skipped, 0 undefined\nTook 0m0.012s\n",
+    "Ok:                 2   \nFail:               1   \nSkipped:            0   \n\nFull log written to /b/testlog.txt\n",
+    "Finished in 0.02 seconds\n5 examples, 1 failure\n",
+)
+
+
+@pytest.mark.parametrize("report", FAILED_TESTS)
+def test_a_report_that_counts_failed_tests_is_one_of_a_failure(report: str) -> None:
+    verdict = verdict_of(f"checking the loader\ncase 1 ok\ncase 2 ok\n\n{report}")
+    assert (verdict.failure_class, verdict.state) == ("code_error", "dead"), verdict
+
+
+def test_the_message_below_a_panic_is_what_is_shown() -> None:
+    log = (
+        f"{WORK}thread 'main' panicked at src/main.rs:14:26:\nthe mesh has 0 cells\nnote: run with `RUST_BACKTRACE=1`\n"
+    )
+    verdict = verdict_of(log)
+    assert (verdict.state, verdict.line) == ("dead", "the mesh has 0 cells"), verdict

@@ -158,6 +158,27 @@ CLOUDS: tuple[RuleRow, ...] = rows(
     ),
 )
 
+DATABASES: tuple[RuleRow, ...] = (
+    RuleRow(
+        "no-such-database",
+        "config_error",
+        CAUSE,
+        "does not exist|unknown database",
+        r"\bFATAL:\s{1,4}(?:database|role|user) \"[^\"]{1,80}\" does not exist|\bUnknown database '",
+        "PostgreSQL, MySQL: no database or user of that name",
+        'psql: error: FATAL:  database "runs" does not exist',
+    ),
+    RuleRow(
+        "database-busy",
+        "network_blip",
+        CAUSE,
+        "the database system is",
+        r"\bFATAL:\s{1,4}the database system is (?:starting up|shutting down|in recovery mode|not yet accepting)",
+        "PostgreSQL: it takes no connections at this moment",
+        "psycopg2.OperationalError: FATAL:  the database system is starting up",
+    ),
+)
+
 # What stands before an answer of a service: nothing is known but that it was asked.
 ASKED_FOR: tuple[RuleRow, ...] = (
     RuleRow(

@@ -139,3 +139,19 @@ MPI: tuple[RuleRow, ...] = rows(
     ),
     Listed("mpi-data", "data_error", CAUSE, "IO|CONVERSION", "*** MPI_ERR_IO: the file"),
 )
+
+PACKAGES: tuple[RuleRow, ...] = (
+    RuleRow(
+        "no-such-package",
+        "config_error",
+        CAUSE - 1,
+        "unable to locate package|installation candidate|no match for argument|no available formula|packagesnotfound"
+        "|unable to find a match|resolvepackagenotfound|code e404|is not in this registry",
+        r"^E: (?:Unable to locate package|Package \S{1,120} has no installation candidate)"
+        r"|^(?:Error: )?(?:Unable to find a match|No match for argument): \S|^Error: No available formula with the name"
+        r"|\b(?:ResolvePackageNotFound|PackagesNotFoundError)\b|^npm (?:ERR!|error) (?:code E404|404 .{1,120}"
+        r"is not in this registry)",
+        "apt, dnf, Homebrew, conda, npm: no package of that name, or not in this version",
+        "E: Unable to locate package libblas-devel",
+    ),
+)
