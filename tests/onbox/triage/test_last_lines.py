@@ -306,7 +306,7 @@ def test_an_error_of_r_that_goes_on_in_the_next_line_is_read_to_its_end() -> Non
 
 FAILED_TESTS = (
     "0 features passed, 1 failed, 0 skipped\n3 steps passed, 1 failed, 1 skipped, 0 undefined\nTook 0m0.012s\n",
-    "Ok:                 2   \nFail:               1   \nSkipped:            0   \n\nFull log written to /b/testlog.txt\n",
+    "Ok:                 2   \nFail:               1   \nSkipped:            0   \n\nFull log written to /b/log.txt\n",
     "Finished in 0.02 seconds\n5 examples, 1 failure\n",
 )
 
