@@ -18,7 +18,6 @@ import argparse
 import json
 import math
 import os
-import string
 import sys
 from collections import Counter
 from typing import NamedTuple
@@ -31,7 +30,7 @@ from onbox.triage.weighing.decide import decide, judged_tail
 from onbox.triage.wording import class_reading
 from onbox.triage.wording.second_reading import BIAS, WEIGHTS, WORDS, contradicts, forms_in, grounds, leaning
 from onbox.triage.wording.words import words_of
-from scripts.regression import Row, fit, write_table
+from scripts.regression import Row, fit, write_lettered, write_table
 
 HEALTHY = "success_healthy"
 STALLED = "stalled"  # the state of a log that just stops: its words are those of a run that goes on
@@ -70,7 +69,9 @@ def main() -> None:
     table = {**learn_trust(sets), **words}
     table[BIAS] = round(table[BIAS] + table[WORDS] * bias, 2)
     write_table(WEIGHTS, table, f"the ends of {len(everything)} labelled logs by scripts/learn_wording.py")
-    write_classes(learn_classes(everything))
+    write_lettered(
+        class_reading.CLASS_WEIGHTS, learn_classes(everything), "the ends of labelled logs by scripts/learn_wording.py"
+    )
     for folder in asked.left_out:
         report(folder, table)
 
@@ -195,9 +196,9 @@ def learn_classes(examples: list[Example]) -> dict[str, dict[str, float]]:
     known = {word for word, count in logs.items() if count >= LEAST_LOGS}
     table = learn_each_class(told, known)
     clear = {word for word, row in table.items() if max(map(abs, row.values())) >= LEAST_CLASS_WEIGHT}
-    table = learn_each_class(told, clear - {class_reading.BIAS})
+    table = learn_each_class(told, clear - {BIAS})
     return {
-        word: {name: one for name, one in row.items() if abs(one) >= LEAST_IN_ROW or word == class_reading.BIAS}
+        word: {name: one for name, one in row.items() if abs(one) >= LEAST_IN_ROW or word == BIAS}
         for word, row in table.items()
     }
 
@@ -207,29 +208,17 @@ def learn_each_class(told: list[tuple[frozenset[str], str]], known: set[str]) ->
     names = sorted(known)
     at = {word: index for index, word in enumerate(names)}
     rows = [[at[word] for word in sorted(words) if word in at] for words, _ in told]
-    table: dict[str, dict[str, float]] = {word: {} for word in (class_reading.BIAS, *names)}
+    table: dict[str, dict[str, float]] = {word: {} for word in (BIAS, *names)}
     for one in sorted({name for _, name in told}):
         scaled = [
             Row(row, [1 / math.sqrt(max(1, len(row)))] * len(row), name == one)
             for row, (_, name) in zip(rows, told, strict=True)
         ]
         weights, bias = fit(scaled, len(names), strength=CLASS_STRENGTH, smoothing=SMOOTHING)
-        table[class_reading.BIAS][one] = round(bias, 2)
+        table[BIAS][one] = round(bias, 2)
         for word, weight in zip(names, weights, strict=True):
             table[word][one] = round(weight, 1)
     return table
-
-
-def write_classes(table: dict[str, dict[str, float]]) -> None:
-    """The file of the classes, sorted: a word in a line, and behind it each class, as a letter, with its weight."""
-    letters = dict(zip(sorted(table[class_reading.BIAS]), string.ascii_letters, strict=False))
-    with open(class_reading.CLASS_WEIGHTS, "w", encoding="utf-8") as file:
-        file.write("# Log-odds of each class, learned from the ends of labelled logs by scripts/learn_wording.py\n")
-        told = [f"{letter}{name}" for name, letter in letters.items()]
-        file.write("\t".join([class_reading.LETTERS, *told]) + "\n")
-        for word, row in sorted(table.items()):
-            file.write("\t".join([word, *(f"{letters[name]}{one:g}" for name, one in sorted(row.items()))]) + "\n")
-    print(f"{len(table)} words of classes, {os.path.getsize(class_reading.CLASS_WEIGHTS)} bytes")
 
 
 def report(folder: str, table: dict[str, float]) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import string
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
+
+from onbox.triage.wording.lettered import BIAS, LETTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,3 +64,14 @@ def write_table(path: str, table: Mapping[str, float], source: str) -> None:
             for at in range(0, len(names), NAMES_IN_ROW):
                 file.write("\t".join([f"{weight:g}", *names[at : at + NAMES_IN_ROW]]) + "\n")
     print(f"{len(table)} rows, {os.path.getsize(path)} bytes")
+
+
+def write_lettered(path: str, table: Mapping[str, Mapping[str, float]], source: str) -> None:
+    """The file that `onbox.triage.wording.lettered` reads, sorted; with the row of the biases, which has all names."""
+    letters = dict(zip(sorted(table[BIAS]), string.ascii_letters, strict=False))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"# Log-odds, learned from {source}\n")
+        file.write("\t".join([LETTERS, *(f"{letter}{name}" for name, letter in letters.items())]) + "\n")
+        for word, row in sorted(table.items()):
+            file.write("\t".join([word, *(f"{letters[name]}{one:g}" for name, one in sorted(row.items()))]) + "\n")
+    print(f"{len(table)} words, {os.path.getsize(path)} bytes")

@@ -26,10 +26,12 @@ from onbox.triage.classes import (
     may_repeat,
 )
 from onbox.triage.evidence import Evidence, classify_end
-from onbox.triage.last_words import are_checks, ends_badly
+from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, STOPS, are_no_words, ends_badly, is_harmless
+from onbox.triage.reading.match import QUIET_LEVELS
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.reading.signs import UNCAUGHT
+from onbox.triage.reading.success import counts_bad_only
 from onbox.triage.reasons import told_in
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, VAGUE, UserRow
@@ -40,7 +42,7 @@ from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.went_on import TESTS_FAILED
 from onbox.triage.wording.class_reading import class_by_words
-from onbox.triage.wording.second_reading import is_borne_out, is_overruled, most_telling
+from onbox.triage.wording.second_reading import LEAST_FORMS, forms_in, is_borne_out, is_overruled, most_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -270,7 +272,9 @@ def _read_again(
     if plain.failure_class == "hang_stall":
         return call, decision
     tail, ill = judged_tail(record), plain.failure_class != "success_healthy"
-    is_plain = _is_plainly_ill(call.at, call.rule, tail) if ill else are_checks(tail)
+    is_plain = (
+        _is_plainly_ill(call.at, call.rule, tail) if ill else _is_plainly_well(plain.rule, tail, decision.attempt)
+    )
     if is_plain or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
         sure = call.confidence == "high" and not is_plain
         if sure and ill and not is_borne_out(tail, confidence=plain.confidence, rule=plain.rule):
@@ -294,9 +298,23 @@ _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} 
 
 def _is_plainly_ill(at: SeenLine, rule: str, tail: tuple[SeenLine, ...]) -> bool:
     """Whether a failure needs no second reading: by an exit code, the last line, or the report of a test suite."""
-    if tells_code(at.text) or ends_badly(tail[-1].text):
+    last = tail[-1].text
+    if tells_code(at.text) or ends_badly(last) or counts_bad_only(message(last).text):
+        return True
+    if at.text == last and (message(last).level in FATAL_LEVELS or ITS_OWN_ERROR.match(last)):
         return True
     return rule == TESTS_FAILED and any(_FAILED_TESTS.search(line.text) for line in tail[-REPORT_LINES:])
+
+
+def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
+    """Whether the rules know of the last lines that they tell of no trouble of this run."""
+    if are_no_words(attempt, tail):
+        return True
+    if forms_in(tail) >= LEAST_FORMS[False] or not tail:
+        return False
+    said = message(tail[-1].text)
+    is_remark = said.level in QUIET_LEVELS or (said.level == "WARNING" and not STOPS.search(said.text))
+    return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text)
 
 
 def _read_class(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:
@@ -309,7 +327,8 @@ def _read_class(call: SettledClass, decision: Decision, record: Record, evidence
     if fault is not None and (fault.row.explains == DIVERGED or fault.number < decision.attempt.report_ends):
         return call
     tail = judged_tail(record)
-    found = class_by_words(tail, known=call.failure_class, rule=call.rule, confidence=call.confidence)
+    line = call.at.text if call.at is not None else ""
+    found = class_by_words(tail, line, known=call.failure_class, rule=call.rule, confidence=call.confidence)
     if found == call.failure_class:
         return call
     if evidence.tells_the_end and may_repeat(found) and not may_repeat(call.failure_class):

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from onbox.triage.rules.rows import RuleRow
 
 LOOKED_AT = 5  # last lines
+FATAL_LEVELS = ("FATAL", "CRITICAL")
 MESSAGE_LINES = 3  # that a message may go on for
 FAR_BEHIND = 12  # lines
 INFORMED = 3  # lines in which a logger tells what the program does next
@@ -66,7 +67,8 @@ _NOTHING_WRONG = lazy(
     r"|\bnodes are available\b"  # it has not begun yet
     r"|\b(?:stopping|convergence|termination|tolerance|target)(?: criteri(?:on|a))? (?:was |were |is )?(?:met"
     r"|reached|satisfied)\b"
-    r"|(?<!\w)(?!PASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or figures
+    r"|(?<!\w)(?!(?:ts|time|level|lvl|msg)=)(?!PASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"
+    r"\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or figures
     r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
     r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$|[a-z]\s{1,40}0?\.\d{1,6}\s{0,4}$"
     r"|(?<!not )\b(?-i:PASS(?:ED)?|OK)\W{0,4}$|(?<!not )\bpassed(?: \([^()]{1,60}\))?\W{0,4}$"
@@ -95,7 +97,7 @@ ERROR_WORDS = (
 _SAYS_ERROR = lazy(
     r"^E: \S|^(?:\S{1,40} ){0,2}(?:error|fatal)\b\s?[:(]|\(code \d{1,3}\)"
     rf"|^(?:{ERROR_WORDS})\s?[:\uff1a](?! ?[\d.,]{{1,20}}\s?%?$)"
-    r"|^(?:\S{1,40} ){0,6}error\W{1,3}\d{0,4}\W{0,3}$|^.{0,60}\((?:abort|error|fatal)\) ?:"
+    r"|^(?:\S{1,40} ){0,6}error\W{1,3}(?!0\b)\d{0,4}\W{0,3}$|^.{0,60}\((?:abort|error|fatal)\) ?:"
     r"|\berrors? occurred\b|\b(?:completed|finished|done|ended) with [1-9]\d{0,8} (?:errors?|failures?)\b"
     r"|^(?!use of uninitialized).* at \S{1,200} line \d{1,9}(?:, <\S{0,20}> (?:line|chunk) \d{1,12})?\.$",  # of Perl
     re.IGNORECASE,
@@ -144,7 +146,8 @@ _ENDS_BADLY = lazy(
     r"\b(?:errors?|fail(?:ed|ures?))\b(?!\s?[:=]\s?0)"
     r"|\b(?:result|status|summary|outcome)\s?[:=]\s?(?:failure|failed|errors?)\b|^\W*finished: (?:failure|unstable)\W*$"
     r"|\bnormal termination \(return value [1-9]\d{0,2}\)"  # of HTCondor
-    r"|\b[1-9]\d{0,8} of \d{1,9} \w{2,20} (?-i:FAILED)\b|(?-i:\bPASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"  # of dbt
+    r"|\b[1-9]\d{0,8} of \d{1,9} \w{2,20} (?:(?-i:FAILED)|did not (?:complete|finish|succeed))\b"
+    r"|(?-i:\bPASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"  # of dbt
     r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
 )
 _ENDS_WITH_CODE = lazy(r"(?i)\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$")  # whatever was skipped beside it
@@ -208,7 +211,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
         previous = form
         if _INCOMPLETE.search(said.text):  # it says that it has finished, and has not
             return fault_of(ROWS["data_error"], line, attempt)
-        if progress_of(line.text, said) and not _tells_of_loss(line, tail, attempt):
+        if said.level not in FATAL_LEVELS and progress_of(line.text, said) and not _tells_of_loss(line, tail, attempt):
             break
         stops = stops or bool(STOPS.search(said.text))
         if said.level not in BAD_LEVELS and _PRINTED.fullmatch(said.text.strip()):
@@ -388,7 +391,7 @@ def _complains(said: LogMessage, text: str) -> bool:
     """Whether a line says only that there was an error."""
     if said.level in REMARK_LEVELS:
         return False
-    if said.level in ("FATAL", "CRITICAL"):
+    if said.level in FATAL_LEVELS:
         return not is_harmless(said.text, text)
     return bool(_SAYS_ERROR.search(said.text)) and not is_harmless(said.text, text)
 

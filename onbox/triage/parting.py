@@ -16,7 +16,7 @@ _GONE = r"(?:removed|deleted|wiped|cleaned(?: up)?|released)"
 _FAREWELL = lazy(
     r"\W{0,4}(?:\[[\w.-]{1,20}\] )?(?:(?:good ?)?bye(?: bye)?|see you\b.{0,30}|so long|ciao|farewell|tschüss|au revoir"
     r"|shutting down(?: (?:gracefully|cleanly|now))?|(?:clean|tidy)(?:ing)?[ -]?up|aufräumen (?:fertig|beendet)"
-    r"|(?:clean(?:ing)?[ -]?up|teardown|tidy[ -]?up) (?:is )?(?:done|finished|complete[d]?)"
+    r"|cleaning (?:up )?/\S{1,120}|(?:clean(?:ing)?[ -]?up|teardown|tidy[ -]?up) (?:is )?(?:done|finished|complete[d]?)"
     rf"|(?:temporary|temp|tmp|scratch|lock) (?:files?|dir\w*|data|space) (?:were |was )?{_GONE}"
     rf"|(?:the )?(?:workspace|scratch|sandbox) (?:was |is )?{_GONE}"
     r"|(?:the )?end of (?:the )?(?:[\w.-]{1,20} )?(?:script|log|output|job|batch)"
@@ -34,6 +34,7 @@ _SHOWN = lazy(
     r"|::endgroup::|##\[endgroup\]|post job cleanup\.?|cleaning up orphan processes|git version \d\S{1,20}"
     r"|\[command\]\S{0,80}/git .{1,200}|(?:usr|run) .{1,80}-  (?:run|total) (?:remote|local) usage"
     r"|\d{1,20}\s{1,4}-  (?:run|total) bytes (?:sent|received) by job"
+    r"|\d{1,12}\+\d{1,3} records (?:in|out)|\d{1,20} bytes (?:\([^()]{1,40}\) )?copied, .{1,60}"  # of dd
     r"|(?:post|epilog(?:ue)?|post-?job|collect\w*): (?:collecting|copying|removing|workspace"
     r"|[\w./-]{1,80} (?:not present|missing|absent|copied|collected|released|removed))\b.{0,60}",
     re.IGNORECASE,

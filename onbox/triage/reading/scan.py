@@ -336,7 +336,7 @@ class Scanner:
     def _is_of_a_test(self, text: str) -> bool:
         """Whether a line is about one case of a test suite, or a remark between those of the Test Anything Protocol."""
         if text[:1] == "#":
-            return self.anything_protocol
+            return self.anything_protocol and not compiled(_TESTS_FAILED.pattern).search(text)
         is_case = is_test_case(text)
         self.anything_protocol = self.anything_protocol or (is_case and text[:3] in ("ok ", "not"))
         return is_case

@@ -91,7 +91,7 @@ _LOSS = (
     r"|ce|cls|g|d))?|\b(?:train[_ /.]?)?(?:ce|nll|ppl|perplexity|mse|mae|elbo|cost|objective|nelbo|bpb"
     r"|verlust|perte|p[eé]rdida|perda|perdita|потер[яи]|損失|损失|손실"
     r"|bpc|cross_?entropy|logloss|rmse|energy|residuals?|resid|(?:l2|residual|max)[_ ]norm"
-    r"|(?<!grad )(?<!gradient )norm))"
+    r"|(?:td|bellman|train(?:ing)?|fit|mae|mse)[_ ]error|(?<!grad )(?<!gradient )norm))"
 )
 _IS = r"['\"]?\s{0,20}(?:\([^)]{0,40}\)\s{0,20})?(?:[:=|]\s{0,20})?"  # no two blanks side by side
 LOST_LOSS = lazy(rf"(?<![a-z]){_LOSS}{_IS}(?:tensor\()?['\"]?{_BAD}\b", re.IGNORECASE)

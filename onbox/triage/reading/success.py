@@ -111,7 +111,7 @@ _BROUGHT = lazy(
     r"|transferred|copied|evaluated|generated|solved|delivered|published|exported|imported|trained|finished",
     re.IGNORECASE,
 )
-_BAD = lazy(r"fail(?:ed|ures?)?|errors?|unreachable|crashed|aborted", re.IGNORECASE)
+_BAD = lazy(r"fail(?:ed|ures?)?|errors?|unreachable|unreadable|unusable|crashed|aborted", re.IGNORECASE)
 _REST = lazy(r"skip(?:ped)?|changed|warn(?:ing)?s?|ignored|rescued|cached", re.IGNORECASE)
 _NOT_YET = lazy(r"running|pending|queued|remaining|left|waiting|scheduled|active", re.IGNORECASE)
 _OF_TESTS = lazy(r"\b(?:pass(?:ed)?|tests?|checks?|total|unreachable)\b", re.IGNORECASE)  # the last: of Ansible
@@ -163,7 +163,7 @@ NOT_SUCCESS = lazy(
     re.IGNORECASE,
 )
 _NOT_ALL_DONE = (signs.STOPPED, NOT_SUCCESS, NOTHING_DONE, FETCHED, _RAISED)
-PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of)\s?(\d{1,12})(?![\d.,/])")
+PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of=?)\s?(\d{1,12})(?![\d.,/])")
 
 
 def is_of_build(text: str) -> bool:

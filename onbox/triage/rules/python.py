@@ -5,7 +5,7 @@ from __future__ import annotations
 from onbox.triage.rules.rows import BUG, CAUSE, CONFIG, DIVERGED, SUMMARY, VAGUE, RuleRow
 
 # Of the Test Anything Protocol: a case that failed, and was not known to.
-FAILED_CASE = r"^not ok \d{1,6}\b(?!.{0,200}# (?:TODO|SKIP))"
+FAILED_CASE = r"^not ok(?: \d{1,6}\b| - )(?!.{0,200}# (?:TODO|SKIP))"
 
 NUMBERS: tuple[RuleRow, ...] = (
     RuleRow(
@@ -140,7 +140,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|got unexpected extra argument"
         r"|no value for the required argument|the following arguments are required|could not consume arg"
         r"|invalid choice:|(?:unknown|unrecognized|invalid|unexpected) (?:option|argument(?!\W{0,3}$|: ['\"/]))"
-        r"|^invalid (?:boolean )?value \".{0,80}\" for (?:flag )?-"
+        r"|^invalid (?:boolean )?value \".{0,80}\" for (?:flag )?-|^error: invalid value '.{0,80}' for '?[<-]"
         r"|^flag (?:provided but not defined|needs an argument): -"
         r"|expected (?:one"
         r"|at least one|\d{1,20}) arguments?$|must be specified as a flag",

@@ -178,7 +178,7 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "|savedmodel|.msgpack|weights"
         "|model file"
         "|ocdbt|zarr|gguf|model is|loading model|load model|model format|restore file",
-        r"(?:checkpoint|ckpt|weights?|model file|snapshot|\.pth?\b|\.gguf).{0,80}(?:corrupt|truncated|damaged"
+        r"(?:checkpoint|ckpt|weights?|model file|snapshot|(?<!\d)\.pth?\b|\.gguf).{0,80}(?:corrupt|truncated|damaged"
         r"|incomplete|invalid magic|is empty"
         r"|zero bytes|cannot be read|unreadable|malformed)"
         r"|(?:corrupt|truncated|damaged|incomplete|malformed).{0,54}(?:checkpoint|ckpt|weights? file|model file)"
@@ -194,7 +194,8 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         r"|(?:failed|unable|could not|cannot) (?:to )?load (?:the )?optimi[sz]er\b"
         r"|(?:checkpoint|ckpt|weights)\b.{0,80}(?:could not|cannot|can't) be (?:loaded|restored|read)"
         r"|checkpoint (?:format )?(?:is |was )?(?:incompatible|not compatible)"
-        r"|(?:failed|unable|could not|cannot) (?:to )?(?:load|restore|read) .{0,60}(?:checkpoint|ckpt"
+        r"|(?:failed|unable|could not|cannot) (?:to )?(?:load|restore|read) "
+        r"(?!(?:the )?(?:sample|shard|record|example|clip|image)\b).{0,60}(?:checkpoint|ckpt"
         r"|\.pth?\b|weights)",
         "pickle, HDF5, TensorFlow, Orbax, own loaders",
         "_pickle.UnpicklingError: pickle data was truncated",

@@ -11,7 +11,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
 from onbox.triage.complaints import complaint
-from onbox.triage.last_words import STOPS, are_no_words, last_words
+from onbox.triage.last_words import FATAL_LEVELS, STOPS, are_no_words, last_words
 from onbox.triage.parting import without_partings
 from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
@@ -221,6 +221,9 @@ def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault |
 def _is_outlived(words: Fault, scene: Scene) -> bool:
     if any(one.number == words.number and one.trace and not counts(one, scene) for one in scene.attempt.faults):
         return True  # it ends a traceback, which has been weighed
+    is_last = scene.record.last_line is not None and words.number == scene.record.last_line.number
+    if is_last and message(words.text).level in FATAL_LEVELS:
+        return False
     near = (one for one in scene.attempt.faults if abs(one.number - words.number) <= SAME_EVENT)
     if not GIVES_UP.search(words.text) and any(was_written_before(one, scene) for one in near):
         return True

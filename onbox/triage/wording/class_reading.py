@@ -13,35 +13,51 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from onbox.triage.wording.lettered import BIAS, LetteredTable
 from onbox.triage.wording.second_reading import forms_in
+from onbox.triage.wording.sentence import UNKNOWN, classes_of
 from onbox.triage.wording.words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from onbox.triage.reading.record import SeenLine
 
 CLASS_WEIGHTS = os.path.join(os.path.dirname(__file__), "class_weights.txt")
 LEAST_FORMS = 6  # lines that differ in more than digits
-BIAS = "=bias"  # the row that is no word
-LETTERS = "=letters"  # the row that says which letter stands for which class
+SENTENCE = 1.5  # how far the one sentence counts beside the words of all
+TOLD = 2.0  # log-odds by which a class is likelier than that the sentence tells of none
+PRIOR = 0.5  # how far the class that is met most often counts, where the sentence alone is read
 LEAD_OF_A_GUESS, LEAD, LEAD_OF_A_VAGUE_RULE = 3.0, 6.0, 1.0  # log-odds
 # Rules that say only that something failed.
 VAGUE = frozenset({"error-line", "said-error", "launcher", "exception", "fatal-level", "says-it-failed", "aborted"})
+SAY_LITTLE = frozenset({"error-line", "said-error", "fatal-level", "launcher", "says-it-failed", "reads-badly"})
+HANGS = "hang_stall"  # what is over does not hang
 GUESSES = "says-"  # what begins the names of rules that are read from a sentence
 
 
-def class_by_words(tail: Sequence[SeenLine], *, known: str, rule: str, confidence: str) -> str:
-    """The class that the words of a log's last lines speak for, or the rule's own.
+def class_by_words(tail: Sequence[SeenLine], line: str, *, known: str, rule: str, confidence: str) -> str:
+    """The class that the words of a log's last lines and of one sentence speak for, or the rule's own.
 
-    known, rule, confidence: of the answer so far.
+    line: the sentence, which proves the answer so far. known, rule, confidence: of that answer.
     """
-    if confidence == "high" or forms_in(tail) < LEAST_FORMS:
+    told = classes_of(line) if _says_little(rule, confidence) else {}
+    tells = bool(told) and max(told.values()) >= told[UNKNOWN] + TOLD
+    few = forms_in(tail) < LEAST_FORMS
+    if confidence == "high" or (few and not tells):
         return known
-    odds = odds_of(plain(words_of(tail)), weights())
+    table = weights()
+    odds = {name: PRIOR * one for name, one in table[BIAS].items()} if few else odds_of(plain(words_of(tail)), table)
+    if tells:
+        odds = {name: one + SENTENCE * told[name] for name, one in odds.items() if name != HANGS}
     if known in odds:
         odds[known] += _lead_of(rule, confidence)
     return max(sorted(odds), key=odds.__getitem__)
+
+
+def _says_little(rule: str, confidence: str) -> bool:
+    """Whether the sentence is all that is known of the failure."""
+    return rule in SAY_LITTLE or (rule.startswith(GUESSES) and confidence == "low")
 
 
 def _lead_of(rule: str, confidence: str) -> float:
@@ -55,7 +71,7 @@ def plain(words: Iterable[str]) -> frozenset[str]:
     return frozenset(word.partition(":")[2] for word in words if not word.startswith("behind:"))
 
 
-def odds_of(words: Iterable[str], table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def odds_of(words: Iterable[str], table: LetteredTable) -> dict[str, float]:
     """How strongly words speak for each class, in log-odds."""
     known = [table[word] for word in words if word in table]
     odds = dict(table[BIAS])
@@ -67,10 +83,6 @@ def odds_of(words: Iterable[str], table: Mapping[str, Mapping[str, float]]) -> d
 
 
 @cache
-def weights() -> dict[str, dict[str, float]]:
+def weights() -> LetteredTable:
     """Each word with its weight for each class that it speaks for or against."""
-    with open(CLASS_WEIGHTS, encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
-    told = {row[0]: row[1:] for row in rows}
-    names = {pair[0]: pair[1:] for pair in told.pop(LETTERS)}
-    return {word: {names[pair[0]]: float(pair[1:]) for pair in pairs} for word, pairs in told.items()}
+    return LetteredTable(CLASS_WEIGHTS)

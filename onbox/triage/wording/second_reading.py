@@ -15,7 +15,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from onbox.logs.learned import read_weights
+from onbox.triage.parting import without_partings
 from onbox.triage.stacks import FRAME
+from onbox.triage.wording.sentence import leaning_of
 from onbox.triage.wording.words import words_of
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 # Lines that differ in more than digits: of fewer, each word would count for too much. More are asked for to make light
 # of a fault than to blame a run.
 LEAST_FORMS = {True: 5, False: 4}
+PLAINLY = 1.0  # log-odds of the last sentence: so ill, it is read of fewer forms, too
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 # Log-odds: less of it overrules nothing. Where the rules blame a run, the words are more often right than where they
@@ -34,7 +37,9 @@ CLEAR = {True: 0.0, False: 1.0}
 SURE = 1.0  # log-odds: with less of it for a failure, no rule is sure of one
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE, LENGTH = "=bias", "=words", "=answer:", "=rule:", "=length:"
+SENTENCES = "=sentences:"
 FEW, MANY = 8, 20  # forms of lines
+LAST_TWO = (1.0, 0.5)  # how far the last sentence counts, and the one above it
 WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.txt")
 
 
@@ -56,9 +61,28 @@ def is_borne_out(tail: Sequence[SeenLine], *, confidence: str, rule: str) -> boo
 def _odds_in(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: str) -> float | None:
     """Log-odds that the run of a log's last lines has failed, beside an answer; None where they are too few to tell."""
     forms = forms_in(tail)
-    if forms < LEAST_FORMS[ill]:
+    if forms < LEAST_FORMS[ill] and (ill or not _ends_plainly(tail)):
         return None
-    return _odds(words_of(tail), grounds(ill=ill, confidence=confidence, rule=rule, forms=forms), weights())
+    by_words = _odds(words_of(tail), grounds(ill=ill, confidence=confidence, rule=rule, forms=forms), weights())
+    if ill and confidence == "high":
+        return by_words  # the last sentences may be those of others
+    return by_words + by_sentences(tail, forms, weights(), ill=ill)
+
+
+def _ends_plainly(tail: Sequence[SeenLine]) -> bool:
+    """Whether the last line speaks of a failure, and is none of those that the log has shown before."""
+    last = tail[-1].text.translate(_NO_DIGITS) if tail else ""
+    if any(line.text.translate(_NO_DIGITS) == last for line in tail[:-1]):
+        return False
+    return " " in last.strip() and leaning_of(tail[-1].text) >= PLAINLY
+
+
+def by_sentences(tail: Sequence[SeenLine], forms: int, table: Mapping[str, float], *, ill: bool) -> float:
+    """What the last two sentences add to the odds beside an answer: the more, the fewer lines there are beside them."""
+    told = [line.text for line in without_partings(tuple(line for line in tail if line.text.strip()))[-2:]]
+    odds = sum(leaning_of(text) * share for text, share in zip(reversed(told), LAST_TWO, strict=False))
+    said = f"{SENTENCES}{'ill' if ill else 'well'}"
+    return table[said] + table.get(f"{said} {length_of(forms)}", 0.0) * odds
 
 
 def forms_in(tail: Sequence[SeenLine]) -> int:
@@ -82,8 +106,13 @@ def _odds(words: Iterable[str], rows: Iterable[str], table: Mapping[str, float])
 
 def grounds(*, ill: bool, confidence: str, rule: str, forms: int) -> tuple[str, ...]:
     """The rows that say how far an answer is to be trusted. forms: of the lines that it was read from."""
-    said, length = "ill" if ill else "well", "few" if forms < FEW else "some" if forms < MANY else "many"
-    return f"{ANSWER}{said} {confidence}", f"{RULE}{rule}", f"{LENGTH}{said} {length}"
+    said = "ill" if ill else "well"
+    return f"{ANSWER}{said} {confidence}", f"{RULE}{rule}", f"{LENGTH}{said} {length_of(forms)}"
+
+
+def length_of(forms: int) -> str:
+    """How long a log is, as the rows of the table call it."""
+    return "few" if forms < FEW else "some" if forms < MANY else "many"
 
 
 def leaning(words: Iterable[str], table: Mapping[str, float]) -> float:

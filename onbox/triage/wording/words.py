@@ -51,6 +51,11 @@ def words_of(tail: Sequence[SeenLine]) -> frozenset[str]:
     return frozenset(chain(*placed, _around_trouble(said), _behind_loop(texts, said)))
 
 
+def plain_words(text: str) -> list[str]:
+    """The words of one line, wherever it stands: in small letters, without what differs from run to run."""
+    return _cleaned(text).split()
+
+
 def _cleaned(text: str) -> str:
     """A line's level and words, in small letters, with one blank between them."""
     said = message(text)

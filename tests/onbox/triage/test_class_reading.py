@@ -9,7 +9,8 @@ from onbox.triage.classes import CLASSES
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.record import SeenLine
-from onbox.triage.wording.class_reading import BIAS, class_by_words, plain, weights
+from onbox.triage.wording.class_reading import class_by_words, plain, weights
+from onbox.triage.wording.lettered import BIAS
 
 HEAD = "launch: job 12 on node gn4\nloading shards\nmodel: 1.3B parameters\nepoch 1 loss 2.31\nepoch 2 loss 2.12\n"
 LOGS = {
@@ -28,18 +29,18 @@ def seen(text: str) -> tuple[SeenLine, ...]:
 
 @pytest.mark.parametrize(("failure_class", "log"), LOGS.items(), ids=LOGS)
 def test_words_name_the_class_where_a_rule_says_only_that_it_failed(failure_class: str, log: str) -> None:
-    assert class_by_words(seen(log), known="code_error", rule="launcher", confidence="low") == failure_class
+    assert class_by_words(seen(log), "", known="code_error", rule="launcher", confidence="low") == failure_class
     assert classify(log.encode()).failure_class == failure_class
 
 
 def test_a_sure_rule_is_not_asked_again() -> None:
     for log in LOGS.values():
-        assert class_by_words(seen(log), known="cuda_oom", rule="cuda-oom", confidence="high") == "cuda_oom"
+        assert class_by_words(seen(log), "", known="cuda_oom", rule="cuda-oom", confidence="high") == "cuda_oom"
 
 
 def test_a_few_lines_name_no_class() -> None:
     few = seen("RuntimeError: token has expired, 401\nexited with code 1\n")
-    assert class_by_words(few, known="code_error", rule="launcher", confidence="low") == "code_error"
+    assert class_by_words(few, "", known="code_error", rule="launcher", confidence="low") == "code_error"
 
 
 def test_the_class_of_the_rule_is_shown_beside_it() -> None:
@@ -59,7 +60,7 @@ def test_a_guess_makes_nothing_run_again_by_itself() -> None:
 def test_the_table_speaks_of_classes_only() -> None:
     table, names = weights(), {row.key for row in CLASSES}
     assert set(table[BIAS]) <= names - {"success_healthy", "unknown"}
-    assert all(set(row) <= set(table[BIAS]) for row in table.values())
+    assert set(table.names.values()) == set(table[BIAS])
     assert plain({"last:exit 1", "trouble:exit 1", "behind:3"}) == {"exit 1"}
 
 
@@ -67,4 +68,6 @@ def test_hostile_lines_have_a_class_like_others() -> None:
     junk = seen(
         "\n".join([bytes(range(256)).decode("latin-1").replace("\n", " "), "x" * 100_000, *"abcdefgh", "ошибка"])
     )
-    assert class_by_words(junk, known="data_error", rule="launcher", confidence="low") in set(weights()[BIAS])
+    assert class_by_words(junk, junk[0].text, known="data_error", rule="launcher", confidence="low") in set(
+        weights()[BIAS]
+    )

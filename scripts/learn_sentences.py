@@ -1,0 +1,174 @@
+"""Learn anew what single lines say (`onbox/triage/wording/sentence_weights.txt`): how strongly each word, and pair of
+words, speaks for a failure and for each class.
+
+    python scripts/learn_sentences.py SENTENCES.jsonl... --encoder FOLDER
+
+Each line of a file is `{"text": ..., "class": ...}`: a line of a log, and the class of the failure that it tells of,
+"unknown" for one of no class, or "success_healthy". In a file of ends of logs (`{"text", "class", "state",
+"cause_line"}`) the line that proves the class is taken, and of healthy ones the last two. Logistic regression over
+words, pairs of words and the vectors of the words, each encoded alone (FOLDER: a sentence encoder as Hugging Face's
+`transformers` loads it, such as all-MiniLM-L6-v2). As all of it is linear, a word's weight and that of its vector are
+one number in the table: words that no sentence holds are read as well. Needs torch and transformers; takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+import sys
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix, hstack
+from sklearn.linear_model import LogisticRegression
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from onbox.triage.classify import FRESH_SECONDS, classify
+from onbox.triage.evidence import Evidence
+from onbox.triage.wording.lettered import BIAS
+from onbox.triage.wording.sentence import ILL, SENTENCES, grams_of
+from onbox.triage.wording.words import plain_words
+from scripts.regression import write_lettered
+
+HEALTHY = "success_healthy"
+STRENGTH = 3.0
+WORDS_COUNT, VECTORS_COUNT = 3.0, 3.0  # how far words, and their vectors, count beside each other
+LEAST_SENTENCES = 2  # a word in fewer has the weight of its vector alone
+LEAST_WEIGHT, LEAST_CLASS_WEIGHT = 0.5, 1.0  # log-odds: less is left out
+ENCODED_AT_ONCE = 256
+COMMON = 8_000  # tokens of an encoder's vocabulary, which has the commonest first: of rarer words, those that were met
+_WORD = re.compile(r"[a-z]{2,20}")
+
+
+class Sentence(NamedTuple):
+    """A line of a log. failure_class: also `HEALTHY`, and `sentence.UNKNOWN`."""
+
+    text: str
+    failure_class: str
+
+
+class Vectors(NamedTuple):
+    """at: the row of each word. rows: their vectors, of length 1."""
+
+    at: dict[str, int]
+    rows: np.ndarray
+
+
+def main() -> None:
+    """Read the sentences, learn, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--encoder", required=True)
+    asked = parser.parse_args()
+    told = [one for path in asked.files for one in read(path)]
+    vectors = encode({word for one in told for word in plain_words(one.text)}, asked.encoder)
+    write_lettered(SENTENCES, learn(told, vectors), f"{len(told)} labelled lines by scripts/learn_sentences.py")
+
+
+def read(path: str) -> list[Sentence]:
+    """The sentences of a file, or those that tell in the ends of logs."""
+    if os.path.isdir(path):
+        return read_cases(path)
+    with open(path, encoding="utf-8") as file:
+        told = [json.loads(line) for line in file if line.strip()]
+    return [one for entry in told for one in (_of_end(entry) if "state" in entry else _of_sentence(entry))]
+
+
+def read_cases(path: str) -> list[Sentence]:
+    """Of the logs of the tests: the line that triage shows, if its class is right; the last two of healthy ones."""
+    with open(os.path.join(path, "expected.tsv"), encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    found = []
+    for name, classes, _ in rows:
+        with open(os.path.join(path, f"{name}.log"), "rb") as log:
+            data = log.read()
+        verdict = classify(data, Evidence(log_age_seconds=FRESH_SECONDS))
+        if verdict.failure_class not in classes.split("|"):
+            continue
+        lines = [line for line in data.decode(errors="replace").splitlines() if line.strip()]
+        told = lines[-2:] if verdict.failure_class == HEALTHY else [verdict.line or ""]
+        found += [Sentence(line, verdict.failure_class) for line in told]
+    return found
+
+
+def _of_sentence(entry: dict[str, str]) -> list[Sentence]:
+    return [Sentence(entry["text"], entry["class"])]
+
+
+def _of_end(entry: dict[str, str]) -> list[Sentence]:
+    if entry["class"] != HEALTHY:
+        return [Sentence(entry["cause_line"], entry["class"])]
+    lines = [line for line in entry["text"].split("\n") if line.strip()]
+    return [Sentence(line, HEALTHY) for line in lines[-2:]]
+
+
+def encode(words: set[str], encoder: str) -> Vectors:
+    """The vectors of the words, and of the commonest that the encoder knows, without what all of them share."""
+    import torch  # type: ignore[import-not-found]  # noqa: PLC0415 - large, and needed here only
+    from transformers import AutoModel, AutoTokenizer  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    tokenizer, model = AutoTokenizer.from_pretrained(encoder), AutoModel.from_pretrained(encoder).eval()
+    common = {token for token, at in tokenizer.get_vocab().items() if at < COMMON}
+    known = sorted(word for word in words | common if _WORD.fullmatch(word))
+    found = []
+    with torch.no_grad():
+        for begin in range(0, len(known), ENCODED_AT_ONCE):
+            batch = tokenizer(known[begin : begin + ENCODED_AT_ONCE], return_tensors="pt", padding=True)
+            mask = batch["attention_mask"][..., None]
+            found.append((model(**batch).last_hidden_state * mask).sum(1) / mask.sum(1))
+    rows = torch.cat(found).numpy()
+    rows -= rows.mean(0)
+    return Vectors({word: at for at, word in enumerate(known)}, rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def learn(told: list[Sentence], vectors: Vectors) -> dict[str, dict[str, float]]:
+    """The table: for each word and pair of words, its weights."""
+    counts = Counter(gram for one in told for gram in grams_of(plain_words(one.text)))
+    known = {gram: at for at, gram in enumerate(sorted(gram for gram, n in counts.items() if n >= LEAST_SENTENCES))}
+    met = _features(told, known, vectors)
+    ill = LogisticRegression(C=STRENGTH, max_iter=500, class_weight="balanced")
+    ill.fit(met, [one.failure_class != HEALTHY for one in told])
+    classed = [at for at, one in enumerate(told) if one.failure_class != HEALTHY]
+    classes = LogisticRegression(C=STRENGTH, max_iter=300, class_weight="balanced")
+    classes.fit(met[classed], [told[at].failure_class for at in classed])
+    names = [ILL, *classes.classes_]
+    weights = np.vstack([ill.coef_, classes.coef_])
+    biases = [ill.intercept_[0], *classes.intercept_]
+    table = {BIAS: {name: round(float(one), 2) for name, one in zip(names, biases, strict=True)}}
+    least = dict.fromkeys(names, LEAST_CLASS_WEIGHT) | {ILL: LEAST_WEIGHT}
+    by_vector = VECTORS_COUNT * vectors.rows @ weights[:, len(known) :].T
+    for gram in sorted({*known, *vectors.at}):
+        row = np.zeros(len(names))
+        if gram in known:
+            row += WORDS_COUNT * weights[:, known[gram]]
+        if gram in vectors.at:
+            row += by_vector[vectors.at[gram]]
+        kept = {name: round(float(one), 1) for name, one in zip(names, row, strict=True) if abs(one) >= least[name]}
+        if kept:
+            table[gram] = kept
+    return table
+
+
+def _features(told: list[Sentence], known: dict[str, int], vectors: Vectors) -> csr_matrix:
+    """A row for each sentence: its words and pairs that are known, and the sum of the vectors of its words."""
+    rows, columns, values = [], [], []
+    sums = np.zeros((len(told), vectors.rows.shape[1]))
+    for at, one in enumerate(told):
+        words = plain_words(one.text)
+        share = 1 / math.sqrt(max(1, len(set(words))))
+        grams = [known[gram] for gram in grams_of(words) if gram in known]
+        rows += [at] * len(grams)
+        columns += grams
+        values += [share * WORDS_COUNT] * len(grams)
+        encoded = [vectors.at[word] for word in dict.fromkeys(words) if word in vectors.at]
+        sums[at] = vectors.rows[encoded].sum(0) * share * VECTORS_COUNT
+    return hstack([csr_matrix((values, (rows, columns)), shape=(len(told), len(known))), sums]).tocsr()
+
+
+if __name__ == "__main__":
+    main()
