@@ -35,13 +35,13 @@ from onbox.triage.wording.sentence import ILL, SENTENCES, grams_of
 from onbox.triage.wording.words import plain_words
 from scripts.regression import write_lettered
 
-HEALTHY = "success_healthy"
+HEALTHY, STALLED = "success_healthy", "stalled"
 STRENGTH = 3.0
 WORDS_COUNT, VECTORS_COUNT = 3.0, 3.0  # how far words, and their vectors, count beside each other
 LEAST_SENTENCES = 2  # a word in fewer has the weight of its vector alone
-LEAST_WEIGHT, LEAST_CLASS_WEIGHT = 0.5, 1.0  # log-odds: less is left out
+LEAST_WEIGHT, LEAST_CLASS_WEIGHT = 0.5, 1.2  # log-odds: less is left out
 ENCODED_AT_ONCE = 256
-COMMON = 8_000  # tokens of an encoder's vocabulary, which has the commonest first: of rarer words, those that were met
+COMMON = 6_000  # tokens of an encoder's vocabulary, which has the commonest first: of rarer words, those that were met
 _WORD = re.compile(r"[a-z]{2,20}")
 
 
@@ -72,8 +72,10 @@ def main() -> None:
 
 def read(path: str) -> list[Sentence]:
     """The sentences of a file, or those that tell in the ends of logs."""
-    if os.path.isdir(path):
+    if os.path.exists(os.path.join(path, "expected.tsv")):
         return read_cases(path)
+    if os.path.isdir(path):
+        return read_logs(path)
     with open(path, encoding="utf-8") as file:
         told = [json.loads(line) for line in file if line.strip()]
     return [one for entry in told for one in (_of_end(entry) if "state" in entry else _of_sentence(entry))]
@@ -93,6 +95,17 @@ def read_cases(path: str) -> list[Sentence]:
         lines = [line for line in data.decode(errors="replace").splitlines() if line.strip()]
         told = lines[-2:] if verdict.failure_class == HEALTHY else [verdict.line or ""]
         found += [Sentence(line, verdict.failure_class) for line in told]
+    return found
+
+
+def read_logs(path: str) -> list[Sentence]:
+    """Of a folder of logs with `labels.jsonl`."""
+    with open(os.path.join(path, "labels.jsonl"), encoding="utf-8") as file:
+        labels = [json.loads(line) for line in file if line.strip()]
+    found = []
+    for label in (one for one in labels if one["state"] != STALLED):
+        with open(os.path.join(path, label["file"]), encoding="utf-8", errors="replace") as log:
+            found += _of_end({**label, "text": log.read()})
     return found
 
 

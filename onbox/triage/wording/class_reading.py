@@ -13,9 +13,10 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from onbox.regex import lazy
 from onbox.triage.wording.lettered import BIAS, LetteredTable
 from onbox.triage.wording.second_reading import forms_in
-from onbox.triage.wording.sentence import UNKNOWN, classes_of
+from onbox.triage.wording.sentence import UNKNOWN, classes_of, leaning_of
 from onbox.triage.wording.words import words_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 CLASS_WEIGHTS = os.path.join(os.path.dirname(__file__), "class_weights.txt")
 LEAST_FORMS = 6  # lines that differ in more than digits
 SENTENCE = 1.5  # how far the one sentence counts beside the words of all
-TOLD = 2.0  # log-odds by which a class is likelier than that the sentence tells of none
+_OF_A_SOURCE = lazy(r"\s*\d*\s*\|")  # a compiler shows the line that it cannot read
+NEAR = 6  # lines from the end
+TOLD, APART = 2.0, 0.7  # log-odds by which a class is likelier than that the sentence tells of none, than any other
 PRIOR = 0.5  # how far the class that is met most often counts, where the sentence alone is read
 LEAD_OF_A_GUESS, LEAD, LEAD_OF_A_VAGUE_RULE = 3.0, 6.0, 1.0  # log-odds
 # Rules that say only that something failed.
@@ -36,28 +39,44 @@ HANGS = "hang_stall"  # what is over does not hang
 GUESSES = "says-"  # what begins the names of rules that are read from a sentence
 
 
-def class_by_words(tail: Sequence[SeenLine], line: str, *, known: str, rule: str, confidence: str) -> str:
-    """The class that the words of a log's last lines and of one sentence speak for, or the rule's own.
+def class_by_words(tail: Sequence[SeenLine], told: SeenLine | None, *, known: str, rule: str, confidence: str) -> str:
+    """The class that the words of a log's last lines speak for, and those of one sentence, or the rule's own.
 
-    line: the sentence, which proves the answer so far. known, rule, confidence: of that answer.
+    told: the sentence, as `line_that_tells` finds it. known, rule, confidence: of the answer so far.
     """
-    told = classes_of(line) if _says_little(rule, confidence) else {}
-    tells = bool(told) and max(told.values()) >= told[UNKNOWN] + TOLD
     few = forms_in(tail) < LEAST_FORMS
-    if confidence == "high" or (few and not tells):
+    if confidence == "high" or (few and told is None):
         return known
     table = weights()
     odds = {name: PRIOR * one for name, one in table[BIAS].items()} if few else odds_of(plain(words_of(tail)), table)
-    if tells:
-        odds = {name: one + SENTENCE * told[name] for name, one in odds.items() if name != HANGS}
+    if told is not None:
+        said = classes_of(told.text)
+        odds = {name: one + SENTENCE * said[name] for name, one in odds.items() if name != HANGS}
     if known in odds:
         odds[known] += _lead_of(rule, confidence)
     return max(sorted(odds), key=odds.__getitem__)
 
 
-def _says_little(rule: str, confidence: str) -> bool:
-    """Whether the sentence is all that is known of the failure."""
-    return rule in SAY_LITTLE or (rule.startswith(GUESSES) and confidence == "low")
+def line_that_tells(tail: Sequence[SeenLine], at: SeenLine | None, *, rule: str, confidence: str) -> SeenLine | None:
+    """The line that tells of which class a failure is, where the rule knows little of it: the one that proves it, or
+    else, of the last ones, the one that speaks most of a failure. None where none tells.
+
+    at: the line that proves the answer so far.
+    """
+    if not (rule in SAY_LITTLE or (rule.startswith(GUESSES) and confidence == "low")):
+        return None
+    if at is not None and _tells(at.text):
+        return at
+    near = [line for line in tail[-NEAR:] if leaning_of(line.text) > 0 and _tells(line.text)]
+    near = [line for line in near if not _OF_A_SOURCE.match(line.text)]
+    return max(near, key=lambda line: leaning_of(line.text), default=None)
+
+
+def _tells(text: str) -> bool:
+    """Whether a sentence speaks of one class rather than of none, or of another."""
+    said = classes_of(text)
+    second, first = sorted(said.values())[-2:]
+    return first >= said[UNKNOWN] + TOLD and first >= second + APART
 
 
 def _lead_of(rule: str, confidence: str) -> float:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 # Lines that differ in more than digits: of fewer, each word would count for too much. More are asked for to make light
 # of a fault than to blame a run.
 LEAST_FORMS = {True: 5, False: 4}
-PLAINLY = 1.0  # log-odds of the last sentence: so ill, it is read of fewer forms, too
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 # Log-odds: less of it overrules nothing. Where the rules blame a run, the words are more often right than where they
@@ -61,7 +60,7 @@ def is_borne_out(tail: Sequence[SeenLine], *, confidence: str, rule: str) -> boo
 def _odds_in(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: str) -> float | None:
     """Log-odds that the run of a log's last lines has failed, beside an answer; None where they are too few to tell."""
     forms = forms_in(tail)
-    if forms < LEAST_FORMS[ill] and (ill or not _ends_plainly(tail)):
+    if forms < LEAST_FORMS[ill] and (ill or not _ends_in_new_complaint(tail)):
         return None
     by_words = _odds(words_of(tail), grounds(ill=ill, confidence=confidence, rule=rule, forms=forms), weights())
     if ill and confidence == "high":
@@ -69,12 +68,12 @@ def _odds_in(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: str)
     return by_words + by_sentences(tail, forms, weights(), ill=ill)
 
 
-def _ends_plainly(tail: Sequence[SeenLine]) -> bool:
-    """Whether the last line speaks of a failure, and is none of those that the log has shown before."""
-    last = tail[-1].text.translate(_NO_DIGITS) if tail else ""
-    if any(line.text.translate(_NO_DIGITS) == last for line in tail[:-1]):
+def _ends_in_new_complaint(tail: Sequence[SeenLine]) -> bool:
+    """Whether the last line is a sentence that speaks of a failure, and none that the log has shown before."""
+    last = tail[-1].text.translate(_NO_DIGITS).strip() if tail else ""
+    if " " not in last or any(line.text.translate(_NO_DIGITS).strip() == last for line in tail[:-1]):
         return False
-    return " " in last.strip() and leaning_of(tail[-1].text) >= PLAINLY
+    return leaning_of(tail[-1].text) > 0
 
 
 def by_sentences(tail: Sequence[SeenLine], forms: int, table: Mapping[str, float], *, ill: bool) -> float:
@@ -82,6 +81,8 @@ def by_sentences(tail: Sequence[SeenLine], forms: int, table: Mapping[str, float
     told = [line.text for line in without_partings(tuple(line for line in tail if line.text.strip()))[-2:]]
     odds = sum(leaning_of(text) * share for text, share in zip(reversed(told), LAST_TWO, strict=False))
     said = f"{SENTENCES}{'ill' if ill else 'well'}"
+    if forms < LEAST_FORMS[ill]:
+        return table[f"{said} alone"] + table[f"{said} fewest"] * odds
     return table[said] + table.get(f"{said} {length_of(forms)}", 0.0) * odds
 
 

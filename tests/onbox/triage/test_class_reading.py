@@ -29,18 +29,18 @@ def seen(text: str) -> tuple[SeenLine, ...]:
 
 @pytest.mark.parametrize(("failure_class", "log"), LOGS.items(), ids=LOGS)
 def test_words_name_the_class_where_a_rule_says_only_that_it_failed(failure_class: str, log: str) -> None:
-    assert class_by_words(seen(log), "", known="code_error", rule="launcher", confidence="low") == failure_class
+    assert class_by_words(seen(log), None, known="code_error", rule="launcher", confidence="low") == failure_class
     assert classify(log.encode()).failure_class == failure_class
 
 
 def test_a_sure_rule_is_not_asked_again() -> None:
     for log in LOGS.values():
-        assert class_by_words(seen(log), "", known="cuda_oom", rule="cuda-oom", confidence="high") == "cuda_oom"
+        assert class_by_words(seen(log), None, known="cuda_oom", rule="cuda-oom", confidence="high") == "cuda_oom"
 
 
 def test_a_few_lines_name_no_class() -> None:
     few = seen("RuntimeError: token has expired, 401\nexited with code 1\n")
-    assert class_by_words(few, "", known="code_error", rule="launcher", confidence="low") == "code_error"
+    assert class_by_words(few, None, known="code_error", rule="launcher", confidence="low") == "code_error"
 
 
 def test_the_class_of_the_rule_is_shown_beside_it() -> None:
@@ -68,6 +68,4 @@ def test_hostile_lines_have_a_class_like_others() -> None:
     junk = seen(
         "\n".join([bytes(range(256)).decode("latin-1").replace("\n", " "), "x" * 100_000, *"abcdefgh", "ошибка"])
     )
-    assert class_by_words(junk, junk[0].text, known="data_error", rule="launcher", confidence="low") in set(
-        weights()[BIAS]
-    )
+    assert class_by_words(junk, junk[0], known="data_error", rule="launcher", confidence="low") in set(weights()[BIAS])
