@@ -194,3 +194,13 @@ def test_binary_data_from_a_pipe_is_no_log(command: str) -> None:
     )
     assert (ran.returncode, ran.stdout) == (64, b"")
     assert b"the standard input is no log: it holds binary data, not text" in ran.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("option", ["--stage", "--run"])
+@pytest.mark.parametrize("log", ["a.log", "-"])
+def test_a_log_and_a_run_are_not_both_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, option: str, log: str
+) -> None:
+    (tmp_path / "a.log").write_bytes(LOG)
+    assert f"{option} chooses a log of a run" in refused(capsys, command, option, "x", log)
