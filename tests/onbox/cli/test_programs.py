@@ -74,6 +74,22 @@ def test_a_wrong_line_is_told_in_two_lines_with_exit_code_64(words: list[str], s
     assert max(map(len, lines)) <= 100
 
 
+def numbers_of(command: click.Command) -> Iterator[str]:
+    """What its options that take a number call one, and those of its commands."""
+    yield from (one.type.name for one in command.params if isinstance(one.type, type(click.INT) | type(click.FLOAT)))
+    if isinstance(command, click.Group):
+        ctx = click.Context(command)
+        for name in command.list_commands(ctx):
+            below = command.get_command(ctx, name)
+            assert below is not None
+            yield from numbers_of(below)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda one: one.name)
+def test_a_number_is_called_one_in_plain_words(program: Program) -> None:
+    assert set(numbers_of(program)) <= {"number", "whole number"}
+
+
 def test_a_trouble_of_a_command_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(onbox.cli.app.PROGRAM, ["status"])
