@@ -204,3 +204,20 @@ def test_a_log_and_a_run_are_not_both_read(
 ) -> None:
     (tmp_path / "a.log").write_bytes(LOG)
     assert f"{option} chooses a log of a run" in refused(capsys, command, option, "x", log)
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (b"step 9/9 loss 0.1\nTraining completed\n", "~9/9 (100%) loss 0.1 · finished\n"),
+        (b"early stopping at step 3: no improvement\n", "· finished\n"),
+        (b"step 3/9 loss 0.4\n", "~3/9 (33%) loss 0.4\n"),
+        (b"step 9/9 loss 0.1\nOSError: [Errno 28] No space left on device\n", "~9/9 (100%) loss 0.1\n"),
+    ],
+)
+def test_progress_says_in_words_that_the_run_has_ended(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, last: bytes, said: str
+) -> None:
+    (tmp_path / "train.log").write_bytes(LOG[: len(LOG) // 40 * 2] + last)
+    assert main(["progress", "train.log"]) == 0
+    assert capsys.readouterr().out.endswith(said)
