@@ -221,3 +221,13 @@ def test_progress_says_in_words_that_the_run_has_ended(
     (tmp_path / "train.log").write_bytes(LOG[: len(LOG) // 40 * 2] + last)
     assert main(["progress", "train.log"]) == 0
     assert capsys.readouterr().out.endswith(said)
+
+
+@pytest.mark.parametrize("last", [b"x" * 200_000, b"ValueError: " + b"word " * 40_000, b"\xe6\xbc\xa2" * 70_000])
+@pytest.mark.parametrize("options", [(), ("--exit-code", "1"), ("--json",)])
+def test_a_last_line_without_end_is_shown_in_part(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, last: bytes, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "train.log").write_bytes(LOG + last + b"\n")
+    assert main(["triage", "train.log", *options]) == 0
+    assert len(capsys.readouterr().out) < 4_000
