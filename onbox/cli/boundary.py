@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import os
@@ -27,9 +28,7 @@ def run_as_script(main: Callable[[list[str]], int]) -> NoReturn:
     """What a console script does: make the standard streams usable, then end with the exit code of `main`."""
     ensure_utf8()
     gc.set_threshold(GC_ALLOCATIONS)
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:  # closed by the caller (`>&-`): talk to nobody, and keep the number taken
-            _open_null(number, name)
+    _open_the_closed()
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="backslashreplace")  # what the locale cannot show must not end a command
     code = main(sys.argv[1:])
@@ -37,8 +36,18 @@ def run_as_script(main: Callable[[list[str]], int]) -> NoReturn:
     sys.exit(code)
 
 
-def _open_null(number: int, name: str) -> None:
-    fd = os.open(os.devnull, os.O_RDWR)
+def _open_the_closed() -> None:
+    """A stream that the caller closed (`>&-`) keeps its number taken. What would be answered there must not be lost in
+    silence: to write it fails, as on a full disk. Who closed both outputs wants to hear nothing.
+    """
+    is_silent = sys.stdout is None and sys.stderr is None
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            _open_null(number, name, os.O_RDONLY if name == "stdout" and not is_silent else os.O_RDWR)
+
+
+def _open_null(number: int, name: str, mode: int) -> None:
+    fd = os.open(os.devnull, mode)
     if fd != number:
         os.dup2(fd, number)
         os.close(fd)
@@ -62,18 +71,27 @@ def within_boundary(
     except Trouble as trouble:
         return say(program, trouble.exit_code, str(trouble))
     except BrokenPipeError:
-        # Who read our output has gone (`| head`): no error of ours. Keep the interpreter from flushing into it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # who read it has gone (`| head`): no error of ours
         return int(Exit.DONE)
     except KeyboardInterrupt:
         return say(program, *interrupted)
     except Exception as error:  # noqa: BLE001 - the boundary: a defect gets one line and a report, not a traceback
         known = troubles(error) or _common_trouble(error)
+        if isinstance(error, OSError):
+            _drop_output()
         if known:
             return say(program, *known)
         from onbox.cli.defect import reported  # noqa: PLC0415 - 6 ms of every start, for what hardly ever happens
 
         return say(program, Exit.INTERNAL, reported(program, error))
+
+
+def _drop_output() -> None:
+    """Keep the interpreter from writing once more, at its end, what could not be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _common_trouble(error: Exception) -> tuple[int, str] | None:
@@ -85,6 +103,8 @@ def _common_trouble(error: Exception) -> tuple[int, str] | None:
         return Exit.CONFIG, str(error)
     if isinstance(error, PermissionError) and isinstance(error.filename, str):
         return Exit.STATE_NOT_WRITTEN, f"{error.filename}: {error.strerror}{whose(error.filename)}"
+    if isinstance(error, OSError) and error.errno == errno.EBADF and error.filename is None:
+        return Exit.STATE_NOT_WRITTEN, "the standard output is closed, so the answer is lost: send it to a file"
     if isinstance(error, OSError):
         return Exit.STATE_NOT_WRITTEN, f"{error.filename or 'the system'}: {error.strerror or error}"
     return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onbox.chain.state.frozen_run import read_head, read_stages
-from onbox.cli.command import argument, command
+from onbox.cli.command import WholeNumber, argument, command
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project, refuse_renamed
 from onbox.commands.launch.options import HOW, LAUNCH_CHECK_SECONDS, launch_options
 from onbox.commands.launch.start import start
@@ -66,7 +66,7 @@ attached, Ctrl-C detaches, as the key d does everywhere. Closing the terminal, o
 @click.option("--after-log", nargs=2, metavar="LOG REGEX", help="the first stage starts once the log holds such a line")
 @click.option(
     "--after-pid",
-    type=int,
+    type=WholeNumber(),
     metavar="PID",
     help="the first stage starts once this process has ended; with --after-log the line must be in the log by then",
 )

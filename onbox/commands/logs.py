@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onbox.chain.state.slots import read_slot
-from onbox.cli.command import argument, command, config_option
+from onbox.cli.command import WholeNumber, argument, command, config_option
 from onbox.commands.engine.logs import show_job_log
 from onbox.commands.shared.arguments import complete_run, complete_stage
 from onbox.commands.shared.log_end import read_end
@@ -54,8 +54,10 @@ _BEGUN = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\x07\x1b\n]{0,256})?\Z"
 @click.option("--run", metavar="NAME", help="name of the run", shell_complete=complete_run)
 @click.option("--stage", metavar="STAGE", help="of a cell, which stage", shell_complete=complete_stage)
 @config_option
-@click.option("--attempt", type=int, metavar="N", help="default: the newest")
-@click.option("-n", "--lines", type=int, default=30, metavar="N", help="how many lines of its end (default: 30)")
+@click.option("--attempt", type=WholeNumber(), metavar="N", help="default: the newest")
+@click.option(
+    "-n", "--lines", type=WholeNumber(), default=30, metavar="N", help="how many lines of its end (default: 30)"
+)
 @click.option("-f", "--follow", is_flag=True, help="follow it as it grows")
 @click.option("--job", is_flag=True, help="what the stage's job on the engine printed itself")
 @click.option("--path", is_flag=True, help="print the log's path only")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from onbox.logs.progress import ProgressSettings
     from onbox.system.places import Places
 
+ENDED = " · finished"  # by its log; of one that does not tell, or of a run that died, nothing is said
 EXAMPLES = """\
 examples:
   onbox progress                      of the run: the log that `onbox logs` shows
@@ -65,7 +66,7 @@ def run(args: Options) -> int:
     if args.json:
         print(json.dumps(progress_as_json(progress, line, age)))
     else:
-        print(render_progress(progress))
+        print(render_progress(progress) + (ENDED if progress.finished else ""))
     return Exit.DONE
 
 

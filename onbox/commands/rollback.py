@@ -11,11 +11,11 @@ import click
 from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.lock.run_lock import HolderUnknown, take_lock
 from onbox.chain.run_status import look_at_run
-from onbox.cli.command import command, config_option
+from onbox.cli.command import WholeNumber, command, config_option
 from onbox.cli.consent import agrees
 from onbox.commands.checkpoints import look_at_checkpoints_of
 from onbox.commands.shared.alone import alone
-from onbox.commands.shared.arguments import WholeNumber, run_argument
+from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.project import load_project_to_read, run_to_act_on
 from onbox.contract.events import Event
 from onbox.contract.exits import Exit

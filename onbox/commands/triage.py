@@ -12,8 +12,7 @@ import click
 
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.slots import read_marker, read_slot
-from onbox.cli.command import command, config_option
-from onbox.commands.shared.arguments import WholeNumber
+from onbox.cli.command import WholeNumber, command, config_option
 from onbox.commands.shared.log_argument import (
     age_seconds,
     log_argument,

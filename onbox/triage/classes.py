@@ -130,14 +130,17 @@ READS_BADLY = "reads-badly"  # and of one whose last lines read like a failure, 
 COUNTS_NONE = "counts-none"  # the rule of a log without a fault whose last lines count none of what the work was for
 RESULT_MISSING = "result-missing"  # and of one whose last lines say that a result is not kept
 PROCESS_RUNS = "process-runs"  # the rule of a log that names a fault while its process runs
+NONE_COUNTED = "killed-none-counted"  # the rule of a SIGKILL while its cgroup counted no kill for memory
 READS_AS = "reads-as"  # and of one whose class no rule is sure of, by its words
 
 RULE_REMEDIES = {
     "stalled": "It stood still until it was ended: the end of its log and its stacks (beside the log, where py-spy is "
     "installed) say where. See that it cannot hang there again, then resume.",
-    "killed-cause-unknown": "Something sent SIGKILL, and no kill for memory was counted. Find out who did, then "
-    "resume: the scheduler's word, the kernel's log, other people on the box. If memory is near the cgroup's limit, "
-    "size the workers by memory.max, not by the number of CPUs.",
+    NONE_COUNTED: "Something sent SIGKILL, and no kill for memory was counted. Find out who did, then resume: the "
+    "scheduler's word, the kernel's log, other people on the box. If memory is near the cgroup's limit, size the "
+    "workers by memory.max, not by the number of CPUs.",
+    "killed-cause-unknown": "Something sent SIGKILL, and nothing here tells what. Find out, then resume: oom_kill in "
+    "the cgroup's memory.events (memory), the scheduler's word, the kernel's log, other people on the box.",
     "keeper-lost": "Its keeper (the process that records the exit code) was killed; the stage went on, and how it "
     "ended is not known. Look at the end of its log and at its results; then resume: the stage runs again.",
     "end-missed": "Nobody recorded how it ended. Look at the end of its log and at its results; if it has to run "

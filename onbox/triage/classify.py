@@ -17,6 +17,7 @@ from onbox.triage.by_end import by_end, by_room, by_silence, is_silent, proven
 from onbox.triage.classes import (
     COUNTS_NONE,
     IN_DOUBT,
+    NONE_COUNTED,
     PROCESS_RUNS,
     READS_AS,
     READS_BADLY,
@@ -180,7 +181,7 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
         and explains <= DEATH
         and cause.row.failure_class == "host_oom"
     ):
-        return SettledClass("unknown", "killed-cause-unknown", "dead", "medium", SeenLine(cause.number, cause.text))
+        return SettledClass("unknown", NONE_COUNTED, "dead", "medium", SeenLine(cause.number, cause.text))
     without_room = by_room(record, evidence) if explains <= VAGUE + 1 and _is_of_a_write(cause) else None
     if without_room is not None:
         at = SeenLine(cause.number, cause.text)

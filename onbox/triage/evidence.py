@@ -10,6 +10,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
+from onbox.triage.classes import NONE_COUNTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,8 @@ class Evidence(NamedTuple):
         code, number = self.exit_code, self.signal
         if number is None and code is not None and (128 < code <= 192 or code < 0):
             number = code - 128 if code > 0 else -code
-        return EvidenceEnd(code, number, self.cause or "exit", self.gates or ())
+        none_counted = 0 if self.oom_kill_delta == 0 else None  # `proven` asks whom a counted one has met
+        return EvidenceEnd(code, number, self.cause or "exit", self.gates or (), none_counted)
 
     @property
     def was_killed(self) -> bool:
@@ -82,7 +84,7 @@ class Evidence(NamedTuple):
     @property
     def tells_the_end(self) -> bool:
         """Whether anything beside the log tells whether and how it ended."""
-        return self.process_alive is not None or bool(self.scheduler_state) or self.end != Evidence().end
+        return self.process_alive is not None or bool(self.scheduler_state) or self.end[:-1] != Evidence().end[:-1]
 
 
 class EvidenceRow(NamedTuple):
@@ -116,8 +118,8 @@ NO_PROOF_RULES = frozenset(
             "timeout-tool",
             "usage",
         ),
-        *("killed", "killed-cause-unknown", "asked-to-end", "interrupted", "bug-signal", "unproven", "no-room-left"),
-        *("keeper-lost", "cut-off", "end-missed"),
+        *("killed", NONE_COUNTED, "killed-cause-unknown", "asked-to-end", "interrupted", "bug-signal"),
+        *("unproven", "no-room-left", "keeper-lost", "cut-off", "end-missed"),
     )
 )
 
@@ -161,6 +163,12 @@ EVIDENCE: tuple[EvidenceRow, ...] = (
         "usage", lambda e: e.exit_code in (2, 64, 78), "config_error", "argparse and sysexits.h EX_USAGE, EX_CONFIG"
     ),
     EvidenceRow("bug-signal", lambda e: e.signal in (4, 7, 8, 11), "code_error", "signal(7): ILL, BUS, FPE, SEGV"),
+    EvidenceRow(
+        NONE_COUNTED,
+        lambda e: e.signal == signal.SIGKILL and e.oom_kills == 0,
+        "unknown",
+        "cgroup-v2.rst: oom_kill in memory.events stayed as it was",
+    ),
     EvidenceRow(
         "killed-cause-unknown", lambda e: e.signal == signal.SIGKILL, "unknown", "signal(7): SIGKILL does not say who"
     ),

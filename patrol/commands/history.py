@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onbox.cli.command import command
+from onbox.cli.command import WholeNumber, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.screen import hanging
@@ -40,7 +40,7 @@ DAY_SECONDS = 86400.0
 
 @command(EXAMPLES, exclusive=[("--ticks", "--acts", "--points")])
 @run_name_argument("BOX[/RUN]", "only this box or run", required=False)
-@click.option("-n", "--limit", type=int, default=LIMIT, metavar="N", help="at most this many (default: 50)")
+@click.option("-n", "--limit", type=WholeNumber(), default=LIMIT, metavar="N", help="at most this many (default: 50)")
 @click.option("--ticks", is_flag=True, help="the ticks")
 @click.option("--acts", is_flag=True, help="what the patrol did")
 @click.option("--points", is_flag=True, help="a run's numbers")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onbox.cli.command import command
+from onbox.cli.command import WholeNumber, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from patrol.commands.options import common_options
@@ -30,7 +30,7 @@ TOKEN_CHARACTERS = 16
 @command(EXAMPLES)
 @common_options
 @click.option(
-    "--http", type=click.IntRange(1, 65535), metavar="PORT", help=f"serve HTTP; ${TOKEN_VARIABLE} holds the token"
+    "--http", type=WholeNumber(1, 65535), metavar="PORT", help=f"serve HTTP; ${TOKEN_VARIABLE} holds the token"
 )
 @click.option(
     "--allow", type=click.Choice(["resume"]), multiple=True, help="let agents do this if a run's rule allows it"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onbox.cli.command import argument, command
+from onbox.cli.command import WholeNumber, argument, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import counted, format_size, parse_size
@@ -52,7 +52,11 @@ SHOWN = 20
 @click.option("--dry-run", is_flag=True, help="list what would be copied; copy nothing")
 @click.option("--limit", metavar="SIZE", help="bytes per second at most, such as 5MB")
 @click.option(
-    "--tries", type=int, default=5, metavar="N", help="give up after this many connections without a byte (default: 5)"
+    "--tries",
+    type=WholeNumber(min=1),
+    default=5,
+    metavar="N",
+    help="give up after this many connections without a byte (default: 5)",
 )
 @common_options
 def run(args: Options) -> int:

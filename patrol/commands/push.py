@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onbox.cli.command import argument, command
+from onbox.cli.command import WholeNumber, argument, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.boxes import DeclaredCount
@@ -53,7 +53,7 @@ FIRST_PAUSE_SECONDS = 1.0
 @click.option("--limit", metavar="SIZE", help="bytes per second at most, such as 5MB")
 @click.option(
     "--tries",
-    type=click.IntRange(min=1),
+    type=WholeNumber(min=1),
     default=5,
     metavar="N",
     help="give up after this many connections without a byte (default: 5)",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onbox.cli.command import command
+from onbox.cli.command import Number, command
 from onbox.model.units import counted
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import pause, wall
@@ -68,7 +68,7 @@ class SaidOnce(NamedTuple):
 @click.option("--all", is_flag=True, help="also acknowledged runs that ended more than a day ago")
 @click.option("--quiet", is_flag=True, help="only the one line per run")
 @click.option("--look-only", is_flag=True, help="no resume, relay, message or ping, whatever is configured")
-@click.option("--after", type=click.FloatRange(0, 600), hidden=True, help="wait this many seconds; resume nothing")
+@click.option("--after", type=Number(0, 600), hidden=True, help="wait this many seconds; resume nothing")
 @click.option("--unattended", is_flag=True, hidden=True, help="run by a timer: output goes into a bounded log")
 @in_each_project
 def run(args: Options) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onbox.cli.command import command
+from onbox.cli.command import WholeNumber, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.units import parse_duration
@@ -51,7 +51,7 @@ CLEAR = "\x1b[H\x1b[2J"
 @command(EXAMPLES)
 @boxes_argument
 @click.option("--every", default="30s", metavar="DURATION", help="pause between two looks (default: 30s)")
-@click.option("--count", type=int, metavar="N", help="end after this many looks")
+@click.option("--count", type=WholeNumber(), metavar="N", help="end after this many looks")
 @common_options
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)

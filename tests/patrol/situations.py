@@ -106,7 +106,7 @@ def _all() -> Iterator[tuple[str, RunLook] | tuple[str, RunLook, Snapshot] | tup
     )
     yield (
         "killed by somebody",
-        failed("train", KILLED, "unknown", "Killed", signal=9, oom_kills=0, rule="killed-cause-unknown"),
+        failed("train", KILLED, "unknown", "Killed", signal=9, oom_kills=0, rule="killed-none-counted"),
     )
     yield "killed by the kernel for memory", failed("train", KILLED, "host_oom", "Killed", signal=9, oom_kills=1)
     yield "a torch without CUDA", failed("train", "exit_code: 1, wanted 0", "cuda_env", NO_CUDA, where="train.py:12")

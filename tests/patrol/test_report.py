@@ -361,7 +361,7 @@ def test_what_was_dealt_with_long_ago_leaves_the_screen() -> None:
 
 
 def test_of_a_killed_run_the_signal_is_told_and_whether_it_was_for_memory() -> None:
-    killed = failure("unknown", "Killed", signal=9, oom_kills=0, rule="killed-cause-unknown")
+    killed = failure("unknown", "Killed", signal=9, oom_kills=0, rule="killed-none-counted")
     look = dead(outcome="chain_failed", failure=killed, reason="exit_code: 137 (SIGKILL), wanted 0")
     verdict = decided(look)
     assert "killed by SIGKILL, no OOM counted" in line(verdict, look, NOW)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from onbox.cli.command import argument
 from onbox.commands.shared.project import run_names
 from onbox.errors import Trouble
 from onbox.project import load_project
 
-
-class WholeNumber(click.IntRange):
-    """As its error calls it: `'abc' is not a valid whole number`."""
-
-    name = "whole number"
+if TYPE_CHECKING:
+    import click
 
 
 def run_argument(function: Any) -> Any:

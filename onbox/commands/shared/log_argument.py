@@ -51,10 +51,12 @@ def log_argument(function: Any) -> Any:
 def log_to_read(project: Project, args: Options) -> str:
     """The path, or "-". One that nobody typed is told. Raises Trouble, also for a file that is no log."""
     if args.log == "-":
+        _refuse_choice(args)
         return "-"
     if args.log == "":
         raise Trouble(Exit.USAGE, "LOG is empty: name a file, - for the standard input, or nothing for the run's log")
     if args.log and _is_there(args.log):
+        _refuse_choice(args)
         return str(args.log)
     from onbox.commands.shared.run_log import find_cell, find_log  # noqa: PLC0415 - not for a log that is named
 
@@ -71,6 +73,15 @@ def log_to_read(project: Project, args: Options) -> str:
         raise Trouble(Exit.USAGE, f"{sweep} is a sweep: name a cell, or a log; its cells: onbox sweep table {sweep}")
     print(f"onbox: the log is {safe_line(found.path, 4096)}", file=sys.stderr)
     return found.path
+
+
+def _refuse_choice(args: Options) -> None:
+    """Raises Trouble where a log of a run was asked for as well: only one of both can be read."""
+    for option, value in (("--stage", args.stage), ("--run", args.run)):
+        if value is not None:
+            raise Trouble(
+                Exit.USAGE, f"{option} chooses a log of a run, and LOG names another one: leave one of them out"
+            )
 
 
 def _is_redirected() -> bool:

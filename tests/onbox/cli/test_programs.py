@@ -74,10 +74,37 @@ def test_a_wrong_line_is_told_in_two_lines_with_exit_code_64(words: list[str], s
     assert max(map(len, lines)) <= 100
 
 
+def numbers_of(command: click.Command) -> Iterator[str]:
+    """What its options that take a number call one, and those of its commands."""
+    yield from (one.type.name for one in command.params if isinstance(one.type, type(click.INT) | type(click.FLOAT)))
+    if isinstance(command, click.Group):
+        ctx = click.Context(command)
+        for name in command.list_commands(ctx):
+            below = command.get_command(ctx, name)
+            assert below is not None
+            yield from numbers_of(below)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda one: one.name)
+def test_a_number_is_called_one_in_plain_words(program: Program) -> None:
+    assert set(numbers_of(program)) <= {"number", "whole number"}
+
+
 def test_a_trouble_of_a_command_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(onbox.cli.app.PROGRAM, ["status"])
     assert (done.exit_code, done.stderr.count("\n")) == (64, 1)
+
+
+@pytest.mark.parametrize("program", ["onbox", "sentinels"])
+def test_an_answer_that_nobody_gets_is_a_failure(program: str, tmp_path: Path) -> None:
+    """As with a full disk behind it, and where python keeps what is printed until its end."""
+    buffered = {name: value for name, value in env().items() if name != "PYTHONUNBUFFERED"}
+    for output in (">&-", ">/dev/full"):
+        words = ["sh", "-c", f"exec {sys.executable} -m {program} --help {output}"]
+        done = subprocess.run(words, env=buffered, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (74, 1), done.stderr
+        assert ("the standard output is closed" in done.stderr) == (output == ">&-")
 
 
 def env() -> dict[str, str]:

@@ -194,3 +194,40 @@ def test_binary_data_from_a_pipe_is_no_log(command: str) -> None:
     )
     assert (ran.returncode, ran.stdout) == (64, b"")
     assert b"the standard input is no log: it holds binary data, not text" in ran.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("option", ["--stage", "--run"])
+@pytest.mark.parametrize("log", ["a.log", "-"])
+def test_a_log_and_a_run_are_not_both_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, option: str, log: str
+) -> None:
+    (tmp_path / "a.log").write_bytes(LOG)
+    assert f"{option} chooses a log of a run" in refused(capsys, command, option, "x", log)
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (b"step 9/9 loss 0.1\nTraining completed\n", "~9/9 (100%) loss 0.1 · finished\n"),
+        (b"early stopping at step 3: no improvement\n", "· finished\n"),
+        (b"step 3/9 loss 0.4\n", "~3/9 (33%) loss 0.4\n"),
+        (b"step 9/9 loss 0.1\nOSError: [Errno 28] No space left on device\n", "~9/9 (100%) loss 0.1\n"),
+    ],
+)
+def test_progress_says_in_words_that_the_run_has_ended(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, last: bytes, said: str
+) -> None:
+    (tmp_path / "train.log").write_bytes(LOG[: len(LOG) // 40 * 2] + last)
+    assert main(["progress", "train.log"]) == 0
+    assert capsys.readouterr().out.endswith(said)
+
+
+@pytest.mark.parametrize("last", [b"x" * 200_000, b"ValueError: " + b"word " * 40_000, b"\xe6\xbc\xa2" * 70_000])
+@pytest.mark.parametrize("options", [(), ("--exit-code", "1"), ("--json",)])
+def test_a_last_line_without_end_is_shown_in_part(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, last: bytes, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "train.log").write_bytes(LOG + last + b"\n")
+    assert main(["triage", "train.log", *options]) == 0
+    assert len(capsys.readouterr().out) < 4_000

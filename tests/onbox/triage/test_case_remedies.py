@@ -43,6 +43,14 @@ def test_the_class_speaks_for_all_others() -> None:
     assert remedy_of("a word of later", "any", None) == REMEDIES["unknown"]
 
 
+@pytest.mark.parametrize("log", [b"step 3/10 loss 1\n", b"step 3/10 loss 1\nKilled\n"])
+def test_no_kill_is_counted_where_nobody_looked(log: bytes) -> None:
+    looked, unlooked = (classify(log, Evidence(signal=9, oom_kill_delta=kills)).remedy for kills in (0, None))
+    assert "no kill for memory was counted" in looked
+    assert "counted" not in unlooked
+    assert "memory.events" in unlooked
+
+
 def test_who_was_killed_may_go_on() -> None:
     found = classify(b"step 3/10 loss 1\nKilled\n", Evidence(exit_code=137, signal=9, oom_kill_delta=0))
     assert "no kill for memory was counted. Find out who did, then resume" in found.remedy

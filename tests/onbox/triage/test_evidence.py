@@ -26,7 +26,7 @@ CASES = [
     ("not-started", "not_started", EvidenceEnd(None, None, "not_started")),
     ("oom-killed", "host_oom", EvidenceEnd(137, 9, "exit", oom_kills=1)),
     ("oom-killed", "host_oom", EvidenceEnd(1, None, "exit", oom_kills=3)),
-    ("killed-cause-unknown", "unknown", EvidenceEnd(137, 9, "exit", oom_kills=0)),
+    ("killed-none-counted", "unknown", EvidenceEnd(137, 9, "exit", oom_kills=0)),
     ("exit-0-but-refused", "false_success", EvidenceEnd(0, None, "exit", ("min_duration",), 1)),
     ("exit-0-but-refused", "false_success", exited(0, "artifact best.npz")),
     ("loss-not-finite", "divergence", exited(0, "finite_loss")),
