@@ -5,7 +5,8 @@ words, speaks for a failure and for each class.
 
 Each line of a file is `{"text": ..., "class": ...}`: a line of a log, and the class of the failure that it tells of,
 "unknown" for one of no class, or "success_healthy". In a file of ends of logs (`{"text", "class", "state",
-"cause_line"}`) the line that proves the class is taken, and of healthy ones the last two. Logistic regression over
+"cause_line"}`) and in a folder of logs with `labels.jsonl` the line that proves the class is taken; the last lines of
+healthy ones, and what stands behind such a line, are learned from as well. Logistic regression over
 words, pairs of words and the vectors of the words, each encoded alone (FOLDER: a sentence encoder as Hugging Face's
 `transformers` loads it, such as all-MiniLM-L6-v2). As all of it is linear, a word's weight and that of its vector are
 one number in the table: words that no sentence holds are read as well. Needs torch and transformers; takes minutes.
@@ -31,13 +32,14 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from onbox.triage.classify import FRESH_SECONDS, classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.wording.lettered import BIAS
-from onbox.triage.wording.sentence import ILL, SENTENCES, grams_of
+from onbox.triage.wording.sentence import ILL, SENTENCES, UNKNOWN, grams_of
 from onbox.triage.wording.words import plain_words
 from scripts.regression import write_lettered
 
 HEALTHY, STALLED = "success_healthy", "stalled"
-STRENGTH = 3.0
+STRENGTH, CLASS_STRENGTH = 1.0, 3.0
 WORDS_COUNT, VECTORS_COUNT = 3.0, 3.0  # how far words, and their vectors, count beside each other
+LAST = 8  # lines of a log
 LEAST_SENTENCES = 2  # a word in fewer has the weight of its vector alone
 LEAST_WEIGHT, LEAST_CLASS_WEIGHT = 0.5, 1.2  # log-odds: less is left out
 ENCODED_AT_ONCE = 256
@@ -46,10 +48,13 @@ _WORD = re.compile(r"[a-z]{2,20}")
 
 
 class Sentence(NamedTuple):
-    """A line of a log. failure_class: also `HEALTHY`, and `sentence.UNKNOWN`."""
+    """A line of a log. failure_class: also `HEALTHY`, and `sentence.UNKNOWN`. tells: it tells the class; else it stands
+    behind a line that does, and speaks of a failure or of nothing.
+    """
 
     text: str
     failure_class: str
+    tells: bool = True
 
 
 class Vectors(NamedTuple):
@@ -114,10 +119,12 @@ def _of_sentence(entry: dict[str, str]) -> list[Sentence]:
 
 
 def _of_end(entry: dict[str, str]) -> list[Sentence]:
-    if entry["class"] != HEALTHY:
-        return [Sentence(entry["cause_line"], entry["class"])]
-    lines = [line for line in entry["text"].split("\n") if line.strip()]
-    return [Sentence(line, HEALTHY) for line in lines[-2:]]
+    lines = [line for line in entry["text"].split("\n") if line.strip()][-LAST:]
+    if entry["class"] == HEALTHY:
+        return [Sentence(line, HEALTHY) for line in lines]
+    cause = entry["cause_line"].strip()
+    at = next((at for at, line in enumerate(lines) if line.strip() == cause), -1)
+    return [Sentence(cause, entry["class"]), *(Sentence(line, UNKNOWN, tells=False) for line in lines[at + 1 :])]
 
 
 def encode(words: set[str], encoder: str) -> Vectors:
@@ -146,8 +153,8 @@ def learn(told: list[Sentence], vectors: Vectors) -> dict[str, dict[str, float]]
     met = _features(told, known, vectors)
     ill = LogisticRegression(C=STRENGTH, max_iter=500, class_weight="balanced")
     ill.fit(met, [one.failure_class != HEALTHY for one in told])
-    classed = [at for at, one in enumerate(told) if one.failure_class != HEALTHY]
-    classes = LogisticRegression(C=STRENGTH, max_iter=300, class_weight="balanced")
+    classed = [at for at, one in enumerate(told) if one.failure_class != HEALTHY and one.tells]
+    classes = LogisticRegression(C=CLASS_STRENGTH, max_iter=300, class_weight="balanced")
     classes.fit(met[classed], [told[at].failure_class for at in classed])
     names = [ILL, *classes.classes_]
     weights = np.vstack([ill.coef_, classes.coef_])

@@ -314,6 +314,8 @@ def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt)
     if forms_in(tail) >= LEAST_FORMS[False] or not tail:
         return False
     said = message(tail[-1].text)
+    if counts_none([line.text for line in tail[-NONE_WITHIN:]]) is not None:
+        return True  # which is told beside a good end
     is_remark = said.level in QUIET_LEVELS or (said.level == "WARNING" and not STOPS.search(said.text))
     return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text)
 

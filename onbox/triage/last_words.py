@@ -56,12 +56,13 @@ STOPS = lazy(
 _NOTHING_WRONG = lazy(
     r"\b(?:0|zero) (?:[\w-]+ ){0,3}(?:problems?|objects?|issues?|faults?|violations?|conflicts?|alerts?)\b|\bxid none\b"
     r"|\bnone (?:violated|exceeded|breached|failed|missing)\b"
-    r"|\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|missing|corrupt|lost"
+    r"|\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|kills?|missing|corrupt|lost"
     r"|problems?|panics?|crashes|issues?)\b"
     r"|\berrors?\W{0,3}[:=]\s?(?:-|none|null|nil|n/?a|false|''|\"\"|\[\]|\{\})(?=[\s,;)}\]]|$)"
     r"|\bno (?:process|job|task|pod|worker|container|node)(?:es|s)? (?:\w{2,5} )?(?:killed|lost|evicted|dead|aborted)\b"
     r"|(?<![a-z])(?:train|val|valid|eval|test|dev|mean|word|char)[-_/ ]error(?: \[\d{1,6}\])?[\s:=]{1,3}\[?"
     r"(?:[a-z-]{2,20}:)?\d"
+    r"|\berrors? (?:is |stays? )?(?:below|under|within|less than|at most)\b"
     r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
     r"|\b(?:waiting|pending|queued|scheduling)\b(?!.{0,80}\bgiving up\b)"
     r"|\bnodes are available\b"  # it has not begun yet
@@ -148,6 +149,7 @@ _ENDS_BADLY = lazy(
     r"|\bnormal termination \(return value [1-9]\d{0,2}\)"  # of HTCondor
     r"|\b[1-9]\d{0,8} of \d{1,9} \w{2,20} (?:(?-i:FAILED)|did not (?:complete|finish|succeed))\b"
     r"|(?-i:\bPASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"  # of dbt
+    r"|\b(?:finished|ended|done|completed?)\b.{0,40}(?<!no )(?<!any )(?<!\b0 )\b(?:errors|damage|defects) found\W{0,2}$"
     r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
 )
 _ENDS_WITH_CODE = lazy(r"(?i)\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$")  # whatever was skipped beside it

@@ -50,12 +50,13 @@ PARTINGS = 24  # lines, at most
 def without_partings(tail: tuple[SeenLine, ...]) -> tuple[SeenLine, ...]:
     """The last lines without those at their end that only take leave. Never empty where `tail` is not."""
     end = len(tail)
-    while end > max(1, len(tail) - PARTINGS) and _takes_leave(tail[end - 1].text):
+    while end > max(1, len(tail) - PARTINGS) and takes_leave(tail[end - 1].text):
         end -= 1
     return tail[:end]
 
 
-def _takes_leave(text: str) -> bool:
+def takes_leave(text: str) -> bool:
+    """Whether a line only takes leave."""
     said = message(text).text.strip()
     return is_date(text) or any(one.fullmatch(said) for one in (_FAREWELL, _SHOWN)) or HOUSEWORK.match(said) is not None
 

@@ -30,6 +30,7 @@ _GOES_ON = (
     r"|\btook over\b"
     r"|\b(?:is|was|are|were) (?:given|handed|moved|reassigned|passed|rescheduled) (?:on )?to\b"
     r"|\btrying (?:the )?(?:\w+ )?(?:mirror|source|server|endpoint)\b"
+    r"|, (?:the )?(?:next|other|another) (?:one|port|host|try|node)\b|, (?:fewer|less|smaller|half) .{1,24}\bnext\b"
     r"|\b(?:left out|put aside|set aside|passed over|not applied|kept for later|as before)\b"
     rf"|^\W{{0,4}}(?:so |now |then )?{_DOES}\b|\b(?:fell|falls) back\b|\b(?:goes|going|go) on (?:with|without|as)\b"
     r"|\b(?:using|took|taking|keep(?:s|ing)?|stay(?:s|ing)? with) (?:the |its |my |our )?(?:bundled|built-in|cached|old"

@@ -30,6 +30,7 @@ SPIKE_BY = 20.0  # times the median: a gradient so large early in a run may have
 BLOWN_ROWS = 4
 BLOWN_BY = 10.0  # each time
 BEYOND_ALL = 1e15
+GROWS_FOR, GROWS_BY, LARGE = 7, 5.0, 1e9  # rows, times each time: so long and steadily, it need not be beyond all
 MEASURED = 1e6
 EARLY_SHARE = 0.34  # of the lines of progress
 LINES_FOR_A_MEDIAN = 6
@@ -239,7 +240,9 @@ def _blown_up(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
     for found in rows.values():
         columns = list(zip(*(figures for _, figures in found), strict=False))
         if len(found) >= BLOWN_ROWS and any(map(_blows_up, columns)):
-            first = next(line for line, figures in found if any(abs(figure) > BEYOND_ALL for figure in figures))
+            largest = max(abs(figure) for _, figures in found for figure in figures)
+            limit = min(BEYOND_ALL, largest / BLOWN_BY)
+            first = next(line for line, figures in found if any(abs(figure) > limit for figure in figures))
             return Fault(BLOWN_UP, *first, LOGGED, attempt.progress)
     return None
 
@@ -250,7 +253,9 @@ def _words(text: str) -> str:
 
 def _blows_up(column: tuple[float, ...]) -> bool:
     if column[-1] <= BEYOND_ALL:
-        return False
+        newest = column[-GROWS_FOR:]
+        steadily = all(after > GROWS_BY * before > 0 for before, after in pairwise(newest))
+        return len(newest) == GROWS_FOR and column[-1] > LARGE and steadily
     grows = all(after > BLOWN_BY * before > 0 for before, after in pairwise(column[-BLOWN_ROWS:]))
     small = [abs(value) < MEASURED for value in column]
     return grows or small.count(True) >= BLOWN_ROWS

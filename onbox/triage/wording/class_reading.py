@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
+from onbox.triage.parting import takes_leave
 from onbox.triage.wording.lettered import BIAS, LetteredTable
 from onbox.triage.wording.second_reading import forms_in
 from onbox.triage.wording.sentence import UNKNOWN, classes_of, leaning_of
@@ -29,6 +30,7 @@ LEAST_FORMS = 6  # lines that differ in more than digits
 SENTENCE = 1.5  # how far the one sentence counts beside the words of all
 _OF_A_SOURCE = lazy(r"\s*\d*\s*\|")  # a compiler shows the line that it cannot read
 NEAR = 6  # lines from the end
+PLAINLY = 1.0  # log-odds for a failure
 TOLD, APART = 2.0, 0.7  # log-odds by which a class is likelier than that the sentence tells of none, than any other
 PRIOR = 0.5  # how far the class that is met most often counts, where the sentence alone is read
 LEAD_OF_A_GUESS, LEAD, LEAD_OF_A_VAGUE_RULE = 3.0, 6.0, 1.0  # log-odds
@@ -67,8 +69,8 @@ def line_that_tells(tail: Sequence[SeenLine], at: SeenLine | None, *, rule: str,
         return None
     if at is not None and _tells(at.text):
         return at
-    near = [line for line in tail[-NEAR:] if leaning_of(line.text) > 0 and _tells(line.text)]
-    near = [line for line in near if not _OF_A_SOURCE.match(line.text)]
+    near = [line for line in tail[-NEAR:] if not (takes_leave(line.text) or _OF_A_SOURCE.match(line.text))]
+    near = [line for line in near if leaning_of(line.text) > PLAINLY and _tells(line.text)]
     return max(near, key=lambda line: leaning_of(line.text), default=None)
 
 

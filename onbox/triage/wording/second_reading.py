@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Lines that differ in more than digits: of fewer, each word would count for too much. More are asked for to make light
 # of a fault than to blame a run.
-LEAST_FORMS = {True: 5, False: 4}
+LEAST_FORMS = {True: 4, False: 4}
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 # Log-odds: less of it overrules nothing. Where the rules blame a run, the words are more often right than where they
@@ -37,7 +37,7 @@ SURE = 1.0  # log-odds: with less of it for a failure, no rule is sure of one
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE, LENGTH = "=bias", "=words", "=answer:", "=rule:", "=length:"
 SENTENCES = "=sentences:"
-FEW, MANY = 8, 20  # forms of lines
+FEWEST, FEW, MANY = 4, 8, 20  # forms of lines
 LAST_TWO = (1.0, 0.5)  # how far the last sentence counts, and the one above it
 WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.txt")
 
@@ -60,7 +60,7 @@ def is_borne_out(tail: Sequence[SeenLine], *, confidence: str, rule: str) -> boo
 def _odds_in(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: str) -> float | None:
     """Log-odds that the run of a log's last lines has failed, beside an answer; None where they are too few to tell."""
     forms = forms_in(tail)
-    if forms < LEAST_FORMS[ill] and (ill or not _ends_in_new_complaint(tail)):
+    if forms < LEAST_FORMS[ill] and (ill or not tail or not _ends_in_new_complaint(tail)):
         return None
     by_words = _odds(words_of(tail), grounds(ill=ill, confidence=confidence, rule=rule, forms=forms), weights())
     if ill and confidence == "high":
@@ -69,11 +69,10 @@ def _odds_in(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: str)
 
 
 def _ends_in_new_complaint(tail: Sequence[SeenLine]) -> bool:
-    """Whether the last line is a sentence that speaks of a failure, and none that the log has shown before."""
-    last = tail[-1].text.translate(_NO_DIGITS).strip() if tail else ""
-    if " " not in last or any(line.text.translate(_NO_DIGITS).strip() == last for line in tail[:-1]):
-        return False
-    return leaning_of(tail[-1].text) > 0
+    """Whether the last line is a whole sentence that speaks of a failure, and none that the log has shown before."""
+    *before, last = (line.text.translate(_NO_DIGITS).strip() for line in tail)
+    is_new_sentence = " " in last and not last.endswith(":") and last not in before
+    return is_new_sentence and leaning_of(tail[-1].text) > 0
 
 
 def by_sentences(tail: Sequence[SeenLine], forms: int, table: Mapping[str, float], *, ill: bool) -> float:
@@ -81,7 +80,7 @@ def by_sentences(tail: Sequence[SeenLine], forms: int, table: Mapping[str, float
     told = [line.text for line in without_partings(tuple(line for line in tail if line.text.strip()))[-2:]]
     odds = sum(leaning_of(text) * share for text, share in zip(reversed(told), LAST_TWO, strict=False))
     said = f"{SENTENCES}{'ill' if ill else 'well'}"
-    if forms < LEAST_FORMS[ill]:
+    if forms < FEWEST:
         return table[f"{said} alone"] + table[f"{said} fewest"] * odds
     return table[said] + table.get(f"{said} {length_of(forms)}", 0.0) * odds
 
