@@ -44,6 +44,7 @@ from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.went_on import TESTS_FAILED
 from onbox.triage.wording.class_reading import class_by_words, line_that_tells
 from onbox.triage.wording.second_reading import LEAST_FORMS, forms_in, is_borne_out, is_overruled, most_telling
+from onbox.triage.wording.sentence import leaning_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -294,6 +295,7 @@ def _read_again(
 
 
 REPORT_LINES = 12
+PLAIN = 2.0  # log-odds for a failure: a sentence that speaks so plainly is no hedge
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
 
@@ -311,13 +313,14 @@ def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt)
     """Whether the rules know of the last lines that they tell of no trouble of this run."""
     if are_no_words(attempt, tail):
         return True
-    if forms_in(tail) >= LEAST_FORMS[False] or not tail:
+    if forms_in(tail) >= LEAST_FORMS or not tail:
         return False
     said = message(tail[-1].text)
     if counts_none([line.text for line in tail[-NONE_WITHIN:]]) is not None:
         return True  # which is told beside a good end
     is_remark = said.level in QUIET_LEVELS or (said.level == "WARNING" and not STOPS.search(said.text))
-    return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text)
+    is_plain = leaning_of(tail[-1].text) >= PLAIN
+    return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text, loud=is_plain)
 
 
 def _read_class(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CLASS_WEIGHTS = os.path.join(os.path.dirname(__file__), "class_weights.txt")
 LEAST_FORMS = 6  # lines that differ in more than digits
 SENTENCE = 1.5  # how far the one sentence counts beside the words of all
-_OF_A_SOURCE = lazy(r"\s*\d*\s*\|")  # a compiler shows the line that it cannot read
+_OF_A_SOURCE = lazy(r"\s{0,12}(?:\d{1,6}\s{1,4})?\|")  # a compiler shows the line that it cannot read
 NEAR = 6  # lines from the end
 PLAINLY = 1.0  # log-odds for a failure
 TOLD, APART = 2.0, 0.7  # log-odds by which a class is likelier than that the sentence tells of none, than any other

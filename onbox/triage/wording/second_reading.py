@@ -4,7 +4,8 @@ Rules know what a failure is; they do not know every way to say that one does no
 people write at the end of a run was learned from labelled logs instead: `weights.txt` holds how strongly each word and
 pair of words speaks for a failure (above 0) or against one, and how far an answer of the rules is to be trusted, by its
 confidence and by the rule that gave it. `scripts/learn_wording.py` writes the file. Only where words and trust together
-speak clearly against the answer is it overruled, and where the end of the process is known, nobody asks.
+speak clearly against the answer is it overruled, and where the end of the process is known, nobody asks. What the last
+sentences say (`sentence.py`) counts beside it, the more the fewer lines there are.
 """
 
 from __future__ import annotations
@@ -25,20 +26,24 @@ if TYPE_CHECKING:
 
     from onbox.triage.reading.record import SeenLine
 
-# Lines that differ in more than digits: of fewer, each word would count for too much. More are asked for to make light
-# of a fault than to blame a run.
-LEAST_FORMS = {True: 4, False: 4}
+LEAST_FORMS = 4  # lines that differ in more than digits: of fewer, each word would count for too much
 LAST = 12  # lines
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 # Log-odds: less of it overrules nothing. Where the rules blame a run, the words are more often right than where they
 # blame one.
-CLEAR = {True: 0.0, False: 1.0}
+CLEAR = {True: 0.0, False: 0.5}
 SURE = 1.0  # log-odds: with less of it for a failure, no rule is sure of one
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE, LENGTH = "=bias", "=words", "=answer:", "=rule:", "=length:"
-SENTENCES = "=sentences:"
-FEWEST, FEW, MANY = 4, 8, 20  # forms of lines
+FEW, MANY = 8, 20  # forms of lines
 LAST_TWO = (1.0, 0.5)  # how far the last sentence counts, and the one above it
+# What these add to the odds beside a failure (True) or a good answer: log-odds, and how far their own odds count, by
+# how long the log is. Fitted to logs that the sentences were not learned from.
+ADDED = {True: 0.5, False: 0.25}
+COUNTED = {
+    True: {"few": 0.25, "some": 0.2, "many": 0.0},
+    False: {"fewest": 0.55, "few": 0.5, "some": 0.4, "many": 0.3},
+}
 WEIGHTS = os.path.join(os.path.dirname(__file__), "weights.txt")
 
 
@@ -60,12 +65,12 @@ def is_borne_out(tail: Sequence[SeenLine], *, confidence: str, rule: str) -> boo
 def _odds_in(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: str) -> float | None:
     """Log-odds that the run of a log's last lines has failed, beside an answer; None where they are too few to tell."""
     forms = forms_in(tail)
-    if forms < LEAST_FORMS[ill] and (ill or not tail or not _ends_in_new_complaint(tail)):
+    if forms < LEAST_FORMS and (ill or not tail or not _ends_in_new_complaint(tail)):
         return None
     by_words = _odds(words_of(tail), grounds(ill=ill, confidence=confidence, rule=rule, forms=forms), weights())
     if ill and confidence == "high":
         return by_words  # the last sentences may be those of others
-    return by_words + by_sentences(tail, forms, weights(), ill=ill)
+    return by_words + by_sentences(tail, forms, ill=ill)
 
 
 def _ends_in_new_complaint(tail: Sequence[SeenLine]) -> bool:
@@ -75,14 +80,11 @@ def _ends_in_new_complaint(tail: Sequence[SeenLine]) -> bool:
     return is_new_sentence and leaning_of(tail[-1].text) > 0
 
 
-def by_sentences(tail: Sequence[SeenLine], forms: int, table: Mapping[str, float], *, ill: bool) -> float:
+def by_sentences(tail: Sequence[SeenLine], forms: int, *, ill: bool) -> float:
     """What the last two sentences add to the odds beside an answer: the more, the fewer lines there are beside them."""
     told = [line.text for line in without_partings(tuple(line for line in tail if line.text.strip()))[-2:]]
     odds = sum(leaning_of(text) * share for text, share in zip(reversed(told), LAST_TWO, strict=False))
-    said = f"{SENTENCES}{'ill' if ill else 'well'}"
-    if forms < FEWEST:
-        return table[f"{said} alone"] + table[f"{said} fewest"] * odds
-    return table[said] + table.get(f"{said} {length_of(forms)}", 0.0) * odds
+    return ADDED[ill] + COUNTED[ill][length_of(forms)] * odds
 
 
 def forms_in(tail: Sequence[SeenLine]) -> int:
@@ -107,12 +109,13 @@ def _odds(words: Iterable[str], rows: Iterable[str], table: Mapping[str, float])
 def grounds(*, ill: bool, confidence: str, rule: str, forms: int) -> tuple[str, ...]:
     """The rows that say how far an answer is to be trusted. forms: of the lines that it was read from."""
     said = "ill" if ill else "well"
-    return f"{ANSWER}{said} {confidence}", f"{RULE}{rule}", f"{LENGTH}{said} {length_of(forms)}"
+    length = length_of(max(forms, LEAST_FORMS))  # of fewer lines nothing was learned
+    return f"{ANSWER}{said} {confidence}", f"{RULE}{rule}", f"{LENGTH}{said} {length}"
 
 
 def length_of(forms: int) -> str:
-    """How long a log is, as the rows of the table call it."""
-    return "few" if forms < FEW else "some" if forms < MANY else "many"
+    """How long a log is, by how many of its lines differ."""
+    return "fewest" if forms < LEAST_FORMS else "few" if forms < FEW else "some" if forms < MANY else "many"
 
 
 def leaning(words: Iterable[str], table: Mapping[str, float]) -> float:

@@ -645,7 +645,7 @@ FAILED: dict[str, tuple[str, str]] = {
         ),
     ),
     "an error far behind the word of an earlier part": (
-        "code_error",
+        "data_error",
         "BEST SCORE FOUND : -4576.745\nAnalysis finished successfully\n"
         + "".join(f"Reading part {c} of the alignment\n" for c in "abcdefghijklmn")
         + "ERROR: Sequence Ano_2 is too short\nERROR: \n",
