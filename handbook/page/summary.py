@@ -97,8 +97,15 @@ def run_line(run: RunFacts) -> str:
     elif run.severity == "unknown" and run.seen_at:  # what was seen goes before why it is not seen now
         known = f"{run.last_known} " if run.last_known else ""
         says = f"{known}(last contact {clock(run.seen_at)}); now: {says}"
-    also = f"; also {', '.join(rule for rule, _ in run.further[:3])}" if run.further else ""
-    return safe(f"{run.name} {state_word(run)}{where}{lost}: {safe(says, 170)} (rule {run.rule}{also})", 300)
+    return safe(f"{run.name} {state_word(run)}{where}{lost}: {safe(says, 170)} (rule {run.rule}{_also(run)})", 400)
+
+
+def _also(run: RunFacts) -> str:
+    """What else is the matter: the first of it with what was seen, as a run may be done and its results worthless."""
+    if not run.further:
+        return ""
+    (rule, says), *more = run.further[:3]
+    return f"; also {rule}: {safe(says, 120)}" + "".join(f", {name}" for name, _ in more)
 
 
 def overdue(facts: HandbookFacts, now: float) -> list[str]:

@@ -197,7 +197,10 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
     at = SeenLine(cause.number, cause.text)
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes
-    return SettledClass(failure_class, cause.row.id, state, confidence_in(cause, decision), at, cause)
+    sure = confidence_in(cause, decision)
+    if sure == "high" and failure_class == "disk_full" and _NOT_MADE.search(cause.text):
+        sure = "medium"
+    return SettledClass(failure_class, cause.row.id, state, sure, at, cause)
 
 
 _WRITES = lazy(r"(?i)(?<![a-z])f?(?:writ(?:e|ing|able)|sav(?:e|ing)|flush|dump|export|serializ)")
@@ -216,6 +219,8 @@ def _is_sure(cause: Fault, attempt: LogAttempt) -> bool:
     return cause.severity == PROVEN and cause.row.explains >= BUG and not is_told_by_runtime
 
 
+# A file that could not be made, for want of bytes or of inodes: of a write that fails, no path is told.
+_NOT_MADE = lazy(r"No space left on device: ['\"b]")
 _OF_ANY_FILE = ("no-number", "error-line", "said-error")
 
 

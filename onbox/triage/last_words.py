@@ -55,6 +55,7 @@ STOPS = lazy(
 )
 _NOTHING_WRONG = lazy(
     r"\b(?:0|zero) (?:[\w-]+ ){0,3}(?:problems?|objects?|issues?|faults?|violations?|conflicts?|alerts?)\b|\bxid none\b"
+    r"|\bnothing to do\b(?!.{0,60}\b(?:errors?|fail\w*|missing)\b)"
     r"|\bnone (?:violated|exceeded|breached|failed|missing)\b"
     r"|\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|kills?|missing|corrupt|lost"
     r"|problems?|panics?|crashes|issues?)\b"

@@ -49,7 +49,12 @@ def test_a_resume_is_told_with_the_checkpoint_it_goes_on_from(known: ResumeFacts
 
 def test_what_stands_beside_the_verdict_is_named() -> None:
     run = run_facts(0)._replace(further=(("runner-gone", "its runner is gone"),), says="x" * 500)
-    assert "rule healthy; also runner-gone" in run_line(run)
+    assert "rule healthy; also runner-gone: its runner is gone" in run_line(run)
+
+
+def test_of_what_stands_beside_the_verdict_the_first_is_told_and_the_others_are_named() -> None:
+    run = run_facts(0)._replace(further=(("done-with-warning", "the last loss is nan"), ("disk-low", "few bytes")))
+    assert "also done-with-warning: the last loss is nan, disk-low)" in run_line(run)
 
 
 def test_a_live_run_without_a_word_by_hand_is_told_as_due() -> None:

@@ -210,7 +210,8 @@ SHAPES: tuple[Shape, ...] = (
         "bracket-step",
         ("/",),
         rf"(?<![\w\])])[\[(]{_GAP}(?P<epoch>\d{{1,9}}){_GAP}/{_GAP}(?P<epochs>\d{{1,9}}){_GAP}[\])][\s:,|-]{{1,6}}"
-        rf"(?:batch|step|iter|iteration)[\s:#=]{{0,4}}[\[(]?(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
+        r"(?:(?:mini)?batch|step|iter|iteration|sweep|pass|cycle|update|move|sample|chunk|tile|frame|query|example)"
+        rf"[\s:#=]{{0,4}}[\[(]?(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
         "epoch in brackets, then the batches inside it with their name",
         "custom loops",
         "[3/50] Step: 150/259, Training Loss: 3.29",

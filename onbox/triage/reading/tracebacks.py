@@ -18,7 +18,7 @@ HEADER = lazy(r"Traceback \(most recent call last\)|^\s*(?:[|│]\s*)?Stack \(mo
 _FRAME = lazy(r"^\s*(?:\|\s*)?File \"([^\"]{1,400})\", line (\d+)(?:, in (.{1,120}))?")
 _RICH_FRAME = lazy(r"^\s*(?:[│|]\s*)?(/[^\s:]{1,400}\.py):(\d{1,20}) in (\S+)")
 EXCEPTION = lazy(
-    r"^(?:\s{0,2}|\s*\|\s*)((?:[A-Za-z_]\w*\.)*_?(?:(?:[A-Z]\w*)?(?:Error|Exception|Unsupported"
+    r"^(?:\s{0,2}|\s*\|\s*)((?:(?:[A-Za-z_]\w*|<locals>)\.)*_?(?:(?:[A-Z]\w*)?(?:Error|Exception|Unsupported"
     r"|BrokenProcessPool|Interrupt|Exit|Fault|Failure"
     r"|Timeout|Expired|Exceeded|NotFound|Iteration|Cancelled"
     r"|Died|Lost|Missing|MandatoryValue|Invalid|Empty|Full|Abort|Stop|Warning|Denied|Disconnected|Group)"
@@ -28,7 +28,7 @@ EXCEPTION = lazy(
 _A_FILE = (  # `scores.csv: 12 rows` is no exception of a module `scores`
     r"(?![\w.]*\.(?:npy|npz|csv|tsv|jsonl?|txt|log|pkl|pth?|bin|h5|svg|png|pdf|md|html|ya?ml|gz|db|out|dat):)"
 )
-_ANY_NAME = lazy(rf"^(?:\|\s*)?{_A_FILE}((?:[a-z_]\w*\.)+[A-Za-z_]\w*|[A-Z][A-Za-z]{{3,}})(?::\s(.*)|)$")
+_ANY_NAME = lazy(rf"^(?:\|\s*)?{_A_FILE}((?:(?:[a-z_]\w*|<locals>)\.)+[A-Za-z_]\w*|[A-Z][A-Za-z]{{3,}})(?::\s(.*)|)$")
 # Of faulthandler and py-spy, and where logging could not write a line: shown, not raised.
 STACK_DUMP = lazy(r"most recent call first|^Call stack:$")
 CHAIN = lazy(r"During handling of the above exception|The above exception was the direct cause")
