@@ -124,7 +124,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool, joi
         return "counter"
     if unit in WEAK_WORDS and (match["sep"].strip() or _NUMBERED.match(match[0])):
         return "counter"
-    return "counter" if unit in LONE_WORDS or unit == "batch" else ""
+    return "counter" if unit in LONE_WORDS or unit in ("batch", "minibatch", "microbatch") else ""
 
 
 def is_measured(text: str, match: re.Match[str], before: str) -> bool:

@@ -19,7 +19,7 @@ UNITS = {
     "nstep": "step", "fra": "frame", "época": "epoch", "поколение": "generation", "génération": "generation",
     "geração": "generation", "geracao": "generation", "generación": "generation", "generacion": "generation", "generazione": "generation",
     "upd": "update", "update": "update", "updates": "update", "up": "update",
-    "batch": "batch", "batches": "batch", "minibatch": "batch", "batch_idx": "batch",
+    "batch": "batch", "batches": "batch", "minibatch": "batch", "microbatch": "batch", "batch_idx": "batch",
     "round": "round", "rounds": "round", "trial": "trial", "trials": "trial", "tree": "round", "trees": "round",
     "estimator": "round", "estimators": "round", "generation": "generation", "generations": "generation", "gen": "generation", "gens": "generation", "episode": "episode",
     "episodes": "episode", "timestep": "timestep", "timesteps": "timestep", "frame": "frame", "frames": "frame",

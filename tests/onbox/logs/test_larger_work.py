@@ -83,3 +83,18 @@ def test_a_lone_piece_in_a_growing_log_is_not_taken_for_an_end() -> None:
     for line in PIECES[0].splitlines(keepends=True):
         reader.feed(line.encode())
         assert not reader.result().finished
+
+
+def test_a_fraction_in_brackets_before_a_named_inner_loop_is_the_runs() -> None:
+    log = "".join(f"T=1.{at}0 [{at}/9] sweep {of}0/150 |m|=0.9\n" for at in range(1, 5) for of in (5, 10, 15))
+    assert (read(log).current, read(log).exact_max) == (4, 9)
+
+
+@pytest.mark.parametrize("word", ["minibatch", "microbatch", "batch"])
+def test_batches_count_by_whatever_name(word: str) -> None:
+    assert read(lines(f"{word} # nll 3.1", *range(1, 40))).current == 39
+
+
+def test_bytes_that_are_left_are_no_time_that_is_left() -> None:
+    progress = read(lines("dump #/20 written", *range(1, 6)) + "only 12 MB left on /scratch\n")
+    assert (progress.current, progress.eta_seconds) == (5, None)
