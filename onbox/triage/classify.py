@@ -28,7 +28,7 @@ from onbox.triage.classes import (
 )
 from onbox.triage.evidence import Evidence, classify_end
 from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, STOPS, are_no_words, ends_badly, is_harmless
-from onbox.triage.reading.match import QUIET_LEVELS
+from onbox.triage.reading.match import PYTHON_WARNING, QUIET_LEVELS
 from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.reading.signs import UNCAUGHT
@@ -323,7 +323,9 @@ def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt)
     said = message(tail[-1].text)
     if counts_none([line.text for line in tail[-NONE_WITHIN:]]) is not None:
         return True  # which is told beside a good end
-    is_remark = said.level in QUIET_LEVELS or (said.level == "WARNING" and not STOPS.search(said.text))
+    stops = STOPS.search(said.text)
+    is_remark = said.level in QUIET_LEVELS or (said.level == "WARNING" and not stops)
+    is_remark = is_remark or (PYTHON_WARNING.match(said.text) is not None and not stops)
     is_plain = leaning_of(tail[-1].text) >= PLAIN
     return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text, loud=is_plain)
 

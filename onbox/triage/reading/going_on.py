@@ -89,7 +89,7 @@ HANDLED = lazy(
 )
 # Of a death: somebody meant it, or could do without who died.
 MEANT = lazy(
-    r"(?i)\bas expected\b|\b(?:is|are|was|were) expected(?=\W*$|[:;.])|\(expected\b|\(optional\)"
+    r"(?i)\bas expected\b|\b(?:is|are|was|were) expected(?=\W*$|[:;.])|\(expected\b|\(optional\)|[,;(] ?expected for\b"
     r"|\b(?:is|are|was|were) expected to (?:fail|be refused)\b"
     r"|\bself-?test\b.{0,60}\bexpected\b"
     r"|\b(?:server|helper|side-?car|monitor|exporter|proxy|tunnel|tensorboard|watcher)\b.{0,20}\bstopped\b.{0,12}\b1(?:37|43)\b"

@@ -198,7 +198,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "|fatal python error|double free|corrupted size|stack smashing|free():|malloc"
         "|exitcode|return code|exit|*** [|bus error|illegal instruction|terminate called|corruption|assertion"
         "|stack overflow|munmap|access violation|xc",
-        r"segmentation fault|\bSIGSEGV\b|\bsegfault\b|fatal python error|double free or corruption"
+        r"segmentation fault|\bSIGSEGV\b|(?<!['\"])\bsegfault\b|fatal python error|double free or corruption"
         r"|corrupted (?:size|double-linked|top)|stack smashing|free\(\): (?:invalid|double free)|malloc\(\): "
         r"|malloc_consolidate|munmap_chunk"
         r"|floating point exception(?! trapping)|illegal instruction|\bSIG(?:FPE|ILL)\b(?!\s?[:)] ?enabl)"

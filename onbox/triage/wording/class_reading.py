@@ -31,7 +31,7 @@ SENTENCE = 1.5  # how far the one sentence counts beside the words of all
 _OF_A_SOURCE = lazy(r"\s{0,12}(?:\d{1,6}\s{1,4})?\|")  # a compiler shows the line that it cannot read
 NEAR = 6  # lines from the end
 PLAINLY = 1.0  # log-odds for a failure
-TOLD, APART = 2.0, 0.7  # log-odds by which a class is likelier than that the sentence tells of none, than any other
+TOLD, APART = 2.0, 0.9  # log-odds by which a class is likelier than that the sentence tells of none, than any other
 PRIOR = 0.5  # how far the class that is met most often counts, where the sentence alone is read
 LEAD_OF_A_GUESS, LEAD, LEAD_OF_A_VAGUE_RULE = 3.0, 6.0, 1.0  # log-odds
 # Rules that say only that something failed.
