@@ -53,7 +53,7 @@ def class_by_words(tail: Sequence[SeenLine], told: SeenLine | None, *, known: st
     odds = {name: PRIOR * one for name, one in table[BIAS].items()} if few else odds_of(plain(words_of(tail)), table)
     if told is not None:
         said = classes_of(told.text)
-        odds = {name: one + SENTENCE * said[name] for name, one in odds.items() if name != HANGS}
+        odds = {name: one + SENTENCE * said.get(name, 0.0) for name, one in odds.items() if name != HANGS}
     if known in odds:
         odds[known] += _lead_of(rule, confidence)
     return max(sorted(odds), key=odds.__getitem__)
