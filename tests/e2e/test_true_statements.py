@@ -120,8 +120,10 @@ def test_a_kill_by_hand_is_not_the_hosts_memory_and_a_finished_log_does_not_run(
     configure(trainer, "wait", "")
     trainer.start("chain")
     trainer.wait_for_log("800/800")
+    runner = trainer.runner_pid()
     os.kill(_trainer_pid(trainer), signal.SIGKILL)
     trainer.wait_for_marker("CHAIN_FAILED")
+    trainer.wait_until_gone([runner])  # which refuses --again while it tells of the end
     log = os.fspath(trainer.state / "logs/train.1.log")
     for words in (("triage", log), ("status",)):
         said = trainer.onbox(*words).stdout
