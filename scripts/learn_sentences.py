@@ -1,15 +1,19 @@
 """Learn anew what single lines say (`onbox/triage/wording/sentence_weights.txt`): how strongly each word, and pair of
 words, speaks for a failure and for each class.
 
-    python scripts/learn_sentences.py SENTENCES.jsonl... --encoder FOLDER
+    python scripts/learn_sentences.py SOURCE... --encoder FOLDER
 
-Each line of a file is `{"text": ..., "class": ...}`: a line of a log, and the class of the failure that it tells of,
-"unknown" for one of no class, or "success_healthy". In a file of ends of logs (`{"text", "class", "state",
-"cause_line"}`) and in a folder of logs with `labels.jsonl` the line that proves the class is taken; the last lines of
-healthy ones, and what stands behind such a line, are learned from as well. Logistic regression over
-words, pairs of words and the vectors of the words, each encoded alone (FOLDER: a sentence encoder as Hugging Face's
-`transformers` loads it, such as all-MiniLM-L6-v2). As all of it is linear, a word's weight and that of its vector are
-one number in the table: words that no sentence holds are read as well. Needs torch and transformers; takes minutes.
+A SOURCE is `scripts/sentences.tsv` or another such file: in a line the class of the failure that a line of a log tells
+of ("unknown" for none in particular, "success_healthy"), a tab, and the line. Or it holds logs: `tests/cases/triage`, a
+folder with `labels.jsonl` (as the bench of triage reads it), or a file `*.jsonl` of `{"text", "class", "state",
+"cause_line"}`. Of these the line that proves the class is taken; the last lines of healthy ones, and what stands behind
+such a line, are learned from as well. The table that is shipped was learned from the first two and from 3,900 ends of
+logs that are not kept here.
+
+Logistic regression over words, pairs of words and the vectors of the words, each encoded alone (FOLDER: a sentence
+encoder as Hugging Face's `transformers` loads it, such as all-MiniLM-L6-v2). As all of it is linear, a word's weight
+and that of its vector are one number in the table: words that no sentence holds are read as well. Needs torch and
+transformers; takes minutes.
 """
 
 from __future__ import annotations
@@ -82,8 +86,10 @@ def read(path: str) -> list[Sentence]:
     if os.path.isdir(path):
         return read_logs(path)
     with open(path, encoding="utf-8") as file:
-        told = [json.loads(line) for line in file if line.strip()]
-    return [one for entry in told for one in (_of_end(entry) if "state" in entry else _of_sentence(entry))]
+        lines = [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
+    if path.endswith(".tsv"):
+        return [Sentence(text, name) for name, _, text in (line.partition("\t") for line in lines)]
+    return [one for entry in map(json.loads, lines) for one in _of_end(entry)]
 
 
 def read_cases(path: str) -> list[Sentence]:
@@ -112,10 +118,6 @@ def read_logs(path: str) -> list[Sentence]:
         with open(os.path.join(path, label["file"]), encoding="utf-8", errors="replace") as log:
             found += _of_end({**label, "text": log.read()})
     return found
-
-
-def _of_sentence(entry: dict[str, str]) -> list[Sentence]:
-    return [Sentence(entry["text"], entry["class"])]
 
 
 def _of_end(entry: dict[str, str]) -> list[Sentence]:
