@@ -34,9 +34,9 @@ def test_a_chain_follows_a_training_that_runs_already(box: Box) -> None:
     words = ("--after-log", "train.log", "Training completed", "--after-pid", str(job.pid), "eval=touch ran")
     chain = box.start("chain", *words)
     box.wait_for_event("stage_waiting")
-    status = box.status()
-    assert "Training completed" in status["waiting_for"]
-    assert "at most 7d00h" in status["waiting_for"]
+    awaited = wait_until(lambda: box.status()["waiting_for"], "its status to say what it waits for")
+    assert "Training completed" in awaited
+    assert "at most 7d00h" in awaited
     assert not (box.project / "ran").exists()
     (box.project / "end").touch()
     assert chain.wait(60) == 0
