@@ -19,7 +19,6 @@ transformers; takes minutes.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import re
@@ -38,9 +37,9 @@ from onbox.triage.evidence import Evidence
 from onbox.triage.wording.lettered import BIAS
 from onbox.triage.wording.sentence import ILL, SENTENCES, UNKNOWN, grams_of
 from onbox.triage.wording.words import plain_words
+from scripts.labelled import HEALTHY, STALLED, cases_in, holds_cases, json_lines, labels_in, read_log
 from scripts.regression import write_lettered
 
-HEALTHY, STALLED = "success_healthy", "stalled"
 STRENGTH, CLASS_STRENGTH = 1.0, 3.0
 WORDS_COUNT, VECTORS_COUNT = 3.0, 3.0  # how far words, and their vectors, count beside each other
 LAST = 8  # lines of a log
@@ -80,30 +79,27 @@ def main() -> None:
 
 
 def read(path: str) -> list[Sentence]:
-    """The sentences of a file, or those that tell in the ends of logs."""
-    if os.path.exists(os.path.join(path, "expected.tsv")):
+    """The sentences of a file, or those that tell in labelled logs."""
+    if path.endswith(".tsv"):
+        with open(path, encoding="utf-8") as file:
+            lines = [line.rstrip("\n").partition("\t") for line in file if not line.startswith("#")]
+        return [Sentence(text, name) for name, _, text in lines]
+    if holds_cases(path):
         return read_cases(path)
     if os.path.isdir(path):
         return read_logs(path)
-    with open(path, encoding="utf-8") as file:
-        lines = [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
-    if path.endswith(".tsv"):
-        return [Sentence(text, name) for name, _, text in (line.partition("\t") for line in lines)]
-    return [one for entry in map(json.loads, lines) for one in _of_end(entry)]
+    return [one for entry in json_lines(path) for one in _of_end(entry)]
 
 
 def read_cases(path: str) -> list[Sentence]:
     """Of the logs of the tests: the line that triage shows, if its class is right; the last two of healthy ones."""
-    with open(os.path.join(path, "expected.tsv"), encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
     found = []
-    for name, classes, _ in rows:
-        with open(os.path.join(path, f"{name}.log"), "rb") as log:
-            data = log.read()
-        verdict = classify(data, Evidence(log_age_seconds=FRESH_SECONDS))
-        if verdict.failure_class not in classes.split("|"):
+    for name, classes, _ in cases_in(path):
+        log = read_log(path, name)
+        verdict = classify(log, Evidence(log_age_seconds=FRESH_SECONDS))
+        if verdict.failure_class not in classes:
             continue
-        lines = [line for line in data.decode(errors="replace").splitlines() if line.strip()]
+        lines = [line for line in _lines_of(log) if line.strip()]
         told = lines[-2:] if verdict.failure_class == HEALTHY else [verdict.line or ""]
         found += [Sentence(line, verdict.failure_class) for line in told]
     return found
@@ -111,13 +107,13 @@ def read_cases(path: str) -> list[Sentence]:
 
 def read_logs(path: str) -> list[Sentence]:
     """Of a folder of logs with `labels.jsonl`."""
-    with open(os.path.join(path, "labels.jsonl"), encoding="utf-8") as file:
-        labels = [json.loads(line) for line in file if line.strip()]
-    found = []
-    for label in (one for one in labels if one["state"] != STALLED):
-        with open(os.path.join(path, label["file"]), encoding="utf-8", errors="replace") as log:
-            found += _of_end({**label, "text": log.read()})
-    return found
+    labels = [label for label in labels_in(path) if label["state"] != STALLED]
+    texts = ["\n".join(_lines_of(read_log(path, label["file"]))) for label in labels]
+    return [one for label, text in zip(labels, texts, strict=True) for one in _of_end({**label, "text": text})]
+
+
+def _lines_of(log: bytes) -> list[str]:
+    return log.decode(errors="replace").splitlines()
 
 
 def _of_end(entry: dict[str, str]) -> list[Sentence]:

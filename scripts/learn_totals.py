@@ -11,7 +11,6 @@ Logistic regression (`scripts/regression.py`); the same folders give the same fi
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections import Counter
@@ -26,6 +25,7 @@ from onbox.logs.progress import ProgressReader
 from onbox.logs.totals.features import Counted, features_of
 from onbox.logs.totals.head_numbers import HeadNumber, numbers_of_head
 from onbox.logs.totals.likely import BIAS, WEIGHTS, can_be_end, clear_end, rank
+from scripts.labelled import labels_in, read_log
 from scripts.regression import Row, fit, write_table
 
 if TYPE_CHECKING:
@@ -64,11 +64,8 @@ def main() -> None:
 
 def read(folder: str) -> Iterator[Example]:
     """The examples of a folder."""
-    with open(os.path.join(folder, "labels.jsonl"), encoding="utf-8") as file:
-        labels = [json.loads(line) for line in file if line.strip()]
-    for label in labels:
-        with open(os.path.join(folder, label["file"]), "rb") as log:
-            counted, beginning = counted_in(log.read())
+    for label in labels_in(folder):
+        counted, beginning = counted_in(read_log(folder, label["file"]))
         if counted is not None and counted.value in (label["current"], *label.get("accept", {}).get("current", ())):
             also = frozenset(one for one in label.get("accept", {}).get("exact_max", ()) if one is not None)
             yield Example(label["id"], counted, numbers_of_head(beginning), label["exact_max"], also)

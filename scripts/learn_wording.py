@@ -15,7 +15,6 @@ same folders give the same file. Takes some minutes, most of them to read the lo
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
@@ -30,10 +29,9 @@ from onbox.triage.weighing.decide import decide, judged_tail
 from onbox.triage.wording import class_reading
 from onbox.triage.wording.second_reading import BIAS, WEIGHTS, WORDS, contradicts, forms_in, grounds, leaning
 from onbox.triage.wording.words import words_of
+from scripts.labelled import HEALTHY, STALLED, cases_in, holds_cases, json_lines, labels_in, read_log
 from scripts.regression import Row, fit, write_lettered, write_table
 
-HEALTHY = "success_healthy"
-STALLED = "stalled"  # the state of a log that just stops: its words are those of a run that goes on
 STRENGTH, SMOOTHING = 128.0, 0.3
 TRUST_STRENGTH = 1.0
 FOLDS = 4
@@ -79,12 +77,10 @@ def main() -> None:
 def read(path: str) -> list[Example]:
     """The examples of a folder or a file."""
     if path.endswith(".jsonl"):
-        with open(path, encoding="utf-8") as file:
-            ends = list(map(json.loads, file))
-        return [read_end(end) for end in ends if end.get("label") in ("well", "ill") or has_class(end)]
-    if os.path.exists(os.path.join(path, "expected.tsv")):
+        return [read_end(end) for end in json_lines(path) if end.get("label") in ("well", "ill") or has_class(end)]
+    if holds_cases(path):
         return read_cases(path)
-    labels = json_lines(os.path.join(path, "labels.jsonl"))
+    labels = labels_in(path)
     if labels and "class" not in labels[0]:
         return read_unharmed(path, [label["file"] for label in labels])
     answers = {one["id"]: one for one in json_lines(os.path.join(path, "answers.jsonl"))}
@@ -127,25 +123,9 @@ def read_unharmed(path: str, names: list[str]) -> list[Example]:
 
 
 def read_cases(path: str) -> list[Example]:
-    """Those of the tests: a name, its classes, its state."""
-    with open(os.path.join(path, "expected.tsv"), encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
-    told = [(name, classes) for name, classes, state in rows if state != STALLED]
-    return [Example(words_in(read_log(path, f"{name}.log")), HEALTHY not in classes) for name, classes in told]
-
-
-def json_lines(path: str) -> list[dict[str, str]]:
-    """The objects of a file; none where it is not there."""
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file if line.strip()]
-
-
-def read_log(folder: str, name: str) -> bytes:
-    """A log's bytes."""
-    with open(os.path.join(folder, name), "rb") as file:
-        return file.read()
+    """Those of the tests."""
+    told = [(name, classes) for name, classes, state in cases_in(path) if state != STALLED]
+    return [Example(words_in(read_log(path, name)), HEALTHY not in classes) for name, classes in told]
 
 
 def words_in(log: bytes) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gc
 import io
 import os
@@ -94,6 +95,11 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _is_output_closed() -> bool:
+    """Whether the caller closed the standard output: nothing can be written there then (`_open_the_closed`)."""
+    return fcntl.fcntl(sys.stdout.fileno(), fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+
+
 def _common_trouble(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, StateNotWritten):
         return Exit.STATE_NOT_WRITTEN, f"{error}; {error.way_on}"
@@ -103,7 +109,7 @@ def _common_trouble(error: Exception) -> tuple[int, str] | None:
         return Exit.CONFIG, str(error)
     if isinstance(error, PermissionError) and isinstance(error.filename, str):
         return Exit.STATE_NOT_WRITTEN, f"{error.filename}: {error.strerror}{whose(error.filename)}"
-    if isinstance(error, OSError) and error.errno == errno.EBADF and error.filename is None:
+    if isinstance(error, OSError) and error.errno == errno.EBADF and _is_output_closed():
         return Exit.STATE_NOT_WRITTEN, "the standard output is closed, so the answer is lost: send it to a file"
     if isinstance(error, OSError):
         return Exit.STATE_NOT_WRITTEN, f"{error.filename or 'the system'}: {error.strerror or error}"

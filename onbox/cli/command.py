@@ -64,7 +64,7 @@ class WholeNumber(click.IntRange):
 
 
 class Number(click.FloatRange):
-    """As above."""
+    """As its error calls it: `'abc' is not a valid number`."""
 
     name = "number"
 

@@ -300,7 +300,7 @@ def _read_again(
 
 
 REPORT_LINES = 12
-PLAIN = 2.0  # log-odds for a failure: a sentence that speaks so plainly is no hedge
+NO_HEDGE = 2.0  # log-odds for a failure: a sentence that speaks so plainly hedges nothing
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
 
@@ -323,11 +323,10 @@ def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt)
     said = message(tail[-1].text)
     if counts_none([line.text for line in tail[-NONE_WITHIN:]]) is not None:
         return True  # which is told beside a good end
-    stops = STOPS.search(said.text)
-    is_remark = said.level in QUIET_LEVELS or (said.level == "WARNING" and not stops)
-    is_remark = is_remark or (PYTHON_WARNING.match(said.text) is not None and not stops)
-    is_plain = leaning_of(tail[-1].text) >= PLAIN
-    return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text, loud=is_plain)
+    warns = said.level == "WARNING" or PYTHON_WARNING.match(said.text) is not None
+    is_remark = said.level in QUIET_LEVELS or (warns and not STOPS.search(said.text))
+    is_loud = leaning_of(tail[-1].text) >= NO_HEDGE
+    return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text, loud=is_loud)
 
 
 def _read_class(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:

@@ -84,7 +84,8 @@ class Evidence(NamedTuple):
     @property
     def tells_the_end(self) -> bool:
         """Whether anything beside the log tells whether and how it ended."""
-        return self.process_alive is not None or bool(self.scheduler_state) or self.end[:-1] != Evidence().end[:-1]
+        how_it_ended = self.end._replace(oom_kills=None)  # a count alone tells of no end
+        return self.process_alive is not None or bool(self.scheduler_state) or how_it_ended != Evidence().end
 
 
 class EvidenceRow(NamedTuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.line.settings import is_among_settings, is_in_list
 from onbox.logs.line.words import (
     ANY_WORD,
+    BATCHES,
     COUNTER_LABELS,
     LEADS_UP_TO,
     LONE_UNITS,
@@ -124,7 +125,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool, joi
         return "counter"
     if unit in WEAK_WORDS and (match["sep"].strip() or _NUMBERED.match(match[0])):
         return "counter"
-    return "counter" if unit in LONE_WORDS or unit in ("batch", "minibatch", "microbatch") else ""
+    return "counter" if unit in LONE_WORDS or unit in BATCHES else ""
 
 
 def is_measured(text: str, match: re.Match[str], before: str) -> bool:

@@ -35,6 +35,7 @@ UNITS = {
     "query": "item", "queries": "item", "simulation": "item", "permutation": "item", "replicate": "item", "replicates": "item", "simulations": "item", "permutations": "item",
 }  # fmt: skip
 STEP_UNITS = frozenset({"step", "iter", "update", "batch", "timestep"})
+BATCHES = frozenset({"batch", "minibatch", "microbatch"})
 INNER_UNITS = frozenset({"batch", "sample", "image", "minibatch"})
 # Units that count on their own in running text (`step 1200`); the others need a maximum beside them.
 LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "timestep", "generation", "episode"})

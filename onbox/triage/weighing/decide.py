@@ -127,8 +127,12 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
 
 def _takes_leave(fault: Fault, record: Record) -> bool:
     """Whether it is the last line of all, and says that somebody ends the run, if only as a remark."""
-    is_last = record.last_line is not None and fault.number == record.last_line.number
-    return is_last and fault.row.failure_class in ENDS_A_RUN and STOPS.search(fault.text) is not None
+    ends_a_run = fault.row.failure_class in ENDS_A_RUN and STOPS.search(fault.text) is not None
+    return ends_a_run and _is_last(fault, record)
+
+
+def _is_last(fault: Fault, record: Record) -> bool:
+    return record.last_line is not None and fault.number == record.last_line.number
 
 
 def _without_partings(record: Record) -> Record:
@@ -221,8 +225,7 @@ def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault |
 def _is_outlived(words: Fault, scene: Scene) -> bool:
     if any(one.number == words.number and one.trace and not counts(one, scene) for one in scene.attempt.faults):
         return True  # it ends a traceback, which has been weighed
-    is_last = scene.record.last_line is not None and words.number == scene.record.last_line.number
-    if is_last and message(words.text).level in FATAL_LEVELS:
+    if _is_last(words, scene.record) and message(words.text).level in FATAL_LEVELS:
         return False
     near = (one for one in scene.attempt.faults if abs(one.number - words.number) <= SAME_EVENT)
     if not GIVES_UP.search(words.text) and any(was_written_before(one, scene) for one in near):

@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
+from onbox.triage.classes import READS_BADLY
 from onbox.triage.parting import takes_leave
 from onbox.triage.wording.lettered import BIAS, LetteredTable
 from onbox.triage.wording.second_reading import forms_in
@@ -36,7 +37,7 @@ PRIOR = 0.5  # how far the class that is met most often counts, where the senten
 LEAD_OF_A_GUESS, LEAD, LEAD_OF_A_VAGUE_RULE = 3.0, 6.0, 1.0  # log-odds
 # Rules that say only that something failed.
 VAGUE = frozenset({"error-line", "said-error", "launcher", "exception", "fatal-level", "says-it-failed", "aborted"})
-SAY_LITTLE = frozenset({"error-line", "said-error", "fatal-level", "launcher", "says-it-failed", "reads-badly"})
+SAY_LITTLE = VAGUE - {"exception", "aborted"} | {READS_BADLY}  # whose line is all that is known of it
 HANGS = "hang_stall"  # what is over does not hang
 GUESSES = "says-"  # what begins the names of rules that are read from a sentence
 
@@ -94,13 +95,8 @@ def plain(words: Iterable[str]) -> frozenset[str]:
 
 def odds_of(words: Iterable[str], table: LetteredTable) -> dict[str, float]:
     """How strongly words speak for each class, in log-odds."""
-    known = [table[word] for word in words if word in table]
-    odds = dict(table[BIAS])
-    root = math.sqrt(max(1, len(known)))
-    for row in known:
-        for name, weight in row.items():
-            odds[name] += weight / root
-    return odds
+    known = [word for word in words if word in table]
+    return table.odds_of(known, math.sqrt(max(1, len(known))))
 
 
 @cache

@@ -4,6 +4,11 @@ letter, with its weight in log-odds. A row is read when its word is met: most of
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 LETTERS = "=letters"  # the row that says which letter stands for which name
 BIAS = "=bias"  # the row that is no word
 
@@ -23,3 +28,14 @@ class LetteredTable:
     def __getitem__(self, word: str) -> dict[str, float]:
         """How strongly a word speaks for each name that it says something of."""
         return {self.names[pair[0]]: float(pair[1:]) for pair in self._rows[word].split("\t") if pair}
+
+    def odds_of(self, words: Iterable[str], root: float) -> dict[str, float]:
+        """How strongly words speak for each name, in log-odds; those that the table does not hold say nothing.
+
+        root: by which their sum is divided, as longer texts have more of them.
+        """
+        odds = dict(self[BIAS])
+        for row in (self[word] for word in words if word in self):
+            for name, weight in row.items():
+                odds[name] += weight / root
+        return odds

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections import defaultdict
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
-from onbox.triage.wording.lettered import BIAS, LetteredTable
+from onbox.triage.wording.lettered import LetteredTable
 from onbox.triage.wording.words import plain_words
 
 SENTENCES = os.path.join(os.path.dirname(__file__), "sentence_weights.txt")
@@ -30,9 +29,7 @@ def leaning_of(text: str) -> float:
 
 def classes_of(text: str) -> dict[str, float]:
     """How strongly the words of a line of a failure speak for each class and for `UNKNOWN`, in log-odds."""
-    odds = _odds_of(text)
-    del odds[ILL]
-    return odds
+    return {name: odds for name, odds in _odds_of(text).items() if name != ILL}
 
 
 def grams_of(words: list[str]) -> list[str]:
@@ -40,15 +37,10 @@ def grams_of(words: list[str]) -> list[str]:
     return list(dict.fromkeys([*words, *(f"{a} {b}" for a, b in pairwise(words))]))
 
 
+@lru_cache(32)  # the last lines are asked for again, for the run's fate and for its class
 def _odds_of(text: str) -> dict[str, float]:
-    table, words = _table(), plain_words(text)
-    root = math.sqrt(max(1, len(set(words))))
-    odds = defaultdict(float, table[BIAS])
-    for gram in grams_of(words):
-        if gram in table:
-            for name, weight in table[gram].items():
-                odds[name] += weight / root
-    return dict(odds)
+    words = plain_words(text)
+    return _table().odds_of(grams_of(words), math.sqrt(max(1, len(set(words)))))
 
 
 @cache
