@@ -10,6 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from onbox.cli.streams import open_the_closed
 from onbox.cli.utf8 import ensure_utf8
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import DamagedRunfile
@@ -29,30 +30,12 @@ def run_as_script(main: Callable[[list[str]], int]) -> NoReturn:
     """What a console script does: make the standard streams usable, then end with the exit code of `main`."""
     ensure_utf8()
     gc.set_threshold(GC_ALLOCATIONS)
-    _open_the_closed()
+    open_the_closed()
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="backslashreplace")  # what the locale cannot show must not end a command
     code = main(sys.argv[1:])
     gc.freeze()  # the interpreter's end would look through all objects for what the kernel takes back anyway: 18 ms
     sys.exit(code)
-
-
-def _open_the_closed() -> None:
-    """A stream that the caller closed (`>&-`) keeps its number taken. What would be answered there must not be lost in
-    silence: to write it fails, as on a full disk. Who closed both outputs wants to hear nothing.
-    """
-    is_silent = sys.stdout is None and sys.stderr is None
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            _open_null(number, name, os.O_RDONLY if name == "stdout" and not is_silent else os.O_RDWR)
-
-
-def _open_null(number: int, name: str, mode: int) -> None:
-    fd = os.open(os.devnull, mode)
-    if fd != number:
-        os.dup2(fd, number)
-        os.close(fd)
-    setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115 - for the whole process
 
 
 def within_boundary(
@@ -96,7 +79,7 @@ def _drop_output() -> None:
 
 
 def _is_output_closed() -> bool:
-    """Whether the caller closed the standard output: nothing can be written there then (`_open_the_closed`)."""
+    """Whether the caller closed the standard output: nothing can be written there then (`streams.open_the_closed`)."""
     return fcntl.fcntl(sys.stdout.fileno(), fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
 
 

@@ -391,6 +391,14 @@ def test_closed_output_harms_nothing(box: Box) -> None:
     assert (done.returncode, box.markers) == (0, ["CHAIN_DONE", "a_DONE"])
 
 
+@pytest.mark.parametrize("how", ["", "-d "])
+def test_a_closed_output_is_told_and_the_chain_goes_on(box: Box, how: str) -> None:
+    done = box.run_program(["sh", "-c", f"exec {sys.executable} -m onbox chain {how}a=true >&-"])
+    assert (done.returncode, done.stderr.count("the chain goes on")) == (0, 1), done.stderr
+    box.wait_for_marker("CHAIN_DONE")
+    assert json.loads((box.state / "run.json").read_text())["run"]
+
+
 def test_a_reader_that_goes_away_harms_nothing(box: Box) -> None:
     done = box.run_program(["sh", "-c", f"{sys.executable} -m onbox chain a=true b=true | head -n 1"])
     assert len(done.stdout.splitlines()) == 1
