@@ -42,4 +42,7 @@ SMALL_TOOL = lazy(
     r"|diff): \S"
 )
 # Whose complaint no script minds: it looks for something, or clears what may not be there.
-TINY_TOOL = lazy(r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S")
+TINY_TOOL = lazy(
+    r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S"
+    r"|error: (?:No such remote|branch '[^']{1,200}' not found)"  # of git
+)

@@ -129,6 +129,7 @@ class OpenTraces:
         (only,) = self.by_source
         return only if not only or not said.source else said.source
 
-    def unfinished(self) -> Trace | None:
-        """One that the log ends in."""
-        return next((trace for trace in self.by_source.values() if trace.frames and not trace.ignored), None)
+    def unfinished(self, lines: int) -> Trace | None:
+        """One that the log, of so many lines, ends in, if only with its headline."""
+        open_ones = (trace for trace in self.by_source.values() if not trace.ignored)
+        return next((trace for trace in open_ones if trace.frames or trace.number == lines), None)

@@ -377,7 +377,7 @@ class Scanner:
         attempt.lines = self.lines - (attempt.started.number if attempt.started else 0)
         if self.last_progress is not None and attempt.progress:
             attempt.last_progress = SeenLine(self.last_progress[0], readable(self.last_progress[1]))
-        attempt.open_trace = self.faults.traces.unfinished()
+        attempt.open_trace = self.faults.traces.unfinished(self.lines)
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
         last = SeenLine(self.last[0], readable(self.last[1])) if self.last else None
         told = [item for item in self.tail if not (self.anything_protocol and item[1][:1] == b"#")]

@@ -285,11 +285,13 @@ DATA: tuple[RuleRow, ...] = (
         "data_error",
         CAUSE,
         "could not convert string|invalid literal for|numberformat|strconv.|invalid digit|invalid float literal"
-        "|invalid input syntax|parseinterror|parsefloaterror",
+        "|invalid input syntax|parseinterror|parsefloaterror|invalid value for ",
         r"could not convert string to (?:float|int|complex)|invalid literal for (?:int|float|decimal)"
-        r"|NumberFormatException|strconv\.Parse\w{2,8}: parsing|invalid digit found in string|invalid float literal"
-        r"|Parse(?:Int|Float)Error|invalid input syntax for (?:type )?(?:integer|numeric|double|real|bigint|date)",
-        "Python, Java, Go, Rust, PostgreSQL",
+        r"|NumberFormatException|strconv\.(?:Parse\w{2,8}|Atoi): parsing|invalid digit found in string"
+        r"|invalid float literal"
+        r"|Parse(?:Int|Float)Error|invalid input syntax for (?:type )?(?:integer|numeric|double|real|bigint|date)"
+        r"|invalid value for (?:Float|Integer|Rational|Complex)\(",
+        "Python, Java, Go, Rust, Ruby, PostgreSQL",
         "ValueError: could not convert string to float: 'n/a'",
     ),
     RuleRow(

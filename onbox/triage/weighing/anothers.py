@@ -26,6 +26,7 @@ _ENDED_ALL = lazy(r"\bfailed \(exitcode: ?-?[1-9]\d{0,2}\) local_rank: ")
 STEPS_SINCE = 3
 STACK_LINES = 40  # of a crash
 _MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
+_PIPED_WITHIN = 4  # lines between what a shell could not start and who was to read from it
 _OF_A_LAUNCHER = lazy(r"\b(?:srun|slurmstepd|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|pdsh|rank)\b")
 _OF_A_POOL = lazy(r"^\s+File \".{1,300}\", line \d{1,7} in (?:_process_worker|_bootstrap|_worker_loop|worker)$")
 _LOST_ONE = lazy(r"(?i)\b(?:lost|removed|removing) (?:the )?(?:executor|task|worker)\b|\bExecutorLostFailure\b")
@@ -103,6 +104,19 @@ def follows_a_report(fault: Fault, scene: Scene) -> bool:
         one.number < report and one.severity > WEAK and one.row.explains > DEATH and not scene.attempt.signs_after(one)
         for one in scene.attempt.faults
     )
+
+
+# What a shell says of a command that it could not start, or of a name that is not set.
+_NOT_STARTED = lazy(r"\S{1,200}: (?:line \d{1,6}: )?\S{1,80}: (?:command not found|unbound variable|not found)$")
+_FROM_A_PIPE = lazy(r"\bstdin\b|\btar: (?:This does not look like|Unexpected EOF)|\bunexpected end of (?:file|input)\b")
+
+
+def reads_an_empty_pipe(fault: Fault, scene: Scene) -> bool:
+    """Whether a tool had nothing to read, because the shell could not start what was to write it."""
+    if fault.trace is not None or not _FROM_A_PIPE.search(fault.text):
+        return False
+    above = (line for line in scene.record.tail if 0 < fault.number - line.number <= _PIPED_WITHIN)
+    return any(_NOT_STARTED.match(line.text.strip()) for line in above)
 
 
 def is_of_a_worker(fault: Fault, scene: Scene) -> bool:

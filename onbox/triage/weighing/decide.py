@@ -52,6 +52,7 @@ _MAY_BE_NUMBERS = (
     "solver-failed",
     "says-it-failed",
 )
+_HEADLINE = "Traceback (most recent call last):"
 UNFINISHED = RuleRow("unfinished-traceback", "code_error", VAGUE - 5, "", "", "a log that ends inside a traceback", "")
 
 
@@ -320,7 +321,7 @@ def _unfinished(attempt: LogAttempt, record: Record) -> Fault | None:
         return None
     if record.lines - trace.latest > SHOWS_WITHIN and closing_outcome(record) is Outcome.MADE:
         return None  # a program has shown it
-    return Fault(UNFINISHED, trace.latest, trace.last_line, PROVEN, trace.progress, trace)
+    return Fault(UNFINISHED, trace.latest, trace.last_line or _HEADLINE, PROVEN, trace.progress, trace)
 
 
 def _was_asked_to_end(before: int, attempt: LogAttempt) -> bool:

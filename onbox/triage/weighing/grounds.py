@@ -40,6 +40,7 @@ from onbox.triage.weighing.anothers import (
     is_of_an_ended_container,
     is_of_an_errored_trial,
     misses_an_aborted_rank,
+    reads_an_empty_pipe,
     was_in_its_librarys_hand,
     was_started_once_more,
 )
@@ -237,6 +238,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
     Ground(False, "Python's own library had it in hand when another exception came", was_in_its_librarys_hand),
     Ground(False, "a file is missing that a dead program was to write", follows_a_death),
+    Ground(False, "a tool reads what the shell could not start", reads_an_empty_pipe),
     Ground(False, "a launcher has reported the death, and a tool complains behind its report", follows_a_report),
     Ground(False, "a container is stopped because another one has ended", is_ended_with_another),
     Ground(False, "a peer has gone because a rank has aborted all", misses_an_aborted_rank),

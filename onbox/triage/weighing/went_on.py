@@ -175,8 +175,9 @@ def _is_allowed(fault: Fault, scene: Scene) -> bool:
 
 def _is_of_small_tool(fault: Fault, around: Around) -> bool:
     """Whether a small tool of a script complains, and the script did more."""
-    least = 1 if TINY_TOOL.match(fault.text) else _DID_MORE
-    return bool(SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= least)
+    if TINY_TOOL.match(fault.text):
+        return True
+    return bool(SMALL_TOOL.match(fault.text) and around.above and len(around.below) >= _DID_MORE)
 
 
 def _logs_on(fault: Fault, scene: Scene) -> bool:

@@ -192,9 +192,7 @@ def test_a_first_fault_outlives_a_flood() -> None:
     assert (verdict.failure_class, verdict.line_number) == ("cuda_oom", 4)
 
 
-@pytest.mark.parametrize(
-    "log", [b"", b"\n\n", b"\r", b"\x00" * 999, b"\xff" * 999, b"Traceback (most recent call last):"]
-)
+@pytest.mark.parametrize("log", [b"", b"\n\n", b"\r", b"\x00" * 999, b"\xff" * 999])
 def test_odd_logs_are_no_trouble(log: bytes) -> None:
     assert not classify(log, Evidence()).terminal
 

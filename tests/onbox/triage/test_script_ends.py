@@ -19,6 +19,26 @@ IMPORT = (
 TRACE = 'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\n    f()\n'
 HF = 'Traceback (most recent call last):\n  File "/w/eval.py", line 9, in <module>\n    load()\n'
 FAILED = {
+    "a pipe whose first command is not there": (
+        "config_error",
+        "step 1: convert\nbash: line 1: nosuchtool: command not found\n\ngzip: stdin: unexpected end of file\n",
+    ),
+    "a pipe with a name that is not set": (
+        "config_error",
+        (
+            "unpack\nrun.sh: line 9: ARCHIVE_DIR: unbound variable\ntar: This does not look like a tar archive\n"
+            "tar: Exiting with failure status due to previous errors\n"
+        ),
+    ),
+    "the headline of a traceback, and no more of it": ("code_error", "Traceback (most recent call last):"),
+    "Ruby, a number that is none": (
+        "data_error",
+        "-e:1:in `Integer': invalid value for Integer(): \"4x\" (ArgumentError)\n\tfrom -e:1:in `<main>'\n",
+    ),
+    "Ruby, a call that does not fit": (
+        "code_error",
+        "r.rb:2:in `f': wrong number of arguments (given 1, expected 2) (ArgumentError)\n\tfrom r.rb:3:in `<main>'\n",
+    ),
     "a step's code, and the cleanup as the last of all steps": (
         "network_blip",
         (
@@ -185,6 +205,12 @@ FAILED = {
     ),
 }
 HEALTHY = {
+    "a tool complains first, of what may not be there": (
+        "rm: cannot remove 'old.csv': No such file or directory\n'/data/in.txt' -> 'a.txt'\n1200 rows copied to a.txt\n"
+    ),
+    "git looks for a branch and a remote": (
+        "error: No such remote: 'origin'\nerror: branch 'tmp' not found.\nOn branch x\n2fa5a89 new split\n1ab82d8 c3\n"
+    ),
     "a tool whose code 1 means a remark, and the backup": (
         "tar: /srv/logs/w3.log: file changed as we read it\ntar rc=1\nbackup ok: 86M\n"
     ),
