@@ -41,9 +41,9 @@ from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
-from onbox.triage.weighing.went_on import TESTS_FAILED
+from onbox.triage.weighing.went_on import TESTS_FAILED, serves
 from onbox.triage.wording.class_reading import class_by_words, line_that_tells
-from onbox.triage.wording.second_reading import LEAST_FORMS, forms_in, is_borne_out, is_overruled, most_telling
+from onbox.triage.wording.second_reading import LEAST_FORMS, form_of, forms_in, is_borne_out, is_overruled, most_telling
 from onbox.triage.wording.sentence import leaning_of
 
 if TYPE_CHECKING:
@@ -282,7 +282,8 @@ def _read_again(
     is_plain = (
         _is_plainly_ill(call.at, call.rule, tail) if ill else _is_plainly_well(plain.rule, tail, decision.attempt)
     )
-    if is_plain or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
+    holds = is_plain or (ill and call.confidence == "high" and tail[-1].number - call.at.number < SURE_WITHIN)
+    if holds or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
         sure = call.confidence == "high" and not is_plain
         if sure and ill and not is_borne_out(tail, confidence=plain.confidence, rule=plain.rule):
             return call._replace(confidence="medium"), decision
@@ -299,7 +300,9 @@ def _read_again(
     return failed._replace(confidence="low"), by_death
 
 
+SURE_WITHIN = 3  # lines from the end: of what a rule is sure of there, words know no better
 REPORT_LINES = 12
+LOOP_LINES = 2
 NO_HEDGE = 2.0  # log-odds for a failure: a sentence that speaks so plainly hedges nothing
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
@@ -314,9 +317,17 @@ def _is_plainly_ill(at: SeenLine, rule: str, tail: tuple[SeenLine, ...]) -> bool
     return rule == TESTS_FAILED and any(_FAILED_TESTS.search(line.text) for line in tail[-REPORT_LINES:])
 
 
+def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
+    """Whether the last line is a step, told as the steps before it."""
+    step = attempt.last_progress
+    if step is None or step.number != tail[-1].number:
+        return False
+    return sum(form_of(line.text) == form_of(step.text) for line in tail) > LOOP_LINES
+
+
 def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
     """Whether the rules know of the last lines that they tell of no trouble of this run."""
-    if are_no_words(attempt, tail):
+    if are_no_words(attempt, tail) or (tail and (serves(tail[-1].text) or _ends_in_loop(tail, attempt))):
         return True
     if forms_in(tail) >= LEAST_FORMS or not tail:
         return False

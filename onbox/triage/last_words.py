@@ -27,7 +27,7 @@ from onbox.triage.reading.match import (
 )
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
-from onbox.triage.reading.success import is_success, is_test_case, is_test_report
+from onbox.triage.reading.success import counts_failed, is_success, is_test_case, is_test_report
 from onbox.triage.rules.demands import MEANT_IN_LINE, refuses
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.told_code import row_of_code, was_sent
@@ -71,6 +71,7 @@ _NOTHING_WRONG = lazy(
     r"|reached|satisfied)\b"
     r"|(?<!\w)(?!(?:ts|time|level|lvl|msg)=)(?!PASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"
     r"\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or figures
+    r"|(?:'[\w ./-]{1,40}': \d{1,12}(?:, |\})){2}"  # as Python shows counts
     r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
     r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$|[a-z]\s{1,40}0?\.\d{1,6}\s{0,4}$"
     r"|(?<!not )\b(?-i:PASS(?:ED)?|OK)\W{0,4}$|(?<!not )\bpassed(?: \([^()]{1,60}\))?\W{0,4}$"
@@ -189,6 +190,8 @@ def are_no_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
 def ends_badly(text: str) -> bool:
     """Whether a line, as the last of all, says that the run failed, however far it came."""
     said = message(text).text
+    if counts_failed(said):
+        return False  # it tells of parts, of which others went well
     if _ENDS_WITH_CODE.search(said):
         return not going_on.MEANT.search(text)
     return _ENDS_BADLY.search(said) is not None and not is_harmless("", text, loud=True)

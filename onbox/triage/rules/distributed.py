@@ -118,7 +118,7 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         "hyd_|hydt_|unhandled system|nccl|rccl|gloo|processgroup|distbackend|distnetwork|diststore|rendezvous|tcpstore"
         "|store|mpi|ucx"
         "|net/ib|ibv_|net_ib|coordination|horovod|socket|peer|rank|hccl|orte|prte|oneccl|coordinator"
-        "|all-reduce|mesh|etcd|distributed|another ",
+        "|all-reduce|mesh|etcd|distributed|another |process or daemon",
         r"ncclInternalError|ncclSystemError|ncclUnhandledCudaError|ncclRemoteError|ncclInvalid\w{1,40}"
         r"|\bHYDT?_\w{2,40} \(.{1,200}\): (?:unable to connect|connection refused)"  # MPICH
         r"|unhandled (?:system|cuda) error|nccl (?:error|warn|failure|communicator was aborted"
@@ -135,6 +135,7 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         r"|collective ops is aborted|(?<!details = \")failed to connect to all addresses"
         r"|MPI_ERR(?!ORS_|_(?:RANK|ARG|TAG|COUNT|TYPE|BUFFER|ROOT|OP|TRUNCATE)\b)\w{0,24}"
         r"|ORTE (?:has lost|was unable|daemon)|PRTE.{0,30}lost"
+        r"|process or daemon was unable to complete a TCP connection"  # of Open MPI
         r"|UCX\s{1,8}(?:ERROR|FATAL)|horovod.{0,60}(?:shut ?down|failed|error|stall)|HorovodInternalError"
         r"|ibv_.{1,60}(?:fail|error)"
         r"|got completion (?:from peer )?with (?:status )?error|(?:net/ib|net_ib).{0,80}(?:error|fail)"

@@ -72,7 +72,7 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|\binstance/preempted\W{1,3}true|(?-i:DisruptionTarget|DeletionByTaintManager|PreemptionByScheduler"
         r"|EvictionByEvictionAPI"
         r"|TerminationByKubelet|DeletionByPodGC)\b|\bNoExecute taint|InstanceTermination|NodeLost|NodeShutdown"
-        r"|Terminated by.{0,30}(?:scheduler|cloud|node)|compute instance.{0,40}terminat|system reclaim",
+        r"|(?<!trial )Terminated by.{0,30}(?:scheduler|cloud|node)|compute instance.{0,40}terminat|system reclaim",
         "Slurm, Kubernetes, spot instances, submitit",
         "slurmstepd: error: *** JOB 31 ON d3 CANCELLED AT 2025-10-30T05:33:43 DUE TO PREEMPTION ***",
         True,

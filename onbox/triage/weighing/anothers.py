@@ -13,7 +13,8 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS
 from onbox.triage.reading.outcome import closing_outcome, outcome_of
 from onbox.triage.reading.record import CONTAINER_ENDED, LOGGED, PROVEN, WEAK
-from onbox.triage.rules.rows import DEATH, PEER, SUMMARY
+from onbox.triage.reading.success import counts_failed
+from onbox.triage.rules.rows import DEATH, DIVERGED, PEER, SUMMARY
 from onbox.triage.weighing.outputs import is_result
 from onbox.triage.weighing.unproven import TOLD_MUCH
 from onbox.triage.weighing.went_on import first_line, names_piece, took_the_next
@@ -28,6 +29,7 @@ STACK_LINES = 40  # of a crash
 _MISSED_BY = 10  # lines behind a death, in which a script misses what the dead program was to write
 _PIPED_WITHIN = 4  # lines between what a shell could not start and who was to read from it
 _OF_A_LAUNCHER = lazy(r"\b(?:srun|slurmstepd|mpirun|mpiexec|prun|prterun|torchrun|deepspeed|pdsh|rank)\b")
+_OF_A_SEARCH = lazy(r"(?i)\b(?:trial|candidate|config|seed|experiment)\b")
 _OF_A_POOL = lazy(r"^\s+File \".{1,300}\", line \d{1,7} in (?:_process_worker|_bootstrap|_worker_loop|worker)$")
 _LOST_ONE = lazy(r"(?i)\b(?:lost|removed|removing) (?:the )?(?:executor|task|worker)\b|\bExecutorLostFailure\b")
 TOLD_OF_OTHERS = 5  # lines of loggers
@@ -43,15 +45,24 @@ def is_of_a_piece(fault: Fault) -> bool:
 
 
 def is_a_lost_piece(fault: Fault, scene: Scene) -> bool:
-    """Whether a driver counts one of its pieces as failed, and takes the next one, or tells at its end which was
-    best, or what it saved.
+    """Whether a driver counts one of its pieces as failed, or a search one of its trials as diverged, and takes the
+    next one, or tells at its end which was best, or what it saved.
     """
     last = scene.record.last_line
-    if scene.dead or last is None or fault.row.explains > SUMMARY or not is_of_a_piece(fault):
+    if scene.dead or last is None or not is_of_a_piece(fault):
+        return False
+    if fault.row.explains > SUMMARY and not (fault.row.explains == DIVERGED and _OF_A_SEARCH.search(fault.text)):
         return False
     if took_the_next(fault, scene):
         return True
     return last.number > fault.number and is_result(last.text, sure=True)
+
+
+def is_a_tally(fault: Fault, scene: Scene) -> bool:
+    """Whether a launcher's word of a failure is its last line of all, which counts what went well, too."""
+    if fault.row.explains > SUMMARY or scene.dead or fault.number != scene.end:
+        return False
+    return counts_failed(message(fault.text).text) > 0
 
 
 # How many of the parts did well, in a line that tells what came of all.

@@ -33,6 +33,7 @@ from onbox.triage.weighing.anothers import (
     is_a_counted_part,
     is_a_lost_piece,
     is_a_peers,
+    is_a_tally,
     is_ended_with_another,
     is_of_a_piece,
     is_of_a_thread_after_the_work,
@@ -75,6 +76,7 @@ from onbox.triage.weighing.unproven import (
 from onbox.triage.weighing.went_on import (
     counts_on,
     is_next_of_its_kind,
+    is_tallied,
     same_is_fine_later,
     sums_up_failed_tests,
     went_on,
@@ -125,7 +127,8 @@ def counts(fault: Fault, scene: Scene) -> bool:
 def _is_the_last_to_count(fault: Fault, scene: Scene) -> bool:
     """Whether no later fault counts: what ended the run then is not to be told by what it printed before."""
     later = [one for one in scene.attempt.faults if one.number > fault.number and one.severity > WEAK]
-    if any(one.row.explains <= SUMMARY and not one.handled and not is_of_a_piece(one) for one in later):
+    counted = (one for one in later if not (is_of_a_piece(one) or is_a_tally(one, scene)))
+    if any(one.row.explains <= SUMMARY and not one.handled for one in counted):
         return False  # somebody tells of an end with an exit code
     return not later or later[-1].handled or not counts(later[-1], scene)
 
@@ -173,6 +176,7 @@ def _ends_in_death(fault: Fault, scene: Scene) -> bool:
         other.severity > WEAK
         and other.row.explains <= DEATH
         and other.number > fault.number
+        and not is_a_tally(other, scene)
         and scene.attempt.progress - other.progress_before <= 1
         for other in scene.attempt.faults
     )
@@ -245,6 +249,8 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(True, "a container has ended with a code, and was not started again", is_of_an_ended_container),
     Ground(False, "words so vague count in the last lines only", is_vague_and_far),
     Ground(False, "a part, and the last line of all counts how many of them did well", is_a_counted_part),
+    Ground(False, "a count of what went well and what did not, as the last line of all", is_a_tally),
+    Ground(False, "it is counted there, beside what went well", is_tallied),
     Ground(False, "a piece that failed, and a driver that sums up all of them", is_a_lost_piece),
     Ground(False, "a trial that a search counts as errored, and the program told more", is_of_an_errored_trial),
     Ground(True, "the last line of all says that the work will not be there",

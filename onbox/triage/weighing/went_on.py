@@ -22,7 +22,7 @@ from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_bad, counts_failed
-from onbox.triage.rules.rows import ASKED, DIVERGED
+from onbox.triage.rules.rows import ASKED, DIVERGED, SUMMARY
 from onbox.triage.weighing.outputs import (
     complains,
     is_bar,
@@ -105,7 +105,7 @@ def went_on(fault: Fault, scene: Scene) -> bool:
         return False
     if _is_out_of_sight(fault, scene):
         return fault.trace is None and bool(SMALL_TOOL.match(fault.text))  # the script has told much since
-    if any(shows(fault, scene) for shows in (_is_tallied, _logs_on, took_the_next, _serves_on, _r_goes_on)):
+    if any(shows(fault, scene) for shows in (_logs_on, took_the_next, _serves_on, _r_goes_on)):
         return True
     around = _around(fault, scene)
     if not around.below or all(is_farewell(line.text) for line in around.below):
@@ -157,14 +157,17 @@ def _around(fault: Fault, scene: Scene) -> Around:
     return Around(above, printed(line for line in tail if line.number > fault.number))
 
 
-def _is_tallied(fault: Fault, scene: Scene) -> bool:
+def is_tallied(fault: Fault, scene: Scene) -> bool:
     """Whether the last line of all counts just what has failed, beside what went well."""
+    if scene.dead:
+        return False
     last = scene.record.last_line
     if last is None or last.number <= fault.number:
         return False
     failed = counts_failed(message(last.text).text)
     told = [one for one in scene.attempt.faults if one.severity > WEAK and one.number < last.number]
-    return failed > 0 and failed == len(told or [fault])
+    causes = [one for one in told if one.row.explains > SUMMARY]
+    return failed > 0 and failed == len(causes or told or [fault])
 
 
 def _is_allowed(fault: Fault, scene: Scene) -> bool:
@@ -293,8 +296,12 @@ def _is_about(text: str, subject: str) -> bool:
 
 def _serves_on(fault: Fault, scene: Scene) -> bool:
     """Whether a server answers a later request, or is ready for the first one."""
-    below = [line.text for line in scene.record.tail if line.number > fault.number]
-    return any(_ANSWERED.search(text) or _SERVES.search(text) for text in below)
+    return any(serves(line.text) for line in scene.record.tail if line.number > fault.number)
+
+
+def serves(text: str) -> bool:
+    """Whether a server answers a request well, or is ready for the first one."""
+    return _ANSWERED.search(text) is not None or _SERVES.search(text) is not None
 
 
 def _r_goes_on(fault: Fault, scene: Scene) -> bool:

@@ -75,7 +75,7 @@ def _odds_in(tail: Sequence[SeenLine], *, ill: bool, confidence: str, rule: str)
 
 def _ends_in_new_complaint(tail: Sequence[SeenLine]) -> bool:
     """Whether the last line is a whole sentence that speaks of a failure, and none that the log has shown before."""
-    *before, last = (line.text.translate(_NO_DIGITS).strip() for line in tail)
+    *before, last = (form_of(line.text).strip() for line in tail)
     is_new_sentence = " " in last and not last.endswith(":") and last not in before
     return is_new_sentence and leaning_of(tail[-1].text) > 0
 
@@ -89,7 +89,12 @@ def by_sentences(tail: Sequence[SeenLine], forms: int, *, ill: bool) -> float:
 
 def forms_in(tail: Sequence[SeenLine]) -> int:
     """How many lines differ in more than digits."""
-    return len({line.text.translate(_NO_DIGITS) for line in tail})
+    return len({form_of(line.text) for line in tail})
+
+
+def form_of(text: str) -> str:
+    """A line without its digits."""
+    return text.translate(_NO_DIGITS)
 
 
 def contradicts(words: Iterable[str], rows: Iterable[str], table: Mapping[str, float], *, ill: bool) -> bool:

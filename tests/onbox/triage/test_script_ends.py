@@ -19,6 +19,11 @@ IMPORT = (
 TRACE = 'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\n    f()\n'
 HF = 'Traceback (most recent call last):\n  File "/w/eval.py", line 9, in <module>\n    load()\n'
 FAILED = {
+    "a signal of who wants the machine back, as the last line of all": (
+        "preempted",
+        "".join(f"Epoch [9/40] Iter [{at}/32] loss 0.{80 - at} {at / 10}s\n" for at in range(0, 24, 4))
+        + "caught SIGTERM (instance is being reclaimed), checkpoint written to ckpt/last.pt, exiting\n",
+    ),
     "a pipe whose first command is not there": (
         "config_error",
         "step 1: convert\nbash: line 1: nosuchtool: command not found\n\ngzip: stdin: unexpected end of file\n",
@@ -205,6 +210,31 @@ FAILED = {
     ),
 }
 HEALTHY = {
+    "a sweep whose last line counts what went well and what failed": (
+        ">>> lr=0.1\n  it 25 mse 0.19\n  final 1e-5\n>>> lr=1.0\nTraceback (most recent call last):\n"
+        '  File "one.py", line 5, in <module>\n    solve()\nRuntimeError: singular matrix\n<<< failed rc=1\n'
+        ">>> lr=0.3\n  it 25 mse 0.12\n  final 2e-6\nsweep: 2 ok, 1 failed lr=1.0 rc=1\n"
+    ),
+    "trials that a search ends where they diverge": (
+        "(trial 7) rung 1 lr=0.1 val_loss=0.31\n(trial 8) rung 1 lr=9.2 val_loss=nan\n"
+        "(trial 8) status ERROR: loss is NaN, trial terminated by scheduler\n(trial 9) rung 1 lr=0.4 val_loss=0.29\n"
+    ),
+    "counts as Python shows them": (
+        "in/a.txt read\nin/b.txt read\ncorpus: {'kept': 849, 'decode_error': 326, 'dup': 311} in 2 files\n"
+    ),
+    "a server that answers the next request": (
+        "INFO:     Uvicorn running on http://127.0.0.1:8000\nERROR:    Exception in ASGI application\n"
+        'Traceback (most recent call last):\n  File "/w/serve.py", line 9, in predict\n    return net(x)\n'
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (1x2 and 4x2)\n"
+        'INFO:     127.0.0.1:39628 - "GET /health HTTP/1.1" 200 OK\n'
+    ),
+    "requests that fail one by one while the loop goes on": "".join(
+        f'{{"done": {at}, "rejected": 0, "event": "progress", "level": "info"}}\n'
+        f'{{"line": {at + 3}, "event": "request_failed", "level": "error", "exception": "Traceback (most recent call '
+        f'last):\\n  File \\"s.py\\", line 3, in f\\nValueError: shapes do not match"}}\n'
+        for at in range(0, 300, 50)
+    )
+    + '{"done": 300, "rejected": 6, "event": "progress", "level": "info"}\n',
     "a tool complains first, of what may not be there": (
         "rm: cannot remove 'old.csv': No such file or directory\n'/data/in.txt' -> 'a.txt'\n1200 rows copied to a.txt\n"
     ),
