@@ -93,6 +93,8 @@ def _setting_asked_for(line: SeenLine, death: Fault, attempt: LogAttempt) -> Fau
     said = message(line.text)
     if death.row.failure_class == "host_oom" or line.number != death.number - 1 or said.level in REMARK_LEVELS:
         return None
+    if is_harmless(said.text, line.text):
+        return None
     return fault_of(MEANT, line, attempt) if asks_for_setting(said.text) else None
 
 

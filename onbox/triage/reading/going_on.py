@@ -62,7 +62,7 @@ HANDLED = lazy(
     r"|backing off|\bwaiting for\b.{0,80}\b(?:refused|failed to connect|not (?:ready|up)|unavailable)\b"
     r"|\btreated as (?:ok|success\w*|a warning)|\b(?:missing|absent|not (?:found|available|installed)"
     r"|unavailable)\b.{0,24}\busing\b|"
-    r"\bis used\b(?! up)|"
+    r"\bis (?:used(?! up)|assumed|substituted)\b|"
     r"(?<!\w, )\binstead\b(?!\.?\s*$)"  # but not `got 0 instead.`
     r"|^(?!.*\b(?:got|received|found|but|was|were)\b).*\binstead\.?\s*$|"
     r"\breload(?:ing|ed|s)\b|\b(?:avoided|prevented|averted)\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
@@ -75,7 +75,7 @@ HANDLED = lazy(
     r"|we will use|disabling|unavailable, (?:using|fall)|not available, (?:using|fall)|will be used"
     r"|\bstart(?:ing|ed|s) (?:a |the )?(?:new|next|fresh|another|other) (?:one|worker|process|instance)\b"
     r"|\bis (?:being )?(?:retried|re-?submitted|re-?queued|re-?started|repeated)\b|\bwill (?:re-?)?start\b"
-    r"|\bstarts? again\b|\bnot fit\b.{0,20}\bnow\b|\bbatch(?: size)?\b.{0,24}(?:->|=>|\bnow) \d"
+    r"|\bstart(?:s|ed)? again\b|\bup again\b|\bnot fit\b.{0,20}\bnow\b|\bbatch(?: size)?\b.{0,24}(?:->|=>|\bnow) \d"
     r"|\bas (?:(?:it|they) should|expected|intended|designed|planned)\b|\(simulated\)|\brequeued\b|fault injection"
     r"|on purpose|deliberate|[;,] (?:trial )?pruned\b"
     r"|[(\uff08](?:無視|忽略|ignorado|ignorada|ignorée?|ignoriert|ignorato|проигнорировано)"

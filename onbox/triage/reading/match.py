@@ -172,6 +172,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
         "checkpoint-damaged",
     ),
     (_DAMAGED, (), lambda trace: trace.follows(_RESUMES), "checkpoint-damaged"),
+    (("checkpoint-damaged", "torch-reader"), (), lambda trace: trace.mentions(_LOADING), "record-damaged"),
     (("exception",), ("OSError", "EOFError"), lambda trace: trace.mentions(_OWN_PIPE, last=2), "helper-gone"),
     (
         ("exception",),

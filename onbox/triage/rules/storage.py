@@ -137,8 +137,8 @@ CHECKPOINT: tuple[RuleRow, ...] = (
         "checkpoint_corrupt",
         CAUSE,
         "safetensor|deserializing header|metadataincomplete|headertoolarge|invalidheader",
-        r"SafetensorError|error while deserializing header|MetadataIncompleteBuffer|HeaderTooLarge"
-        r"|(?<!exceptions\.)InvalidHeader(?!Error)"
+        r"SafetensorError(?!: Error while serializ)|error while deserializing header|MetadataIncompleteBuffer"
+        r"|HeaderTooLarge|(?<!exceptions\.)InvalidHeader(?!Error)"
         r"|safetensors?\b(?!.{0,60}IncompleteRead).{0,60}(?:corrupt|incomplete|truncated|invalid)",
         "safetensors",
         "safetensors_rust.SafetensorError: Error while deserializing header: MetadataIncompleteBuffer",

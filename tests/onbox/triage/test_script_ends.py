@@ -19,6 +19,30 @@ IMPORT = (
 TRACE = 'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\n    f()\n'
 HF = 'Traceback (most recent call last):\n  File "/w/eval.py", line 9, in <module>\n    load()\n'
 FAILED = {
+    "a reason of its own, below a remark on what was assumed": (
+        "data_error",
+        (
+            "  ! 'utf-8' codec can't decode byte 0xe9 in position 10: invalid continuation byte -> latin-1 is assumed\n"
+            "REJECTED: only 13 of 650 pieces are left after cleaning, corpus is unusable\n"
+        ),
+    ),
+    "a sample that cannot be read, though it is a tensor": (
+        "data_error",
+        (
+            'Traceback (most recent call last):\n  File "/v/torch/utils/data/_utils/fetch.py", line 54, in fetch\n'
+            "    data = [self.dataset[i] for i in indices]\n"
+            '  File "/w/train.py", line 14, in __getitem__\n    return torch.load(self.files[i])\n'
+            "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory\n"
+        ),
+    ),
+    "weights that may not be written": (
+        "permission_error",
+        (
+            'Traceback (most recent call last):\n  File "/w/t.py", line 9, in <module>\n    save_file(weights, path)\n'
+            "safetensors_rust.SafetensorError: Error while serializing: IoError(Os { code: 13, kind: PermissionDenied, "
+            'message: "Permission denied" })\n'
+        ),
+    ),
     "a signal of who wants the machine back, as the last line of all": (
         "preempted",
         "".join(f"Epoch [9/40] Iter [{at}/32] loss 0.{80 - at} {at / 10}s\n" for at in range(0, 24, 4))
@@ -210,6 +234,10 @@ FAILED = {
     ),
 }
 HEALTHY = {
+    "a pod that is up again": (
+        "[prep 04] 41% 24G\n[prep 04] pod was OOMKilled (limit 64Gi), up again with 128Gi\n"
+        "[prep 04] 43% from the journal, 12G\n[prep 04] 51% 21G\n[prep 04] 59% 30G\n"
+    ),
     "a sweep whose last line counts what went well and what failed": (
         ">>> lr=0.1\n  it 25 mse 0.19\n  final 1e-5\n>>> lr=1.0\nTraceback (most recent call last):\n"
         '  File "one.py", line 5, in <module>\n    solve()\nRuntimeError: singular matrix\n<<< failed rc=1\n'
