@@ -42,7 +42,7 @@ from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.went_on import TESTS_FAILED, serves
-from onbox.triage.wording.class_reading import class_by_words, line_that_tells
+from onbox.triage.wording.class_reading import read_class
 from onbox.triage.wording.second_reading import LEAST_FORMS, form_of, forms_in, is_borne_out, is_overruled, most_telling
 from onbox.triage.wording.sentence import leaning_of
 
@@ -349,14 +349,13 @@ def _read_class(call: SettledClass, decision: Decision, record: Record, evidence
         return call  # between two classes that are named
     if fault is not None and (fault.row.explains == DIVERGED or fault.number < decision.attempt.report_ends):
         return call
-    tail = judged_tail(record)
-    told = line_that_tells(tail, call.at, rule=call.rule, confidence=call.confidence)
-    found = class_by_words(tail, told, known=call.failure_class, rule=call.rule, confidence=call.confidence)
+    rule, sure = call.rule, call.confidence
+    found, told = read_class(judged_tail(record), call.at, known=call.failure_class, rule=rule, confidence=sure)
     if found == call.failure_class:
         return call
     if evidence.tells_the_end and may_repeat(found) and not may_repeat(call.failure_class):
         return call  # a guess makes nothing run again by itself
-    rule = READS_AS if fault is not None else call.rule
+    rule = READS_AS if fault is not None else rule
     return call._replace(failure_class=found, rule=rule, confidence="low", remedy=None, at=told or call.at)
 
 

@@ -9,7 +9,7 @@ from onbox.triage.classes import CLASSES
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.record import SeenLine
-from onbox.triage.wording.class_reading import class_by_words, plain, weights
+from onbox.triage.wording.class_reading import plain, read_class, weights
 from onbox.triage.wording.lettered import BIAS
 
 HEAD = "launch: job 12 on node gn4\nloading shards\nmodel: 1.3B parameters\nepoch 1 loss 2.31\nepoch 2 loss 2.12\n"
@@ -29,18 +29,19 @@ def seen(text: str) -> tuple[SeenLine, ...]:
 
 @pytest.mark.parametrize(("failure_class", "log"), LOGS.items(), ids=LOGS)
 def test_words_name_the_class_where_a_rule_says_only_that_it_failed(failure_class: str, log: str) -> None:
-    assert class_by_words(seen(log), None, known="code_error", rule="launcher", confidence="low") == failure_class
+    assert read_class(seen(log), None, known="code_error", rule="launcher", confidence="low")[0] == failure_class
     assert classify(log.encode()).failure_class == failure_class
 
 
 def test_a_sure_rule_is_not_asked_again() -> None:
     for log in LOGS.values():
-        assert class_by_words(seen(log), None, known="cuda_oom", rule="cuda-oom", confidence="high") == "cuda_oom"
+        assert read_class(seen(log), None, known="cuda_oom", rule="cuda-oom", confidence="high")[0] == "cuda_oom"
 
 
-def test_a_few_lines_name_no_class() -> None:
-    few = seen("RuntimeError: token has expired, 401\nexited with code 1\n")
-    assert class_by_words(few, None, known="code_error", rule="launcher", confidence="low") == "code_error"
+def test_of_a_few_lines_only_a_rule_that_knows_little_is_asked_again() -> None:
+    few = seen("part 7: row 4410 has 11 columns, the header 12\nexited with code 1\n")
+    assert read_class(few, None, known="code_error", rule="defect", confidence="medium") == ("code_error", None)
+    assert read_class(few, few[1], known="code_error", rule="launcher", confidence="low") == ("data_error", few[0])
 
 
 def test_the_class_of_the_rule_is_shown_beside_it() -> None:
@@ -68,4 +69,5 @@ def test_hostile_lines_have_a_class_like_others() -> None:
     junk = seen(
         "\n".join([bytes(range(256)).decode("latin-1").replace("\n", " "), "x" * 100_000, *"abcdefgh", "ошибка"])
     )
-    assert class_by_words(junk, junk[0], known="data_error", rule="launcher", confidence="low") in set(weights()[BIAS])
+    found = read_class(junk, junk[0], known="data_error", rule="launcher", confidence="low").failure_class
+    assert found in set(weights()[BIAS])
