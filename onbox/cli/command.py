@@ -41,10 +41,8 @@ __all__ = [
     "Argument",
     "Command",
     "Group",
-    "Number",
     "Options",
     "Table",
-    "WholeNumber",
     "argument",
     "command",
     "config_option",
@@ -55,18 +53,6 @@ __all__ = [
 
 LIST_COLUMNS = 40
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-
-class WholeNumber(click.IntRange):
-    """As its error calls it: `'abc' is not a valid whole number`."""
-
-    name = "whole number"
-
-
-class Number(click.FloatRange):
-    """As its error calls it: `'abc' is not a valid number`."""
-
-    name = "number"
 
 
 class Argument(click.Argument):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from onbox.chain.state.frozen_run import read_head, read_stages
-from onbox.cli.command import WholeNumber, argument, command
+from onbox.cli.amounts import WholeNumber
+from onbox.cli.command import argument, command
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project, refuse_renamed
 from onbox.commands.launch.options import HOW, LAUNCH_CHECK_SECONDS, launch_options
 from onbox.commands.launch.start import start
@@ -66,7 +67,7 @@ attached, Ctrl-C detaches, as the key d does everywhere. Closing the terminal, o
 @click.option("--after-log", nargs=2, metavar="LOG REGEX", help="the first stage starts once the log holds such a line")
 @click.option(
     "--after-pid",
-    type=WholeNumber(),
+    type=WholeNumber(1),
     metavar="PID",
     help="the first stage starts once this process has ended; with --after-log the line must be in the log by then",
 )
@@ -169,11 +170,10 @@ def _behind(args: Options, stages: Sequence[Stage]) -> Sequence[Stage]:
     log, regex = args.after_log or (None, None)
     try:
         values.regex(regex) if regex is not None else None
-        pid = None if args.after_pid is None else values.count_from(1)(args.after_pid)
     except Unwanted as unwanted:
-        raise Trouble(Exit.USAGE, f"--after-log, --after-pid: wanted {unwanted.wanted}") from unwanted
+        raise Trouble(Exit.USAGE, f"--after-log: wanted {unwanted.wanted}") from unwanted
     path = None if log is None else os.path.abspath(log)
-    wait = WaitFor(None, path, regex, WAIT_TIMEOUT_SECONDS, pid=pid)
+    wait = WaitFor(None, path, regex, WAIT_TIMEOUT_SECONDS, pid=args.after_pid)
     return [stages[0]._replace(wait_for=wait), *stages[1:]]
 
 

@@ -11,7 +11,8 @@ import click
 from onbox.chain.stage_checkpoints import as_data, look_at_run_checkpoints, selected
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.checkpoints.keep import DEFAULT_KEEP, LEAST_KEEP, Retention
-from onbox.cli.command import WholeNumber, argument, command, config_option, json_option
+from onbox.cli.amounts import WholeNumber
+from onbox.cli.command import argument, command, config_option, json_option
 from onbox.commands.shared.project import load_project_to_read
 from onbox.commands.shared.run_log import run_or_cell
 from onbox.commands.show.checkpoints_text import render_checkpoints

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from onbox.chain.state.slots import read_slot
-from onbox.cli.command import WholeNumber, argument, command, config_option
+from onbox.cli.amounts import WholeNumber
+from onbox.cli.command import argument, command, config_option
 from onbox.commands.engine.logs import show_job_log
 from onbox.commands.shared.arguments import complete_run, complete_stage
 from onbox.commands.shared.log_end import read_end
@@ -54,9 +55,9 @@ _BEGUN = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\x07\x1b\n]{0,256})?\Z"
 @click.option("--run", metavar="NAME", help="name of the run", shell_complete=complete_run)
 @click.option("--stage", metavar="STAGE", help="of a cell, which stage", shell_complete=complete_stage)
 @config_option
-@click.option("--attempt", type=WholeNumber(), metavar="N", help="default: the newest")
+@click.option("--attempt", type=WholeNumber(1), metavar="N", help="default: the newest")
 @click.option(
-    "-n", "--lines", type=WholeNumber(), default=30, metavar="N", help="how many lines of its end (default: 30)"
+    "-n", "--lines", type=WholeNumber(0), default=30, metavar="N", help="how many lines of its end (default: 30)"
 )
 @click.option("-f", "--follow", is_flag=True, help="follow it as it grows")
 @click.option("--job", is_flag=True, help="what the stage's job on the engine printed itself")
@@ -65,12 +66,12 @@ _BEGUN = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|\][^\x07\x1b\n]{0,256})?\Z"
 def run(args: Options) -> int:
     project = load_project_to_read(args.config)
     if args.job:
-        return show_job_log(existing_run(project, args.run), args.name or args.stage, max(0, args.lines))
+        return show_job_log(existing_run(project, args.run), args.name or args.stage, args.lines)
     paths, stage, path = find_log(project, args.run, args.name, stage=args.stage, attempt=args.attempt)
     if args.path:
         print(path)
         return Exit.DONE
-    end = read_end(path, max(0, args.lines))
+    end = read_end(path, args.lines)
     if args.json:
         lines = end.decode("utf-8", "replace").splitlines()
         print(json.dumps({"schema": 1, "stage": stage, "path": path, "bytes": os.path.getsize(path), "lines": lines}))

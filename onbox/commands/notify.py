@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from onbox.cli.amounts import Number
 from onbox.cli.command import argument, command, config_option, group, json_option
 from onbox.commands.shared.arguments import run_argument
 from onbox.commands.shared.project import (
@@ -49,13 +50,6 @@ examples:
 """
 FLUSH_SECONDS = 60.0
 SHOWN = 20
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 < seconds < 1e6:
-        raise ValueError(text)
-    return seconds
 
 
 # -- test
@@ -131,7 +125,11 @@ def _test_notice(project: Project) -> Notice:
 @run_argument
 @click.option("--dead", is_flag=True, help="also try again what was given up")
 @click.option(
-    "--limit", type=_seconds, default=FLUSH_SECONDS, metavar="SECONDS", help="at most this long (default: 60)"
+    "--limit",
+    type=Number(0.001, 1_000_000),
+    default=FLUSH_SECONDS,
+    metavar="SECONDS",
+    help="at most this long (default: 60)",
 )
 @config_option
 @json_option

@@ -11,7 +11,8 @@ import click
 from onbox.chain.lock.lock_owner import Holder
 from onbox.chain.lock.run_lock import HolderUnknown, take_lock
 from onbox.chain.run_status import look_at_run
-from onbox.cli.command import WholeNumber, command, config_option
+from onbox.cli.amounts import WholeNumber
+from onbox.cli.command import command, config_option
 from onbox.cli.consent import agrees
 from onbox.commands.checkpoints import look_at_checkpoints_of
 from onbox.commands.shared.alone import alone

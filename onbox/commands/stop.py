@@ -14,6 +14,7 @@ from onbox.chain.run_status import look_at_run
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.slots import find_keeper, read_slot
 from onbox.chain.viewer.viewer import ask_to_stop, configured_grace
+from onbox.cli.amounts import MOST_SECONDS, Number
 from onbox.cli.command import command, config_option
 from onbox.commands.engine.stop import stop_jobs
 from onbox.commands.shared.arguments import run_argument
@@ -45,17 +46,15 @@ examples:
 KILL_PATIENCE_SECONDS = 20.0  # what ending a tree with SIGKILL, judging and journaling may take after the grace
 
 
-def _grace(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds < 1e9:
-        raise ValueError(text)
-    return seconds
-
-
 @command(EXAMPLES, exclusive=[("--grace", "--now")])
 @run_argument
 @config_option
-@click.option("--grace", type=_grace, metavar="SECONDS", help="between SIGTERM and SIGKILL (default: [run] grace)")
+@click.option(
+    "--grace",
+    type=Number(0, MOST_SECONDS),
+    metavar="SECONDS",
+    help="between SIGTERM and SIGKILL (default: [run] grace)",
+)
 @click.option("--now", is_flag=True, help="SIGKILL at once")
 def run(args: Options) -> int:
     return stop_run(run_to_act_on(load_project_to_read(args.config), args.run), args.grace, now=args.now)

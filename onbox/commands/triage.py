@@ -12,7 +12,8 @@ import click
 
 from onbox.chain.run_status import look_at_run
 from onbox.chain.state.slots import read_marker, read_slot
-from onbox.cli.command import WholeNumber, command, config_option
+from onbox.cli.amounts import WholeNumber, duration, size
+from onbox.cli.command import command, config_option
 from onbox.commands.shared.log_argument import (
     age_seconds,
     log_argument,
@@ -34,7 +35,7 @@ from onbox.logs.model.counts import counts_of
 from onbox.logs.model.lines import stamp_seconds
 from onbox.logs.progress import ProgressSettings
 from onbox.logs.tail import TAIL_BYTES, last_line
-from onbox.model.units import format_duration, parse_duration, parse_size
+from onbox.model.units import format_duration
 from onbox.outside import safe_line
 from onbox.runs.next_step import Standing, next_step
 from onbox.runs.signs import Sign
@@ -92,13 +93,13 @@ def _scheduler_state(text: str) -> str:
     return state or text
 
 
-@command(EXAMPLES)
+@command(EXAMPLES, exclusive=[("--exit-code", "--signal")])
 @log_argument
 @click.option("--exit-code", type=WholeNumber(-MOST_SIGNALS, 255), metavar="N", help="exit code of the run")
 @click.option("--signal", type=_signal, metavar="S", help="signal that ended it, such as 9 or TERM")
-@click.option("--oom-kill-delta", type=WholeNumber(min=0), metavar="N", help="OOM kills that its cgroup counted")
-@click.option("--disk-free", type=parse_size, metavar="SIZE", help="free space where it writes, such as 5GB")
-@click.option("--inodes-free", type=WholeNumber(min=0), metavar="N", help="free inodes where it writes")
+@click.option("--oom-kill-delta", type=WholeNumber(0), metavar="N", help="OOM kills that its cgroup counted")
+@click.option("--disk-free", type=size(), metavar="SIZE", help="free space where it writes, such as 5GB")
+@click.option("--inodes-free", type=WholeNumber(0), metavar="N", help="free inodes where it writes")
 @click.option(
     "--scheduler-state",
     type=_scheduler_state,
@@ -106,13 +107,11 @@ def _scheduler_state(text: str) -> str:
     help="what the scheduler says, such as TIMEOUT or PREEMPTED",
 )
 @click.option(
-    "--age", type=parse_duration, metavar="DURATION", help="age of the log, such as 90s or 2h (default: its file's age)"
+    "--age", type=duration(), metavar="DURATION", help="age of the log, such as 90s or 2h (default: its file's age)"
 )
 @click.option("--json", is_flag=True, help="the verdict as one JSON object")
 @config_option
 def run(args: Options) -> int:
-    if args.exit_code == 0 and args.signal is not None:
-        raise Trouble(Exit.USAGE, "--exit-code 0 and --signal exclude each other: a signal ends no process well")
     project = load_project_to_read(args.config)
     log = log_to_read(project, args)
     rows = tuple(_user_row(row) for row in project.config.triage)

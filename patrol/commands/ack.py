@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onbox.cli.amounts import duration
 from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
-from onbox.model.units import parse_duration
+from onbox.model.units import format_duration
 from onbox.outside import safe_words
 from onbox.system.clock import wall
 from patrol.commands.options import common_options, run_name_argument
@@ -91,17 +92,15 @@ def _account() -> str:
 
 @command(SILENCE_EXAMPLES)
 @run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
-@argument("duration", metavar="DURATION", help="such as 30m, 4h, 2d")
+@argument("duration", type=duration(), metavar="DURATION", help="such as 30m, 4h, 2d")
 @common_options
 def run_silence(args: Options) -> int:
     memory = Memory(load_settings(args, os.environ).state)
     key = _known_key(args.run_name, memory.recall().runs)
-    try:
-        seconds = parse_duration(args.duration)
-    except ValueError as error:
-        raise Trouble(Exit.USAGE, f"{args.duration!r} is not a duration: {error}") from error
-    until = wall() + seconds if seconds else None
-    _change(memory, key, lambda before: before._replace(silenced_until=until), "silence", args.duration)
+    until = wall() + args.duration if args.duration else None
+    _change(
+        memory, key, lambda before: before._replace(silenced_until=until), "silence", format_duration(args.duration)
+    )
     shown = time.strftime("silenced until %Y-%m-%d %H:%M", time.localtime(until)) if until else "no longer silenced"
     return _say(args, [key], shown)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onbox.cli.command import WholeNumber, command
+from onbox.cli.amounts import WholeNumber
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.screen import hanging
@@ -40,14 +41,12 @@ DAY_SECONDS = 86400.0
 
 @command(EXAMPLES, exclusive=[("--ticks", "--acts", "--points")])
 @run_name_argument("BOX[/RUN]", "only this box or run", required=False)
-@click.option("-n", "--limit", type=WholeNumber(), default=LIMIT, metavar="N", help="at most this many (default: 50)")
+@click.option("-n", "--limit", type=WholeNumber(1), default=LIMIT, metavar="N", help="at most this many (default: 50)")
 @click.option("--ticks", is_flag=True, help="the ticks")
 @click.option("--acts", is_flag=True, help="what the patrol did")
 @click.option("--points", is_flag=True, help="a run's numbers")
 @common_options
 def run(args: Options) -> int:
-    if args.limit < 1:
-        raise Trouble(Exit.USAGE, f"--limit {args.limit}: wanted at least 1")
     memory = Memory(load_settings(args, os.environ).state)
     box, name = split_run(args.run_name) if args.run_name else (None, None)
     rows, render = _rows_of(args, memory, box, name)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onbox.cli.command import WholeNumber, command
+from onbox.cli.amounts import WholeNumber
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from patrol.commands.options import common_options

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onbox.cli.command import WholeNumber, argument, command
+from onbox.cli.amounts import WholeNumber, size
+from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
-from onbox.model.units import counted, format_size, parse_size
+from onbox.model.units import counted, format_size
 from onbox.outside import safe_line
 from patrol.commands.options import common_options, run_name_argument
 from patrol.commands.runs import one_run
@@ -50,10 +51,10 @@ SHOWN = 20
 @run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
 @argument("dir", required=False, metavar="DIR", help="where to (default: pulled/BOX/RUN beside onbox.toml)")
 @click.option("--dry-run", is_flag=True, help="list what would be copied; copy nothing")
-@click.option("--limit", metavar="SIZE", help="bytes per second at most, such as 5MB")
+@click.option("--limit", type=size(1), metavar="SIZE", help="bytes per second at most, such as 5MB")
 @click.option(
     "--tries",
-    type=WholeNumber(min=1),
+    type=WholeNumber(1),
     default=5,
     metavar="N",
     help="give up after this many connections without a byte (default: 5)",
@@ -62,7 +63,7 @@ SHOWN = 20
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
     box, name = one_run(settings, args.run_name)
-    job = PullJob(target_of(settings, box), box, settings.state_dir_of(box), name, limit_of(args.limit))
+    job = PullJob(target_of(settings, box), box, settings.state_dir_of(box), name, args.limit)
     is_watched = any(watch.name == name for watch in box.watches)
     if args.dry_run:
         return _list(job, as_json=args.json)
@@ -97,18 +98,6 @@ def command_of(settings: Settings, run_name: str, folder: str | None) -> str:
         return here(*words)
     except Untypeable as untypeable:
         return safe_line(str(untypeable))
-
-
-def limit_of(word: str | None) -> float | None:
-    if word is None:
-        return None
-    try:
-        size = parse_size(word)
-    except ValueError as error:
-        raise Trouble(Exit.USAGE, f"--limit {word!r}: {error}") from error
-    if size < 1:
-        raise Trouble(Exit.USAGE, "--limit 0: nothing would ever come; give bytes per second, such as 5MB")
-    return float(size)
 
 
 def _list(job: PullJob, *, as_json: bool) -> int:

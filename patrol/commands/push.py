@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onbox.cli.command import WholeNumber, argument, command
+from onbox.cli.amounts import WholeNumber, size
+from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
 from onbox.model.boxes import DeclaredCount
@@ -17,7 +18,6 @@ from onbox.model.units import counted, format_duration
 from onbox.outside import safe_line
 from onbox.system.clock import pause, wall
 from patrol.commands.options import common_options, complete_box
-from patrol.commands.pull import limit_of
 from patrol.config.configured import choose_boxes, load_settings
 from patrol.config.ssh_target import target_of
 from patrol.decide.remote_command import Untypeable, here
@@ -50,10 +50,10 @@ FIRST_PAUSE_SECONDS = 1.0
 @argument("dir", metavar="DIR", required=False, help="a folder here (default: every folder in `counts`)")
 @click.option("--check", is_flag=True, help="compare, and send nothing")
 @click.option("--sha256", is_flag=True, help="compare contents, too")
-@click.option("--limit", metavar="SIZE", help="bytes per second at most, such as 5MB")
+@click.option("--limit", type=size(1), metavar="SIZE", help="bytes per second at most, such as 5MB")
 @click.option(
     "--tries",
-    type=WholeNumber(min=1),
+    type=WholeNumber(1),
     default=5,
     metavar="N",
     help="give up after this many connections without a byte (default: 5)",
@@ -131,7 +131,7 @@ def _send(
                 if not found.wanted:
                     _tell_odd(odd)
                     break
-                meter = Meter(name, wanted, limit=limit_of(args.limit), tell=_teller(register, transfer, wanted))
+                meter = Meter(name, wanted, limit=args.limit, tell=_teller(register, transfer, wanted))
                 register.write(transfer)
                 send(copy, found, meter)
                 found, odd = look(copy, by_checksum=args.sha256)

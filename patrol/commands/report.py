@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from onbox.cli.amounts import duration
 from onbox.cli.command import command
 from onbox.contract.exits import Exit
 from onbox.contract.readings import observed
 from onbox.errors import Trouble
-from onbox.model.units import counted, parse_duration
+from onbox.model.units import counted
 from onbox.system.clock import pause, wall
 from patrol.commands.options import common_options
 from patrol.config.configured import load_settings
@@ -41,28 +42,24 @@ WATCH_SECONDS = 2.0
 
 @command(EXAMPLES, exclusive=[("--html", "--json"), ("--watch", "--json")])
 @click.option("--html", metavar="FILE", help="where to write it (default: report.html); -: standard output")
-@click.option("--since", default="30d", metavar="DURATION", help="how far back (default: 30d)")
+@click.option("--since", type=duration(1), default="30d", metavar="DURATION", help="how far back (default: 30d)")
 @click.option("--watch", is_flag=True, help="rewrite it after each tick, until Ctrl-C")
 @common_options
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ)
-    try:
-        since = parse_duration(args.since)
-    except ValueError as error:
-        raise Trouble(Exit.USAGE, f"--since {args.since!r}: {error}") from error
     if args.watch and args.html == "-":
         raise Trouble(Exit.USAGE, "--watch needs a file: --html FILE")
     if args.json:
-        history = gather(settings, wall(), wall() - since)
+        history = gather(settings, wall(), wall() - args.since)
         print(json.dumps({"schema": 1, "at": wall(), "runs": [_data(run) for run in history.runs]}))
         return Exit.DONE
     if args.html == "-":
-        sys.stdout.write(_page(gather(settings, wall(), wall() - since, timed=_is_timed(settings))))
+        sys.stdout.write(_page(gather(settings, wall(), wall() - args.since, timed=_is_timed(settings))))
         return Exit.DONE
     path = os.path.abspath(args.html) if args.html else path_of(settings)
-    _make(settings, path, since, watch=args.watch)
+    _make(settings, path, args.since, watch=args.watch)
     if args.watch:
-        _watch(settings, path, since)
+        _watch(settings, path, args.since)
     return Exit.DONE
 
 

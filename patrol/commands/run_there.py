@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onbox.cli.command import WholeNumber, command
+from onbox.cli.amounts import WholeNumber
+from onbox.cli.command import command
 from onbox.cli.consent import agrees
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
@@ -51,9 +52,9 @@ examples:
 @command(LOGS_EXAMPLES)
 @run_name_argument("BOX/RUN", "the run, as `patrol status` shows it")
 @click.option("-f", "--follow", is_flag=True, help="follow it as it grows")
-@click.option("-n", "--lines", type=WholeNumber(min=1), default=30, metavar="N", help="how many lines (default: 30)")
+@click.option("-n", "--lines", type=WholeNumber(1), default=30, metavar="N", help="how many lines (default: 30)")
 @click.option("--stage", metavar="STAGE", help="of this stage (default: the newest)")
-@click.option("--attempt", type=WholeNumber(), metavar="N", help="of this attempt (default: the newest)")
+@click.option("--attempt", type=WholeNumber(1), metavar="N", help="of this attempt (default: the newest)")
 @project_options
 def run_logs(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)

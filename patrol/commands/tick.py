@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onbox.cli.command import Number, command
+from onbox.cli.amounts import Number
+from onbox.cli.command import command
 from onbox.model.units import counted
 from onbox.named_tuple import NamedTuple
 from onbox.system.clock import pause, wall

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onbox.cli.command import WholeNumber, command
+from onbox.cli.amounts import WholeNumber, duration
+from onbox.cli.command import command
 from onbox.contract.exits import Exit
-from onbox.errors import Trouble
-from onbox.model.units import parse_duration
 from onbox.system.clock import monotonic, pause, wall
 from onbox.terminal.capable import obeys, shows_tables
 from patrol.collect import look_at_all
@@ -50,22 +49,20 @@ CLEAR = "\x1b[H\x1b[2J"
 
 @command(EXAMPLES)
 @boxes_argument
-@click.option("--every", default="30s", metavar="DURATION", help="pause between two looks (default: 30s)")
-@click.option("--count", type=WholeNumber(), metavar="N", help="end after this many looks")
+@click.option(
+    "--every", type=duration(1), default="30s", metavar="DURATION", help="pause between two looks (default: 30s)"
+)
+@click.option("--count", type=WholeNumber(1), metavar="N", help="end after this many looks")
 @common_options
 def run(args: Options) -> int:
     settings = load_settings(args, os.environ, looks=True)
-    try:
-        every = max(1.0, parse_duration(args.every))
-    except ValueError as error:
-        raise Trouble(Exit.USAGE, f"--every {args.every!r}: {error}") from error
     boxes = choose_boxes(settings, args.boxes)
     if not args.json and shows_tables(sys.stdout, os.environ):
         from onbox.terminal.paint import console_of  # noqa: PLC0415 - only on such a terminal
         from patrol.commands.watch_screen import watch_on_screen  # noqa: PLC0415
 
         console, memory = console_of(sys.stdout), Memory(settings.state)
-        watch_on_screen(console, settings, boxes, memory, every=every, rounds=args.count)
+        watch_on_screen(console, settings, boxes, memory, every=args.every, rounds=args.count)
         return Exit.DONE
     output = Output(sys.stdout)
     live = obeys(sys.stdout, os.environ) and not args.json
@@ -74,11 +71,11 @@ def run(args: Options) -> int:
         while output.is_heard and (args.count is None or looks < args.count):
             began = monotonic()
             judged = _look(settings, boxes)
-            for text in _texts(judged, settings, live=live, as_json=args.json, every=every):
+            for text in _texts(judged, settings, live=live, as_json=args.json, every=args.every):
                 output.print(text)
             looks += 1
             if args.count is None or looks < args.count:
-                pause(max(0.0, every - (monotonic() - began)))
+                pause(max(0.0, args.every - (monotonic() - began)))
     except KeyboardInterrupt:
         return Exit.DONE
     return Exit.DONE

@@ -199,11 +199,13 @@ def read_terms(args: Options, targets: list[Target]) -> tuple[Plan, Arming, Link
         once=args.once,
         watchers=frozenset(at for at, target in enumerate(targets) if is_watcher(target)),
     )
-    stall_after = read_seconds("--stall-after", args.stall_after, least=1) if args.stall_after else None
+    stall_after = read_seconds("--stall-after", args.stall_after, least=1) if args.stall_after is not None else None
     arming = Arming(args.new_only, stall_after)
     if args.once:
         return plan, arming, short_pace(plan.limit_seconds, once=True)
-    return plan, arming, short_pace(read_seconds("--interval", args.interval, least=1)) if args.interval else LinkPace()
+    if args.interval is None:
+        return plan, arming, LinkPace()
+    return plan, arming, short_pace(read_seconds("--interval", args.interval, least=1))
 
 
 def is_watcher(target: Target) -> bool:

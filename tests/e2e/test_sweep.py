@@ -338,7 +338,7 @@ def test_more_cells_with_the_same_command_join_the_sweep(box: Box) -> None:
         (("sweep", "n=1..2", "--", "echo"), "parameter n is in no command"),
         (("sweep", "n=1,1", "--", "echo {n}"), "given twice"),
         (("sweep", "--cells", "nowhere", "--", "echo {n}"), "nowhere cannot be read (No such file or directory)"),
-        (("sweep", "-j", "0", "n=1", "--", "echo {n}"), "--jobs 0: wanted 1 or more"),
+        (("sweep", "-j", "0", "n=1", "--", "echo {n}"), "0 is not in the range x>=1"),
         (("sweep", "--retry", "cuda_oom", "n=1", "--", "echo {n}"), "must not be retried unchanged"),
         (("sweep", "skip", "n=7"), "no sweep"),
         (("sweep", "status"), "no sweep"),

@@ -178,7 +178,7 @@ def test_exit_code_0_of_a_log_that_stops_half_way_is_told(box: Box) -> None:
 
 WRONG = [
     ("nope.log",), (".",), ("x", "--signal", "NOPE"), ("x", "--disk-free", "big"),
-    ("x", "--exit-code", "0", "--signal", "9"), (),
+    ("x", "--exit-code", "1", "--signal", "9"), (),
 ]  # fmt: skip
 
 

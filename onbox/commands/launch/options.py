@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from onbox.cli.command import Number, config_option
+from onbox.cli.amounts import MOST_SECONDS, Number
+from onbox.cli.command import config_option
 from onbox.commands.shared.arguments import complete_stage
 
 LAUNCH_CHECK_SECONDS = 60.0
@@ -25,7 +26,7 @@ def launch_options(function: Any) -> Any:
             "-d", "--detach", is_flag=True, help="return once the first stage is seen to run, after a minute at most"
         ),
         click.option("--inline", is_flag=True, hidden=True, help="run in this process (sbatch, containers, systemd)"),
-        click.option("--launch-check", type=Number(), metavar="SECONDS", help=check, hidden=True),
+        click.option("--launch-check", type=Number(0, MOST_SECONDS), metavar="SECONDS", help=check, hidden=True),
         click.option(
             "--accept-done",
             multiple=True,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from onbox.chain.lock.lock_owner import Holder
-from onbox.cli.command import Number, argument, command
+from onbox.cli.amounts import MOST_SECONDS, Number
+from onbox.cli.command import argument, command
 from onbox.commands.launch.say import say
 from onbox.commands.launch.start import lock_of
 from onbox.commands.stop import stop_run
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 @command(exclusive=[("--grace", "--now")])
 @sweep_argument
-@click.option("--grace", type=Number(), metavar="SECONDS", help="between SIGTERM and SIGKILL of a cell")
+@click.option("--grace", type=Number(0, MOST_SECONDS), metavar="SECONDS", help="between SIGTERM and SIGKILL of a cell")
 @click.option("--now", is_flag=True, help="SIGKILL at once")
 @common
 def run_stop(args: Options) -> int:

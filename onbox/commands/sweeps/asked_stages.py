@@ -87,10 +87,6 @@ def _retry(text: str | None) -> Retry:
 
 def settings_of(args: Options, known: SweepSettings) -> SweepSettings:
     """Those of [sweep], the command line's before them."""
-    for option in ("jobs", "gpus", "max_failures", "same_failures"):
-        number, least = getattr(args, option), 1 if option == "jobs" else 0
-        if number is not None and number < least:
-            raise Trouble(Exit.USAGE, f"--{option.replace('_', '-')} {number}: wanted {least} or more")
     given: dict[str, Any] = {key: getattr(args, key) for key in ("jobs", "gpus", "max_failures", "same_failures")}
     if args.gpus and args.jobs is None:
         known = known._replace(jobs=None)  # as many as there are cards for

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onbox.cli.command import WholeNumber, argument, command
+from onbox.cli.amounts import WholeNumber
+from onbox.cli.command import argument, command
 from onbox.commands.sweeps.options import HOW, TYPED_COMMAND, common, how, sweep_argument
 from onbox.commands.sweeps.start import resume_sweep, start_sweep
 
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 @argument("axes", nargs=-1, metavar="NAME=VALUES", help="1e-3,1e-4 or 0..4, or a JSON list")
 @click.option("--cells", metavar="FILE", help="a file with one cell on each line: NAME=VALUE NAME=VALUE")
 @click.option("--stage", multiple=True, metavar="STAGE", help="of onbox.toml (default: [sweep] stages, or all)")
-@click.option("-j", "--jobs", type=WholeNumber(), metavar="N", help="how many cells run at once (default: 1)")
-@click.option("--gpus", type=WholeNumber(), metavar="N", help="free GPUs for each cell (CUDA_VISIBLE_DEVICES)")
+@click.option("-j", "--jobs", type=WholeNumber(1), metavar="N", help="how many cells run at once (default: 1)")
+@click.option("--gpus", type=WholeNumber(0), metavar="N", help="free GPUs for each cell (CUDA_VISIBLE_DEVICES)")
 @click.option("--retry", metavar="CLASS,…[:MAX]", help="failure classes after which a cell's command is retried")
-@click.option("--max-failures", type=WholeNumber(), metavar="N", help="give up when more cells than that have failed")
+@click.option("--max-failures", type=WholeNumber(0), metavar="N", help="give up when more cells than that have failed")
 @click.option(
-    "--same-failures", type=WholeNumber(), metavar="N", help="give up after N equal failures in a row; 0: never"
+    "--same-failures", type=WholeNumber(0), metavar="N", help="give up after N equal failures in a row; 0: never"
 )
 @click.option("--metrics", metavar="FILE", help="a cell's JSON file with numbers, such as runs/{cell}/metrics.json")
 @click.option("--metrics-regex", metavar="REGEX", help="a named group for each metric, for the last log line")
