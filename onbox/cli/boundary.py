@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import gc
 import io
 import os
@@ -61,8 +60,8 @@ def within_boundary(
         return say(program, *interrupted)
     except Exception as error:  # noqa: BLE001 - the boundary: a defect gets one line and a report, not a traceback
         known = troubles(error) or _common_trouble(error)
-        if isinstance(error, OSError):
-            _drop_output()
+        if isinstance(error, OSError) and _is_of_output(error):
+            known = Exit.STATE_NOT_WRITTEN, _lost_answer(error)
         if known:
             return say(program, *known)
         from onbox.cli.defect import reported  # noqa: PLC0415 - 6 ms of every start, for what hardly ever happens
@@ -70,17 +69,32 @@ def within_boundary(
         return say(program, Exit.INTERNAL, reported(program, error))
 
 
-def _drop_output() -> None:
-    """Keep the interpreter from writing once more, at its end, what could not be written."""
+def _drop_output() -> bool:
+    """Keep the interpreter from writing once more, at its end, what could not be written; whether there was such."""
     try:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
 
 
-def _is_output_closed() -> bool:
-    """Whether the caller closed the standard output: nothing can be written there then (`streams.open_the_closed`)."""
-    return fcntl.fcntl(sys.stdout.fileno(), fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+def _is_of_output(error: OSError) -> bool:
+    """Whether it was the standard output that could not be written: it names no file, and refuses what is written
+    again. What keeps nothing (PYTHONUNBUFFERED) is given a line break.
+    """
+    try:
+        if error.filename is None and getattr(sys.stdout, "write_through", False):
+            sys.stdout.write("\n")
+        return _drop_output() and error.filename is None
+    except OSError:
+        return True
+
+
+def _lost_answer(error: OSError) -> str:
+    if error.errno == errno.EBADF:  # the caller closed it (`streams.open_the_closed`)
+        return "the standard output is closed, so the answer is lost: send it to a file"
+    return f"the standard output cannot be written, so the answer is lost: {error.strerror or error}"
 
 
 def _common_trouble(error: Exception) -> tuple[int, str] | None:
@@ -92,8 +106,6 @@ def _common_trouble(error: Exception) -> tuple[int, str] | None:
         return Exit.CONFIG, str(error)
     if isinstance(error, PermissionError) and isinstance(error.filename, str):
         return Exit.STATE_NOT_WRITTEN, f"{error.filename}: {error.strerror}{whose(error.filename)}"
-    if isinstance(error, OSError) and error.errno == errno.EBADF and _is_output_closed():
-        return Exit.STATE_NOT_WRITTEN, "the standard output is closed, so the answer is lost: send it to a file"
     if isinstance(error, OSError):
         return Exit.STATE_NOT_WRITTEN, f"{error.filename or 'the system'}: {error.strerror or error}"
     return None
