@@ -40,8 +40,9 @@ class BrokenConfig(Trouble):
     def __init__(self, path: str, what: str, errors: Sequence[str]) -> None:
         self.path = path
         self.first = f"{what}: {errors[0]}" if errors else what
-        self.errors = "\n  ".join([f"{path}: {what}", *errors])
-        super().__init__(Exit.CONFIG, "\n  ".join([f"{path}: {what}; correct the file, then: onbox check", *errors]))
+        shown = safe_line(path, PATH_LIMIT)
+        self.errors = "\n  ".join([f"{shown}: {what}", *errors])
+        super().__init__(Exit.CONFIG, "\n  ".join([f"{shown}: {what}; correct the file, then: onbox check", *errors]))
 
     def also(self, words: str) -> None:
         """One more line of the text."""
@@ -115,7 +116,7 @@ def _refuse_foreign(path: str) -> None:
     try:
         why = why_not_ours(path, team=True)
     except OSError as error:
-        raise Trouble(Exit.CONFIG, f"{path}: cannot be read ({error.strerror})") from error
+        raise Trouble(Exit.CONFIG, f"{safe_line(path, PATH_LIMIT)}: cannot be read ({error.strerror})") from error
     if why is None or _came_with_a_copy(path):
         return
     quoted = safe_line(shlex.quote(path), PATH_LIMIT)
@@ -193,7 +194,7 @@ def read_toml(path: str) -> dict[str, Any]:
         leads = safe_line(shlex.quote(os.readlink(path)), PATH_LIMIT)
         raise BrokenConfig(path, f"is a link to {leads}, and no file is there", [])
     if data is None:
-        raise Trouble(Exit.CONFIG, f"{path}: there is no such file; `onbox init` writes one")
+        raise Trouble(Exit.CONFIG, f"{safe_line(path, PATH_LIMIT)}: there is no such file; `onbox init` writes one")
     return parse_toml(data, path)
 
 

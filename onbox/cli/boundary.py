@@ -14,7 +14,7 @@ from onbox.cli.utf8 import ensure_utf8
 from onbox.contract.exits import Exit
 from onbox.contract.runfile import DamagedRunfile
 from onbox.errors import Trouble
-from onbox.outside import safe_text
+from onbox.outside import safe_line, safe_text
 from onbox.system.files import StateNotWritten, whose
 from onbox.system.lock import LockUnsupported
 
@@ -105,9 +105,9 @@ def _common_trouble(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, DamagedRunfile):
         return Exit.CONFIG, str(error)
     if isinstance(error, PermissionError) and isinstance(error.filename, str):
-        return Exit.STATE_NOT_WRITTEN, f"{error.filename}: {error.strerror}{whose(error.filename)}"
+        return Exit.STATE_NOT_WRITTEN, f"{safe_line(error.filename)}: {error.strerror}{whose(error.filename)}"
     if isinstance(error, OSError):
-        return Exit.STATE_NOT_WRITTEN, f"{error.filename or 'the system'}: {error.strerror or error}"
+        return Exit.STATE_NOT_WRITTEN, f"{safe_line(error.filename or 'the system')}: {error.strerror or error}"
     return None
 
 

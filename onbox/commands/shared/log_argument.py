@@ -61,7 +61,8 @@ def log_to_read(project: Project, args: Options) -> str:
     from onbox.commands.shared.run_log import find_cell, find_log  # noqa: PLC0415 - not for a log that is named
 
     if args.log and not find_cell(project, args.run, args.log):
-        raise Trouble(Exit.USAGE, f"no log {args.log}, and no cell of a sweep in {project.state_dir} has that name")
+        cells = f"no cell of a sweep in {safe_line(project.state_dir)} has that name"
+        raise Trouble(Exit.USAGE, f"no log {name_of(args.log)}, and {cells}")
     try:
         found = find_log(project, args.run, args.log, stage=args.stage)
     except Trouble as trouble:
@@ -71,7 +72,7 @@ def log_to_read(project: Project, args: Options) -> str:
     if found.stage == SWEEP:
         sweep = os.path.basename(found.paths.root)
         raise Trouble(Exit.USAGE, f"{sweep} is a sweep: name a cell, or a log; its cells: onbox sweep table {sweep}")
-    print(f"onbox: the log is {safe_line(found.path, 4096)}", file=sys.stderr)
+    print(f"onbox: the log is {safe_line(found.path)}", file=sys.stderr)
     return found.path
 
 
@@ -101,14 +102,16 @@ def _is_there(path: str) -> bool:
                 _refuse_other_data(path, file, seen.st_size)
     except FileNotFoundError:
         if os.path.islink(path):
-            raise Trouble(Exit.USAGE, f"cannot read the log {path}: it is a link to a file that is gone") from None
+            raise Trouble(
+                Exit.USAGE, f"cannot read the log {name_of(path)}: it is a link to a file that is gone"
+            ) from None
         return False
     except OSError as error:
         raise _unreadable(path, error) from error
     if stat.S_ISDIR(seen.st_mode):
-        raise Trouble(Exit.USAGE, f"{path} is a folder: name a log in it")
+        raise Trouble(Exit.USAGE, f"{name_of(path)} is a folder: name a log in it")
     if stat.S_ISCHR(seen.st_mode) or stat.S_ISBLK(seen.st_mode):
-        raise Trouble(Exit.USAGE, f"cannot read the log {path}: it is a device, not a file")
+        raise Trouble(Exit.USAGE, f"cannot read the log {name_of(path)}: it is a device, not a file")
     return True
 
 
@@ -132,11 +135,11 @@ def age_seconds(file: BinaryIO) -> float | None:
 
 def name_of(path: str) -> str:
     """As a sentence says it."""
-    return "the standard input" if path == "-" else safe_line(path, 4096)
+    return "the standard input" if path == "-" else safe_line(path)
 
 
 def _unreadable(path: str, error: OSError) -> Trouble:
-    return Trouble(Exit.USAGE, f"cannot read the log {path}: {error.strerror or error}")
+    return Trouble(Exit.USAGE, f"cannot read the log {name_of(path)}: {error.strerror or error}")
 
 
 def _refuse_other_data(path: str, file: BinaryIO, size: int) -> None:
@@ -146,9 +149,9 @@ def _refuse_other_data(path: str, file: BinaryIO, size: int) -> None:
     tool = next((tool for magic, tool in COMPRESSED if magic_bytes.startswith(magic)), None)
     if tool is not None:
         command = click.get_current_context().info_name
-        reason = f"{path} is compressed; read it with: {tool} {shlex.quote(path)} | onbox {command} -"
-        raise Trouble(Exit.USAGE, reason)
-    _refuse_binary(path, log)
+        way = f"{tool} {safe_line(shlex.quote(path))} | onbox {command} -"
+        raise Trouble(Exit.USAGE, f"{name_of(path)} is compressed; read it with: {way}")
+    _refuse_binary(name_of(path), log)
 
 
 def refuse_binary_input(path: str, log: Places) -> None:

@@ -15,7 +15,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.names import run_name_from
 from onbox.contract.paths import CELLS_FOLDER, RunPaths
 from onbox.errors import Trouble
-from onbox.outside import safe_text
+from onbox.outside import safe_line, safe_text
 from onbox.project import BrokenConfig, Project, find_config, read_toml
 from onbox.project import load_project as load_any_project
 from onbox.system.process import find_tree
@@ -57,8 +57,8 @@ def load_project_to_read(config_option: str | None) -> Project:
     except BrokenConfig as broken:
         project = project_despite(broken)
         frozen = "a run goes by what was frozen at its start; " if run_names(project.state_dir) else ""
-        note = f"{broken.path}: {broken.first}\n  {frozen}no setting of the file is used here; all errors: onbox check"
-        print(f"onbox: note: {safe_text(note)}", file=sys.stderr)
+        note = f"{frozen}no setting of the file is used here; all errors: onbox check"
+        print(f"onbox: note: {safe_line(broken.path)}: {safe_text(broken.first)}\n  {note}", file=sys.stderr)
         return project
 
 
@@ -100,7 +100,7 @@ def _find_run(project: Project, run: str | None, *, any_name: bool) -> RunPaths:
     if not known:
         raise no_run_yet(project)
     name = os.path.basename(paths.root)
-    raise Trouble(Exit.USAGE, f"no run {name!r} in {project.state_dir}; there are: {', '.join(known)}")
+    raise Trouble(Exit.USAGE, f"no run {name!r} in {safe_line(project.state_dir)}; there are: {', '.join(known)}")
 
 
 def cells_called(project: Project, sweep: str | None, name: str) -> dict[str, RunPaths]:
@@ -136,14 +136,14 @@ def _refuse_to_guess(project: Project) -> None:
     known = run_names(project.state_dir)
     if project.broken is None or len(known) < 2:
         return
-    why = f"{project.broken.path} cannot be read, so which run it names is not known"
+    why = f"{safe_line(project.broken.path)} cannot be read, so which run it names is not known"
     raise Trouble(Exit.USAGE, f"{why}; say which: {', '.join(known)}")
 
 
 def no_run_yet(project: Project) -> Trouble:
     """With the command that starts a first: of the stages that onbox.toml has, or of one that is named."""
     start = "onbox chain" if project.config.stages else "onbox chain 'train=python train.py'"
-    return none_yet(project, f"no run in {project.state_dir} yet", start)
+    return none_yet(project, f"no run in {safe_line(project.state_dir)} yet", start)
 
 
 def none_yet(project: Project, none: str, start: str) -> Trouble:
@@ -153,7 +153,7 @@ def none_yet(project: Project, none: str, start: str) -> Trouble:
     if alive := unseen_alive(project.folder, project.state_dir):
         return Trouble(Exit.ANOTHER_RUNNER, alive)
     if project.broken:
-        return Trouble(Exit.CONFIG, f"{none}; to start one, correct {project.broken.path} first")
+        return Trouble(Exit.CONFIG, f"{none}; to start one, correct {safe_line(project.broken.path)} first")
     return Trouble(Exit.USAGE, f"{none}; start one: {start}")
 
 

@@ -12,6 +12,7 @@ from onbox.contract.exits import Exit
 from onbox.contract.paths import SWEEP
 from onbox.errors import Trouble
 from onbox.named_tuple import NamedTuple
+from onbox.outside import safe_line
 
 if TYPE_CHECKING:
     from onbox.commands.shared.project import Project
@@ -32,7 +33,7 @@ def find_log(
     """word: a stage, or a cell of a sweep; with neither it is the stage at work, or the last one. Raises Trouble."""
     cell = find_cell(project, run, word) if word else None
     if word and stage and cell is None:
-        raise Trouble(Exit.USAGE, f"no cell {word!r} of a sweep in {project.state_dir} has begun")
+        raise Trouble(Exit.USAGE, f"no cell {word!r} of a sweep in {safe_line(project.state_dir)} has begun")
     paths = cell or run_or_cell(project, run)
     name = stage or (word if cell is None else None) or _default_stage(paths)
     return RunLog(paths, name, _log_path(paths, name, attempt))
@@ -64,7 +65,7 @@ def _default_stage(paths: RunPaths) -> str:
     if view is not None and view.current in logged:
         return str(view.current)
     if not logged:
-        raise Trouble(Exit.USAGE, f"no stage of {paths.root} has a log yet; look: onbox status")
+        raise Trouble(Exit.USAGE, f"no stage of {safe_line(paths.root)} has a log yet; look: onbox status")
     return logged[-1]
 
 
@@ -74,7 +75,7 @@ def _log_path(paths: RunPaths, stage: str, attempt: int | None) -> str:
         raise Trouble(Exit.USAGE, _no_stage(paths, stage, names))
     path = os.path.realpath(paths.newest_log(stage)) if attempt is None else paths.log(stage, attempt)
     if not os.path.isfile(path):
-        raise Trouble(Exit.USAGE, f"no log {path}; stage {stage} has not got so far")
+        raise Trouble(Exit.USAGE, f"no log {safe_line(path)}; stage {stage} has not got so far")
     return path
 
 

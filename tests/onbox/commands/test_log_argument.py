@@ -10,14 +10,11 @@ import os
 import random
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from onbox.cli.app import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOG = b"step 1/9 loss 0.5\nstep 2/9 loss 0.4\n" * 40
 COMMANDS = ("triage", "progress")
@@ -89,6 +86,25 @@ def test_devices_links_and_nothing(capsys: pytest.CaptureFixture[str], tmp_path:
         ("other.log", "no log other.log, and no cell of a sweep in"),
     ):
         assert why in refused(capsys, command, name)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_name_with_a_line_break_is_told_in_one_line(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    Path("bin\nary").write_bytes(random.Random(7).randbytes(1 << 17))
+    Path("pack\ned.gz").write_bytes(gzip.compress(LOG))
+    Path("fol\nder").mkdir()
+    for name in ("bin\nary", "pack\ned.gz", "fol\nder", "no\nlog"):
+        assert name.replace("\n", "⏎") in refused(capsys, command, name)
+
+
+def test_a_project_in_a_folder_with_a_line_break_is_told_in_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("pro\nject").mkdir()
+    monkeypatch.chdir("pro\nject")
+    for words in (["status"], ["logs"], ["triage"], ["triage", "no.log"], ["check", "-c", "no\nfile"]):
+        assert main(words) in (64, 78)
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", COMMANDS)
