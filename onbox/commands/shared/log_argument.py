@@ -6,6 +6,7 @@ import os
 import shlex
 import stat
 import sys
+import threading
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 END_BYTES = 1 << 16
 FEW_BYTES = 64
+SILENT_SECONDS = 0.5  # so long a wait for the writer of a FIFO is not worth a word
 BINARY_SHARE = 0.05  # random bytes have twice as many
 _IN_NO_TEXT = bytes(byte for byte in (*range(32), 127) if byte not in b"\b\t\n\v\f\r\x1b")
 # (what a compressed file begins with, what prints it)
@@ -121,10 +123,26 @@ def opened_log(path: str) -> Iterator[BinaryIO]:
     where it cannot be read to its end.
     """
     try:
-        with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+        with nullcontext(sys.stdin.buffer) if path == "-" else _opened(path) as file:
             yield file
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def _opened(path: str) -> BinaryIO:
+    """A FIFO opens once somebody writes to it, as `cat` has it; who waits for that is told so."""
+    telling = threading.Timer(SILENT_SECONDS, _tell_waiting, (path,))
+    telling.daemon = True
+    if stat.S_ISFIFO(os.stat(path).st_mode):
+        telling.start()
+    try:
+        return open(path, "rb")
+    finally:
+        telling.cancel()
+
+
+def _tell_waiting(path: str) -> None:
+    print(f"onbox: {name_of(path)} is a FIFO: waiting for a program that writes to it", file=sys.stderr, flush=True)
 
 
 def age_seconds(file: BinaryIO) -> float | None:

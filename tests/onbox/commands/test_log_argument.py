@@ -115,6 +115,19 @@ def test_a_log_may_come_from_a_command(command: str) -> None:
     assert not done.stderr
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_who_waits_for_the_writer_of_a_fifo_is_told_so(command: str) -> None:
+    os.mkfifo("pi\npe")
+    words = [sys.executable, "-m", "onbox", command, "pi\npe"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as reader:
+        assert reader.stderr is not None
+        assert reader.stderr.readline() == "onbox: pi⏎pe is a FIFO: waiting for a program that writes to it\n"
+        Path("pi\npe").write_bytes(LOG)
+        said, errors = reader.communicate()
+    assert (reader.returncode, errors) == (0, "")
+    assert "2/9" in said
+
+
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
