@@ -190,7 +190,7 @@ def _view_stage(
             return StageView(name, StageState.RUNNING, slot.attempt, None, note, began)
         if runner_alive and known.last == Event.ATTEMPT_STARTED and _has_ended(slot, known.attempts):
             return StageView(name, StageState.WAITING, known.attempts, None, note or NOT_JUDGED, began)
-    return StageView(name, _state_at_rest(known.last, open_=history.open), known.attempts, None, note, began)
+    return StageView(name, _state_at_rest(name, history), known.attempts, None, note, began)
 
 
 def _has_ended(slot: Slot | None, attempt: int) -> bool:
@@ -198,12 +198,13 @@ def _has_ended(slot: Slot | None, attempt: int) -> bool:
     return slot is not None and slot.attempt == attempt and slot.exit_code is not None
 
 
-def _state_at_rest(last: str, *, open_: bool) -> StageState:
+def _state_at_rest(name: str, history: History) -> StageState:
     """The state of a stage of which nothing runs."""
-    if last == Event.STAGE_FAILED:
+    last = history.of(name).last
+    if last == Event.STAGE_FAILED and name in history.failed:
         return StageState.FAILED
     if last == Event.STAGE_RETRYING:
-        return StageState.WAITING if open_ else StageState.INTERRUPTED
+        return StageState.WAITING if history.open else StageState.INTERRUPTED
     if last in (Event.ATTEMPT_STARTED, Event.STAGE_INTERRUPTED):
         return StageState.INTERRUPTED
     return StageState.PENDING

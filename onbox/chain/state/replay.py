@@ -48,7 +48,8 @@ class StageHistory(NamedTuple):
 class History:
     """What is known of a run. facts: of the chain, as every reader folds them. stages: what only its runner needs.
     untold: the stage that has failed since the newest end of the chain; "" for none. A launch that was cut off before
-    its first attempt does not make an older failure a new one.
+    its first attempt does not make an older failure a new one. failed: those of the newest launch: what failed in one
+    before is about to run again.
     """
 
     def __init__(self) -> None:
@@ -56,6 +57,7 @@ class History:
         self.stages: dict[str, StageHistory] = {}
         self.unreadable: list[Unreadable] = []
         self.untold = ""
+        self.failed: set[str] = set()
 
     def of(self, stage: str) -> StageHistory:
         return self.stages.get(stage, _NOTHING)
@@ -80,8 +82,11 @@ class History:
         event, stage = record["event"], record.get("stage")
         if event in CHAIN_ENDS:
             self.untold = ""
+        elif event == Event.CHAIN_STARTED:
+            self.failed.clear()
         elif event == Event.STAGE_FAILED and isinstance(stage, str):
             self.untold = stage
+            self.failed.add(stage)
         if isinstance(stage, str) and event in _STEPS:
             self.stages[stage] = _STEPS[event](self.of(stage), record)
 

@@ -100,3 +100,21 @@ def _kill_runner_and_keeper(box: Box) -> None:
 def test_a_log_of_no_run_has_no_recorded_end(tmp_path: Path) -> None:
     (tmp_path / "train.1.log").write_text("step 1/2\n")
     assert recorded_end(str(tmp_path / "train.1.log")).exit_code is None
+
+
+def test_a_failure_of_a_launch_before_is_not_told_of_what_runs_now(box: Box) -> None:
+    stages = (
+        "prepare=until test -e go; do sleep 0.02; done",
+        "train=test -e good || { echo ValueError: bad; exit 1; }",
+    )
+    (box.project / "go").touch()
+    assert box.onbox("chain", *stages).returncode == 1
+    assert "ValueError: bad" in box.onbox("status").stdout
+    (box.project / "go").unlink()
+    assert box.onbox("chain", "--redo", "prepare", "-d", "--launch-check", "0", *stages).returncode == 0
+    running = box.status()
+    assert (running["failure"], [one["state"] for one in running["stages"]]) == (None, ["running", "pending"])
+    assert "ValueError" not in box.onbox("status").stdout
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_FAILED")
+    assert "ValueError: bad" in box.onbox("status").stdout
