@@ -275,8 +275,9 @@ class RunLook(NamedTuple):
     keeps_checkpoints: whether its stage declares what it writes, so that a resume can tell what it goes on from.
     cells: of a sweep, whose stages are counted by its cells.
     stop_at: where a person wants the watch to end; None: nowhere. began_age_seconds: of the first launch since the
-    chain was last done; launches: of all. steps_per_second: by the runner's own readings. timeout_seconds: of its
-    stage. stage_results: of the stages that are done. resume_command: what starts a watched run again.
+    chain was last done, without the time between launches; launches: of all. steps_per_second: by the runner's own
+    readings. timeout_seconds: of its stage. stage_results: of the stages that are done. resume_command: what starts a
+    watched run again.
     lost: of a finished run, what its stages' conditions miss of what its DONE markers vouch for, in words. home: what a
     pull brought here of this very run; None: nothing that is whole.
     detected: what the runner's detectors find now; NOT_ASKED where none ran, or its word is old.

@@ -59,10 +59,10 @@ class RunView(NamedTuple):
     heartbeat_age_seconds: age of status.json; None if there is none. `end` is the chain's last end record, if it has
     ended. `unreadable_lines`: damaged journal lines, which were passed over. tracker_runs: the newest records of runs
     at experiment trackers, oldest first. repeated: how often its newest bad end came. began_at: of the first launch
-    since the chain was last done; launches: of all. keeper_gone: the live stage's keeper had begun and is dead:
-    nobody will record how the stage ends. runner_frozen: the live runner was stopped by a signal (SIGSTOP, a debugger).
-    stage_signs: what a resume finds of the stage at work. unseen_end: what is known of its end, where nobody recorded
-    it and nothing lives.
+    since the chain was last done; launches: of all; worked_seconds: how long those since then took. keeper_gone: the
+    live stage's keeper had begun and is dead: nobody will record how the stage ends. runner_frozen: the live runner was
+    stopped by a signal (SIGSTOP, a debugger). stage_signs: what a resume finds of the stage at work. unseen_end: what
+    is known of its end, where nobody recorded it and nothing lives.
     """
 
     head: RunHead
@@ -85,6 +85,7 @@ class RunView(NamedTuple):
     runner_frozen: bool = False
     stage_signs: frozenset[Sign] = frozenset()
     unseen_end: UnseenEnd | None = None
+    worked_seconds: float | None = None
 
     @property
     def current(self) -> str | None:
@@ -145,6 +146,7 @@ def look_at_run(paths: RunPaths) -> RunView | None:
         is_frozen(holder),
         _stage_signs(paths, history, names, unseen),
         unseen,
+        history.facts.worked_seconds(wall()),
     )
 
 

@@ -102,7 +102,8 @@ _OF_STAGE = {
 class JournalFacts:
     """is_open: the chain was started and has not ended by its own word. launches: how many starts were seen; launch:
     the newest one's number, as its record or its end tells. end: the record of the newest end; None while it is open.
-    began_at: of the first launch since the chain was last done. results: of the stages that are done, in that order.
+    began_at: of the first launch since the chain was last done; rested_seconds: since then, the time between the end of
+    a launch and the next one. results: of the stages that are done, in that order.
     series: of the newest stages that are not done, by name.
 
     stage, attempt, attempt_began_at, boot_id: of the newest attempt; retries: of that stage since its last verdict.
@@ -119,6 +120,7 @@ class JournalFacts:
         self.launches = 0
         self.launch: int | None = None
         self.began_at: str | None = None
+        self.rested_seconds = 0.0
         self.results: dict[str, StageResult] = {}
         self.series: dict[str, Series] = {}
         self.end: Record | None = None
@@ -152,10 +154,10 @@ class JournalFacts:
         known = self.series.get(stage)
         return None if known is None else known.spent_seconds
 
-    def seconds_since_launch(self, own_seconds: float, now: float) -> float:
-        """How long the run took that ends now, all its launches together: a runner has seen only own_seconds of it."""
+    def worked_seconds(self, now: float) -> float | None:
+        """How long all launches since began_at have taken until now, without the time between them; None: not known."""
         began = parse_utc(self.began_at or "")
-        return own_seconds if began is None else max(own_seconds, now - began)
+        return None if began is None else max(0.0, now - began - self.rested_seconds)
 
     @property
     def stage_began_at(self) -> str | None:
@@ -180,10 +182,18 @@ class JournalFacts:
 def _chain_started(facts: JournalFacts, record: Record) -> None:
     if facts.began_at is None or (facts.end is not None and facts.end["event"] == Event.CHAIN_DONE):
         at = record.get("at")
-        facts.began_at = at if isinstance(at, str) else None
+        facts.began_at, facts.rested_seconds = at if isinstance(at, str) else None, 0.0
+    elif facts.end is not None:
+        facts.rested_seconds += _seconds_between(facts.end, record)
     facts.is_open, facts.end, facts.notices_held, facts.failed_left, facts.rechecked = True, None, "", None, ""
     facts.launches += 1
     facts.launch = as_whole(record.get("launch"))
+
+
+def _seconds_between(before: Record, after: Record) -> float:
+    """0 where one of both does not tell its time, or the clock was set back."""
+    began, ended = parse_utc(str(before.get("at"))), parse_utc(str(after.get("at")))
+    return 0.0 if began is None or ended is None else max(0.0, ended - began)
 
 
 def _chain_ended(facts: JournalFacts, record: Record) -> None:
@@ -331,6 +341,7 @@ _PLAIN = (
     "launches",
     "launch",
     "began_at",
+    "rested_seconds",
     "stage",
     "attempt",
     "attempt_began_at",
@@ -347,6 +358,7 @@ _PLAIN = (
 
 _LATER: dict[str, Any] = {
     "began_at": None,
+    "rested_seconds": 0.0,
     "boot_id": None,
     "notices_held": "",
     "stage_event": "",

@@ -109,10 +109,10 @@ def _progress_now(now: ProgressNow, view: RunView, log: Mapping[str, Any] | None
 
 
 def _times(view: RunView) -> dict[str, Any]:
-    """Since when it runs, or how long it ran by its own word, all launches together."""
-    began, end = parse_utc(view.began_at or ""), view.end or {}
-    took = as_number(end.get("duration_seconds")) if end.get("ended_at") else None
-    took = max(0.0, wall() - began) if took is None and began is not None else took
+    """Since when it runs, and how long all launches together took, of a run that has ended by its own word."""
+    end = view.end or {}
+    told = as_number(end.get("duration_seconds")) if end.get("ended_at") else None
+    took = view.worked_seconds if told is None else told
     return {
         "began_at": view.began_at,
         "ended_at": end.get("ended_at"),

@@ -73,7 +73,7 @@ def _since(data: Mapping[str, Any]) -> str:
     if ago or took is None:
         return ago
     moves = data["state"] in (RunState.RUNNING.value, RunState.STALLED.value, RunState.DEGRADED.value)
-    return f"for {format_duration(took)}" if moves else f"launched {format_duration(took)} ago"
+    return f"for {format_duration(took)}" if moves else f"launched {_ago(data.get('began_at'))}"
 
 
 def _fit(line: str, *, wide: bool) -> str:

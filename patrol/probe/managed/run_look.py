@@ -171,6 +171,10 @@ def _stage_signs(read: ReadRun, unseen: UnseenEnd | None) -> tuple[str, ...]:
     return tuple(sorted(sign.name for sign in signs_of_stage(read.journal.facts, slot, unseen)))
 
 
+def _without(rested_seconds: float, age: Maybe[float]) -> Maybe[float]:
+    return max(0.0, age - rested_seconds) if isinstance(age, float) else age
+
+
 def _with_times(look: RunLook, read: ReadRun, clock: float) -> RunLook:
     """When things happened, how long they may take."""
     manifest, facts, fields = read.manifest, read.journal.facts, read.fields
@@ -188,7 +192,7 @@ def _with_times(look: RunLook, read: ReadRun, clock: float) -> RunLook:
         heartbeat_every_seconds=manifest.every_seconds,
         stage_began_age_seconds=age_of(fields.get("attempt_began_at") or facts.attempt_began_at, clock, "no attempt"),
         stage_first_began_age_seconds=age_of(facts.stage_began_at, clock, "no attempt"),
-        began_age_seconds=age_of(facts.began_at, clock, "not launched"),
+        began_age_seconds=_without(facts.rested_seconds, age_of(facts.began_at, clock, "not launched")),
         finished=finished_stages(facts, manifest),
         stall_after_seconds=limit(stall_after),
         expected_seconds=limit(declared.expected_seconds),

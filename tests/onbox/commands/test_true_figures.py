@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -118,3 +119,18 @@ def test_a_failure_of_a_launch_before_is_not_told_of_what_runs_now(box: Box) -> 
     (box.project / "go").touch()
     box.wait_for_marker("CHAIN_FAILED")
     assert "ValueError: bad" in box.onbox("status").stdout
+
+
+def test_the_time_between_two_launches_is_none_that_it_runs(box: Box) -> None:
+    stage = "train=until test -e go; do sleep 0.02; done; exit 1"
+    (box.project / "go").touch()
+    assert box.onbox("chain", stage).returncode == 1
+    journal = box.state / "events.jsonl"
+    journal.write_text(re.sub('"(at|ended_at)":"20', r'"\1":"19', journal.read_text()))  # it failed a century ago
+    (box.project / "go").unlink()
+    assert box.onbox("chain", "-d", "--launch-check", "0", stage).returncode == 0
+    running = box.status()
+    assert (running["launches"], running["elapsed_seconds"] < 600) == (2, True)
+    (box.project / "go").touch()
+    box.wait_for_marker("CHAIN_FAILED")
+    assert box.status()["elapsed_seconds"] < 600

@@ -9,6 +9,7 @@ import pytest
 
 from onbox.contract.events import CHAIN_ENDS, Event, Record
 from onbox.runs.journal import JournalFacts, fold, from_plain, to_plain, trackers_by_stage
+from onbox.system.clock import parse_utc
 
 LAUNCH: Record = {"event": Event.CHAIN_STARTED, "launch": 2, "at": "2026-11-21T05:00:00.000Z"}
 ATTEMPT: Record = {"event": Event.ATTEMPT_STARTED, "stage": "train", "attempt": 3, "at": "2026-11-21T05:00:01.000Z"}
@@ -48,6 +49,19 @@ def test_what_has_happened_to_the_chain() -> None:
 def test_a_new_launch_makes_an_end_history(event: str) -> None:
     facts = fold([LAUNCH, {**END, "event": event}, {**LAUNCH, "launch": 3}])
     assert (facts.is_open, facts.end, facts.launch) == (True, None, 3)
+
+
+def test_the_time_between_launches_is_none_that_it_ran() -> None:
+    hour, cut_off = 3600.0, {**LAUNCH, "launch": 4, "at": "2026-11-21T09:10:00.000Z"}
+    facts = fold([LAUNCH, END, {**LAUNCH, "launch": 3, "at": "2026-11-21T09:00:00.000Z"}])
+    began = parse_utc(str(LAUNCH["at"])) or 0.0
+    assert facts.worked_seconds(began + 4 * hour) == hour
+    facts.apply(cut_off)  # the launch before has no end: a stage of it may have worked on
+    assert facts.worked_seconds(began + 5 * hour) == 2 * hour
+    assert from_plain(to_plain(facts)).rested_seconds == 3 * hour
+    facts.apply({**END, "event": Event.CHAIN_DONE})
+    facts.apply({**LAUNCH, "at": "2026-11-22T05:00:00.000Z"})
+    assert facts.worked_seconds(began + 25 * hour) == hour
 
 
 def test_what_is_kept_is_bounded_and_holds_no_secret() -> None:
