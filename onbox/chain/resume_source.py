@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from onbox.chain.artifacts.on_disk import StopAsked
 from onbox.checkpoints.lineage import LineageTerms
-from onbox.checkpoints.on_disk import look_at_checkpoints, real_path
+from onbox.checkpoints.on_disk import look_at_checkpoints, real_path, written_at
 from onbox.contract.events import ROLLBACKS, Event, Unreadable, parse_events
 from onbox.model.manifest import folder_of
 from onbox.model.origin import Origin, origin_of
@@ -98,18 +98,32 @@ def lineage_terms(paths: RunPaths, head: RunHead, stage: Stage, origin: Origin) 
         os.path.basename(path) for it in rollbacks(paths, stage.name) if it.is_open for path in it.rejected
     )
     began, own = [], [head.run_id, head.run, origin.tracker, origin.initialize_from]
+    is_over, begun_anew = False, None
     for record in stage_records(paths, stage.name):
-        if record["event"] == Event.ATTEMPT_STARTED:
+        event = record["event"]
+        if event == Event.ATTEMPT_STARTED:
             began.append(parse_utc(str(record.get("at"))))
-        elif record["event"] == Event.TRACKER_RUN:
+            is_over, begun_anew = False, began[-1] if is_over else begun_anew
+        elif event in (Event.STAGE_DONE, Event.STAGE_REDO):
+            is_over = True
+        elif event == Event.TRACKER_RUN:
             own += [str(record.get(key) or "") for key in ("run_id", "name")]
     attempts = tuple(at for at in began if at is not None)
-    return LineageTerms(origin.rejected, tuple(filter(None, own)), attempts, rejected)
+    return LineageTerms(origin.rejected, tuple(filter(None, own)), attempts, rejected, begun_anew)
 
 
-def find_to_resume_from(paths: RunPaths, head: RunHead, stage: Stage, urged: Callable[[], bool] = never) -> str:
-    """The checkpoint that a resumed attempt of the stage is given, as an absolute path; "": there is none. urged:
-    whether somebody asked to stop. Raises OSError.
+class ResumeSource(NamedTuple):
+    """A checkpoint. path: absolute. at: when it was written, seconds since the epoch; None: that cannot be told."""
+
+    path: str
+    at: float | None
+
+
+def find_to_resume_from(
+    paths: RunPaths, head: RunHead, stage: Stage, urged: Callable[[], bool] = never
+) -> ResumeSource | None:
+    """The checkpoint that a resumed attempt of the stage is given; None: there is none. urged: whether somebody asked
+    to stop. Raises OSError.
     """
     terms = lineage_terms(paths, head, stage, origin_of(head.data))
     try:
@@ -120,4 +134,8 @@ def find_to_resume_from(paths: RunPaths, head: RunHead, stage: Stage, urged: Cal
     except TooLong as late:
         says = f"the look at its checkpoints took longer than {LOOK_SECONDS:g} s"
         raise OSError(errno.ETIMEDOUT, says, head.project) from late
-    return real_path(os.path.join(folder_of(head.project, stage), chosen.path)) if chosen else ""
+    if chosen is None:
+        return None
+    folder = folder_of(head.project, stage)
+    written = written_at(folder, chosen.path, chosen.step)
+    return ResumeSource(real_path(os.path.join(folder, chosen.path)), written.at if written else None)

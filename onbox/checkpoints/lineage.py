@@ -37,13 +37,15 @@ class LineageTerms(NamedTuple):
     """rejected: patterns of checkpoints that nobody may go on from. own: names by which the run's checkpoints may call
     it: run id, name, its runs at a tracker, and whatever its contract says of tracker and origin. attempts: when those
     of the stage began. rolled_back: names of those that a rollback rejects which was cut off before it could set all
-    of them aside.
+    of them aside. begun_anew: when the stage's work began from the start, after it was done or redone; None: it never
+    was.
     """
 
     rejected: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     attempts: tuple[float, ...] = ()
     rolled_back: tuple[str, ...] = ()
+    begun_anew: float | None = None
 
 
 class Against(NamedTuple):
@@ -78,6 +80,10 @@ def _not(run: str | None) -> str:
     return f"not {run}" if run else "the others name none"
 
 
+def _is_given_up(one: SavedCheckpoint, seen: _Seen) -> bool:
+    return seen.terms.begun_anew is not None and one.at < seen.terms.begun_anew
+
+
 def _is_of_earlier_branch(one: SavedCheckpoint, seen: _Seen) -> bool:
     return seen.branch is not None and one.step > seen.branch.step and one.at < seen.branch_began
 
@@ -101,6 +107,10 @@ ROWS: tuple[LineageRow, ...] = (
         "other-run", lambda one, seen: bool(one.stated_run) and seen.run is not None and one.stated_run != seen.run,
         lambda one, seen: f"its metadata says run {one.stated_run}, {_not(seen.run)}", True,
         "a shared or re-used folder holds checkpoints of other trainings",
+    ),
+    LineageRow(
+        "given-up", _is_given_up, lambda *_: "written before the stage was begun anew", False,
+        "who runs a stage again from the start does not want what an earlier run of it, maybe of another command, left",
     ),
     LineageRow(
         "earlier-branch", _is_of_earlier_branch,

@@ -70,6 +70,40 @@ def test_a_resumed_stage_is_given_the_newest_whole_one(saved: Box) -> None:
     assert "recovery_source" in next(one for one in data["checkpoints"] if one["step"] == 10)["kept"]
 
 
+SAVES = """
+[stages.train]
+cmd = "echo resume=$ONBOX_RESUME from=$ONBOX_CHECKPOINT; mkdir -p ckpt/%s; echo '{}' >ckpt/%s/metadata.json; %s"
+artifacts = [{ glob = "ckpt/step-*" }]
+"""
+
+
+def trained(box: Box, step: str, then: str, *words: str) -> str:
+    """The log of an attempt whose command saves that step, and ends so; what the launch said comes before it."""
+    (box.project / "onbox.toml").write_text(SAVES % (step, step, then))
+    said = box.onbox("chain", *words).stdout
+    return said + (box.state / "logs/train.log").read_text()
+
+
+def test_after_a_redo_no_checkpoint_from_before_it_is_given(box: Box) -> None:
+    trained(box, "step-90", "true")
+    assert "resume=0 from=\n" in trained(box, "half", "exit 1", "--redo", "train")
+    assert "resume=1 from=\n" in trained(box, "half", "exit 2")
+    assert "resume=1 from=\n" in trained(box, "step-5", "exit 2")
+    assert f"resume=1 from={box.project}/ckpt/step-5\n" in trained(box, "step-5", "exit 2")
+    assert "written before the stage was begun anew" in box.onbox("resume", "--dry-run").stdout
+
+
+def test_who_goes_on_from_another_commands_checkpoint_is_told_so(box: Box) -> None:
+    path = f"{box.project}/ckpt/step-90"
+    trained(box, "step-90", "exit 1")
+    changed = trained(box, "half", "exit 1")
+    assert f"from {path}, which another command wrote\n" in changed
+    assert f"from={path}\n" in changed
+    trained(box, "step-95", "exit 1")
+    own = trained(box, "step-95", "exit 1")
+    assert f"from {box.project}/ckpt/step-95\n" in own
+
+
 def test_where_none_is_whole_nothing_is_selected(box: Box) -> None:
     (box.project / "onbox.toml").write_text(CONFIG)
     assert box.onbox("chain").returncode == 1

@@ -244,7 +244,10 @@ class StageRun:
         from onbox.chain.resume_source import find_to_resume_from  # noqa: PLC0415 - only for a resumed attempt
 
         found = find_to_resume_from(self.ctx.paths, self.ctx.head, self.stage, self._is_asked_to_stop)
-        return {"checkpoint": found} if found else {}
+        if found is None:
+            return {}
+        is_own = self.known.has_written(found.at, self.frozen.fingerprint)
+        return {"checkpoint": found.path, **({} if is_own else {"checkpoint_of_another_command": True})}
 
     def _is_asked_to_stop(self) -> bool:
         return self.ctx.signals.stops > 0

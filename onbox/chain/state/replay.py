@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onbox.contract.events import CHAIN_ENDS, Event, Unreadable
 from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import JournalFacts
+from onbox.system.clock import parse_utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,6 +44,11 @@ class StageHistory(NamedTuple):
     def continued_by(self, fingerprint: object) -> bool:
         """Whether an attempt of a command with this fingerprint belongs to the same series."""
         return self.before is not None and (self.started or {}).get("fingerprint") in (None, fingerprint)
+
+    def has_written(self, at: float | None, fingerprint: object) -> bool:
+        """Whether what was written then may be of a command with this fingerprint. at None: nobody knows when."""
+        began = parse_utc(self.began_at)
+        return at is None or began is None or (self.continued_by(fingerprint) and at >= began)
 
 
 class History:

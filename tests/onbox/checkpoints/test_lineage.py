@@ -78,6 +78,12 @@ CASES: tuple[tuple[str, list[SavedCheckpoint], LineageTerms, dict[str, tuple[str
         LineageTerms(attempts=(500.0, BEGAN)),
         {"ckpt/step-20": ("earlier-branch", False)},
     ),
+    (
+        "begun anew, and nothing was written yet",
+        [one(20, OLD), one(30, NOW)],
+        LineageTerms(attempts=(500.0, BEGAN), begun_anew=BEGAN),
+        {"ckpt/step-20": ("given-up", False)},
+    ),
     ("the newest attempt wrote nothing yet", [one(3, OLD), one(20, OLD)], LineageTerms(attempts=(BEGAN,)), {}),
     ("copied in any order before it began", [one(20, 900.0), one(3, OLD)], LineageTerms(attempts=(BEGAN,)), {}),
     ("it goes on upwards", [one(3, OLD), one(20)], LineageTerms(attempts=(500.0, BEGAN)), {}),
