@@ -11,7 +11,7 @@ from onbox.named_tuple import NamedTuple
 from patrol.cost import Cost, cost_of
 from patrol.decide.remote_command import Way
 from patrol.decide.thresholds import DEFAULTS, Thresholds
-from patrol.decide.trend import soonest_full
+from patrol.decide.trend import soon_full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,9 +100,15 @@ class BoxScene:
         return _fullest(self.disks, lambda disk: share(observed(disk.inodes_free), observed(disk.inodes_total)))
 
     @cached_property
-    def soonest_full(self) -> Full | None:
-        """The file system that will be full first, by its trend; None: none in sight."""
-        return soonest_full(self.disks, self.box_before, self.now, self.limits.cadence_seconds)
+    def soon_full(self) -> tuple[Full, ...]:
+        """The file systems that will be full by their trend, the first one first."""
+        return soon_full(self.disks, self.box_before, self.now, self.limits.cadence_seconds)
+
+    @cached_property
+    def full_at_once(self) -> Full | None:
+        """The first one for which somebody is to be woken; None: none in sight, or not looked at for long enough."""
+        limit = self.limits.full_soon_seconds
+        return next((full for full in self.soon_full if full.seconds <= limit and full.is_borne), None)
 
     @cached_property
     def gpu_percent(self) -> int | None:

@@ -21,17 +21,29 @@ GAPS = 3  # between artifacts, before one can be late
 _FLAP_LIGHTEST, _FLAP_HEAVIEST = 0.8, 1.2
 
 
+BORNE_SPANS = 4  # so many times what was looked at is near enough to wake somebody for: an hour needs a quarter of one
+
+
 class Full(NamedTuple):
-    """what: "bytes" or "inodes" of a mount, used up in so many seconds."""
+    """what: "bytes" or "inodes" of a mount, used up in so many seconds, if it goes on as it did in seen_seconds."""
 
     mount: str
     what: str
     seconds: float
+    seen_seconds: float
+
+    @property
+    def is_borne(self) -> bool:
+        """Whether it was looked at for long enough for what it foretells: a dataset that is unpacked, or a checkpoint
+        that is written, falls as steeply for minutes, and then no more.
+        """
+        return self.seconds <= BORNE_SPANS * self.seen_seconds
 
 
-def soonest_full(disks: Sequence[DiskLook], before: BoxBefore, now: float, cadence_seconds: float) -> Full | None:
-    """The file system that will be full first, if it goes on as it did in the last ticks; None: none in sight."""
+def soon_full(disks: Sequence[DiskLook], before: BoxBefore, now: float, cadence_seconds: float) -> tuple[Full, ...]:
+    """The file systems that will be full, if it goes on as it did in the last ticks, the first one first."""
     found: list[Full] = []
+    window = max(3600.0, TREND_CADENCES * cadence_seconds)
     for disk in disks:
         past = [point for point in before.disks if point[1] == disk.mount and point[0] < now]
         free: list[tuple[str, list[tuple[float, float]]]] = [
@@ -41,10 +53,10 @@ def soonest_full(disks: Sequence[DiskLook], before: BoxBefore, now: float, caden
             inodes = [(at, float(left)) for at, _, _, left in past if left is not None]
             free.append(("inodes", [*inodes, (now, float(disk.inodes_free))]))
         for what, points in free:
-            left = seconds_until_empty(points, window_seconds=max(3600.0, TREND_CADENCES * cadence_seconds))
+            left = seconds_until_empty(points, window_seconds=window)
             if left is not None and len(points) >= TREND_POINTS:
-                found.append(Full(disk.mount, what, left))
-    return min(found, key=lambda full: full.seconds, default=None)
+                found.append(Full(disk.mount, what, left, min(window, now - points[0][0])))
+    return tuple(sorted(found, key=lambda full: full.seconds))
 
 
 def slow_rate(rates: Sequence[float], *, baseline_ticks: int, slow_ticks: int, slow_percent: float) -> float | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import observed
 from onbox.named_tuple import NamedTuple
 from patrol.decide.box_scene import share
-from patrol.decide.trend import soonest_full
+from patrol.decide.trend import soon_full
 
 if TYPE_CHECKING:
     from patrol.page.model import RunHistory
@@ -30,7 +30,7 @@ def forecast_of(run: RunHistory, cadence_seconds: float) -> DiskForecast | None:
     disks = observed(run.box.disks) if run.box is not None else None
     if not disks or run.box_before is None or run.seen_at is None or not run.seen_now:
         return None
-    full = soonest_full(disks, run.box_before, run.seen_at, cadence_seconds)
+    full = next(iter(soon_full(disks, run.box_before, run.seen_at, cadence_seconds)), None)
     looked = [at for at, mount, _, _ in run.box_before.disks if full is not None and mount == full.mount]
     if full is None or full.seconds > min(LIMIT_SECONDS, WINDOWS * (run.seen_at - min(looked, default=0.0))):
         return None

@@ -206,7 +206,9 @@ def away(reason: str, detail: str = "") -> Unreachable:
     return Unreachable("gpu1", NOW, reason, detail)
 
 
-def shrinking(mount: str, inodes_per_hour: float, left: int, ticks: int = 6) -> tuple[tuple[float, str, int, int], ...]:
+def shrinking(
+    mount: str, inodes_per_hour: float, left: int, ticks: int = 6, every: float = TICK
+) -> tuple[tuple[float, str, int, int], ...]:
     """Earlier looks at a file system whose inodes go down evenly to `left` now."""
-    lost = inodes_per_hour * TICK / 3600
-    return tuple((NOW - at * TICK, mount, 10**11, int(left + at * lost)) for at in range(ticks, 0, -1))
+    lost = inodes_per_hour * every / 3600
+    return tuple((NOW - at * every, mount, 10**11, int(left + at * lost)) for at in range(ticks, 0, -1))

@@ -232,7 +232,7 @@ def test_inodes_that_shrink_are_told_before_they_end() -> None:
         verdict = patrol.tick(at_step(float(tick)), seen)
         flags = [finding for finding in verdict.further if finding.rule.startswith("disk")]
     assert [finding.rule for finding in flags] == ["disk-trend"]
-    assert "inodes of / full in 4h30m" in flags[0].say
+    assert "inodes of / full in 4h30m at the rate of the last 3h30m" in flags[0].say
 
 
 def test_checkpoints_that_come_and_go_are_no_trend() -> None:

@@ -116,13 +116,15 @@ def _above(scene: BoxScene, percent: float) -> str:
 
 
 def _say_full(scene: BoxScene) -> str:
-    full = scene.soonest_full
-    return f"{full.what} of {word(full.mount, 40)} full in {ago(full.seconds)} at this rate" if full else ""
+    full = scene.full_at_once or next(iter(scene.soon_full), None)
+    if full is None:
+        return ""
+    rate = f"at the rate of the last {ago(full.seen_seconds)}"
+    return f"{full.what} of {word(full.mount, 40)} full in {ago(full.seconds)} {rate}"
 
 
 def _fills_within(scene: BoxScene, seconds: float) -> bool:
-    full = scene.soonest_full
-    return full is not None and full.seconds <= seconds
+    return any(full.seconds <= seconds for full in scene.soon_full)
 
 
 def _stalls(scene: BoxScene) -> str:
@@ -214,8 +216,8 @@ def count_words(count: FileCount) -> str:
 BOX_FLAGS: tuple[Flag, ...] = (
     Flag(
         "disk-critical", Severity.CRITICAL, None,
-        (If("bytes or inodes in use above disk_critical_percent, or full within full_soon",
-            lambda s: bool(_above(s, s.limits.disk_critical_percent)) or _fills_within(s, s.limits.full_soon_seconds)),),
+        (If("bytes or inodes in use above disk_critical_percent, or full within full_soon by a trend seen for a quarter of that time",
+            lambda s: bool(_above(s, s.limits.disk_critical_percent)) or s.full_at_once is not None),),
         lambda s: "; ".join(filter(None, (_above(s, s.limits.disk_critical_percent), _say_full(s)))),
         "a full disk ends a run at its next save; inodes go first with many small files",
         remedy=lambda s: _PRUNE, command=lambda s: s.way.there(*Act.ROOM.commands("")),
@@ -223,7 +225,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
     Flag(
         "disk-pressure", Severity.WARNING, None,
         (If("bytes or inodes in use above disk_percent", lambda s: bool(_above(s, s.limits.disk_percent))),
-         If("not critical yet", lambda s: not _above(s, s.limits.disk_critical_percent) and not _fills_within(s, s.limits.full_soon_seconds))),
+         If("not critical yet", lambda s: not _above(s, s.limits.disk_critical_percent) and s.full_at_once is None)),
         lambda s: _above(s, s.limits.disk_percent),
         "time to prune in peace",
         remedy=lambda s: _PRUNE, command=lambda s: s.way.there(*Act.ROOM.commands("")),
@@ -231,7 +233,7 @@ BOX_FLAGS: tuple[Flag, ...] = (
     Flag(
         "disk-trend", Severity.WARNING, None,
         (If("full within full_within by its trend", lambda s: _fills_within(s, s.limits.full_within_seconds)),
-         If("not critical yet", lambda s: not _fills_within(s, s.limits.full_soon_seconds))),
+         If("not critical yet", lambda s: s.full_at_once is None)),
         _say_full,
         "a trend is seen before the limit",
         remedy=lambda s: _PRUNE, command=lambda s: s.way.there(*Act.ROOM.commands("")),
