@@ -10,6 +10,7 @@ from onbox.chain.command.command_files import what_is_missing
 from onbox.chain.command.crlf_check import find_crlf_scripts
 from onbox.chain.command.environment import VariableMissing, resolve
 from onbox.chain.command.keeper import command_argv
+from onbox.chain.command.syntax_check import why_unreadable
 from onbox.chain.gates.start_gates import check_gates
 from onbox.model.manifest import Gates
 from onbox.model.units import counted
@@ -47,16 +48,20 @@ def folder_of(facts: CheckFacts, stage: Stage) -> str:
 
 def check_commands(facts: CheckFacts) -> Iterator[CheckResult]:
     """Whether each stage's folder and program are there. What a shell line calls is not known before it runs."""
-    missing = []
+    missing, broken = [], []
     for number, stage in enumerate(facts.stages):
         found = what_is_missing(stage, folder_of(facts, stage), facts.environ)
         missing += [(number, f"stage {stage.name}: {text}") for text in found]
+        if why := why_unreadable(stage.cmd):
+            broken.append(f"stage {stage.name}: {why}")
+    for text in broken:
+        yield failed("commands", text, "correct cmd: is a quote or a bracket open?")
     for number, text in missing:
         if number == 0:
             yield failed("commands", text, "put it there, or correct cmd or cwd")
         else:
             yield warned("commands", text, "it must be there when its turn comes: does an earlier stage make it?")
-    if facts.stages and not missing:
+    if facts.stages and not missing and not broken:
         lines = sum(1 for stage in facts.stages if command_argv(stage.cmd, lambda _: None)[-2:-1] == ["-c"])
         unjudged = f"; what {lines} shell lines call is not known before they run" if lines else ""
         yield passed("commands", f"folders and programs of {counted(len(facts.stages), 'stage')} are there{unjudged}")

@@ -310,6 +310,22 @@ def test_windows_line_ends_are_named_before_the_start(box: Box) -> None:
     assert box.markers == []
 
 
+@pytest.mark.parametrize("line", ["echo 'open", 'echo "open', "echo $(date", "if true; then echo", "echo a)"])
+def test_a_command_that_no_shell_can_read_is_refused_before_the_start(box: Box, line: str) -> None:
+    for words in (["chain", "a=true", f"b={line}"], ["sweep", "n=1..2", "--", f"true {{n}}; {line}"]):
+        result = box.onbox(*words)
+        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (78, "", 1), result.stderr
+        assert "cannot read its command: line " in result.stderr
+    assert not (box.project / ".onbox").exists()
+    (box.project / "onbox.toml").write_text(f"[stages.b]\ncmd = {json.dumps(line)}\n")
+    assert "FAIL  commands" in box.onbox("check").stdout
+
+
+def test_what_only_looks_like_an_open_quote_is_run(box: Box) -> None:
+    lines = ["cat <<EOF\nit's\nEOF", "true # don't", "shopt -s extglob\necho !(a|b)", "echo $'it\\'s'"]
+    assert box.onbox("chain", *(f"s{number}={line}" for number, line in enumerate(lines))).returncode == 0
+
+
 def test_all_configuration_errors_come_at_once(box: Box) -> None:
     (box.project / "onbox.toml").write_text('[run]\nnam = "x"\n[stages.a]\ncmd = ""\ntimeout = "soon"\n')
     result = box.onbox("chain")

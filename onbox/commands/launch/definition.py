@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from onbox import __version__
 from onbox.chain.command.crlf_check import find_crlf_scripts
 from onbox.chain.command.environment import FROZEN_VARIABLES
+from onbox.chain.command.syntax_check import why_unreadable
 from onbox.chain.launch import Definition
 from onbox.chain.runner.awaited_process import with_processes
 from onbox.chain.state.frozen_run import read_head
@@ -24,6 +25,7 @@ from onbox.model.detect import DetectSettings, detect_to_dict
 from onbox.model.manifest import WARN
 from onbox.model.origin import origin_to_dict
 from onbox.model.tracker import intent_to_dict
+from onbox.outside import safe_line
 from onbox.system.clock import utc_text, wall
 from onbox.system.lock import is_locked
 from onbox.system.process import boot_id
@@ -81,6 +83,7 @@ def define(project: Project, paths: RunPaths, stages: Sequence[Stage], backend: 
 
     backend: the engine that the run is handed to, with its settings; "local": none.
     """
+    _refuse_unreadable(stages)
     _refuse_crlf(project, stages)
     stages = with_processes(stages, paths, backend)
     pairs = [(stage, stage_fingerprint(stage)) for stage in stages]
@@ -123,6 +126,12 @@ def _settings(project: Project, backend: str) -> dict[str, object]:
     """Of the engine, without what stands in the stages themselves. References to secrets, never a secret."""
     kept = {key: value for key, value in project.config.backends[backend].items() if key != "sbatch"}
     return {**kept, "grace_seconds": project.config.settings.grace_seconds}
+
+
+def _refuse_unreadable(stages: Sequence[Stage]) -> None:
+    for stage in stages:
+        if why := why_unreadable(stage.cmd):
+            raise Trouble(Exit.CONFIG, f"nothing was started: stage {stage.name}: {safe_line(why)}")
 
 
 def _refuse_crlf(project: Project, stages: Sequence[Stage]) -> None:
