@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 END_MARK = b"<<<onbox discover end>>>"
 SECONDS = 6  # on the box, for each search
 PROJECTS_LIMIT = 20
+USUAL_PLACES = ("/root", "/workspace", "/data", "/mnt", "/scratch", "/home", "/opt", "/srv")  # beside one's home
 _PLACE = r"/[^\x00-\x1f]*"
 
 # Run directories are known by run.json beside events.jsonl. Bounded in depth and time; other file systems are not
@@ -27,6 +28,7 @@ _PLACE = r"/[^\x00-\x1f]*"
 SCRIPT = r"""
 bounded() { if command -v timeout >/dev/null 2>&1; then timeout "$seconds" "$@"; else "$@"; fi; }
 seconds=$1 project=$2
+shift 2
 say_run() { # KIND FOLDER
   kind=$1
   shift
@@ -41,7 +43,7 @@ if [ "$project" ]; then
   (cd "$project" && printf 'W %s\n' "$(pwd -P)") 2>/dev/null
   set -- "$project"
 else
-  set -- "$HOME" /root /workspace /data /mnt /scratch /home /opt /srv
+  set -- "$HOME" "$@"
 fi
 for root in "$@"; do
   [ -d "$root" ] || continue
@@ -118,7 +120,7 @@ class Discovered(NamedTuple):
 
 def discover_stdin(project: str = "") -> bytes:
     """What to ask. project: runs are looked for only there; "": wherever projects use to lie."""
-    return script_with_values(SCRIPT, (str(SECONDS), project))
+    return script_with_values(SCRIPT, (str(SECONDS), project, *USUAL_PLACES))
 
 
 def parse_found(answer: Answer | NoAnswer) -> Discovered | NoAnswer:

@@ -124,10 +124,12 @@ class Patrolled:
             box.end_everything()
 
 
-def patrolled(tmp_path: Path, kind: type[Patrolled] | None = None) -> Iterator[Patrolled]:
-    """For a fixture."""
+def patrolled(
+    tmp_path: Path, kind: type[Patrolled] | None = None, *, inside: tuple[str, ...] = ()
+) -> Iterator[Patrolled]:
+    """For a fixture. inside: as of `Sshd`."""
     need_sshd()
-    sshd = Sshd(tmp_path / "ssh")
+    sshd = Sshd(tmp_path / "ssh", inside=inside)
     made = (kind or Patrolled)(tmp_path, sshd)
     yield made
     made.end_everything()

@@ -15,6 +15,7 @@ from onbox.project import parse_toml
 from patrol.commands.add import nothing_found
 from patrol.discover import END_MARK, Discovered, Training, discover_stdin, parse_found, state_dir_of
 from patrol.ssh.client import Answer, NoAnswer, find_mark
+from tests.alone import alone
 from tests.box import wait_until
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 def look(home: Path, project: str = "") -> Discovered:
     env = {"HOME": os.fspath(home), "PATH": os.environ["PATH"]}
-    done = subprocess.run(["sh", "-s"], input=discover_stdin(project), capture_output=True, env=env, check=True)
+    words = [*alone(home), "sh", "-s"]
+    done = subprocess.run(words, input=discover_stdin(project), capture_output=True, env=env, check=True)
     at = find_mark(done.stdout, END_MARK)
     assert at is not None
     found = parse_found(Answer(done.stdout[:at], 0, 0.1, 0.1))
