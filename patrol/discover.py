@@ -20,21 +20,25 @@ PROJECTS_LIMIT = 20
 USUAL_PLACES = ("/root", "/workspace", "/data", "/mnt", "/scratch", "/home", "/opt", "/srv")  # beside one's home
 _PLACE = r"/[^\x00-\x1f]*"
 
-# Run directories are known by run.json beside events.jsonl. Bounded in depth and time; other file systems are not
-# entered, so that a hung mount costs nothing. A project that is not there any more (a copy, an example, a moved folder)
-# has no runs; a run says by its journal when it moved, in seconds since the epoch. A process that a run started names
-# it in its environment: it is found wherever its project lies, and is no other training. What else looks like training
-# is told with its parent, its working directory and where its stdout goes. Every line begins with a letter.
+# Run directories are known by run.json beside events.jsonl. Bounded in depth, number and time; other file systems are
+# not entered, so that a hung mount costs nothing. A project that is not there any more (a copy, an example, a moved
+# folder) has no runs; a run says by its journal when it moved, in seconds since the epoch, and those that moved last
+# are told. A sweep is told, its thousand cells are not. What another account than ours wrote is F; to root all is ours.
+# A process that a run started names it in its environment: it is found wherever its project lies, and is no other
+# training. What else looks like training is told with its parent, its working directory and where its stdout goes, the
+# workers of one that is told are not: they would use up the bound. Every line begins with a letter.
 SCRIPT = r"""
 bounded() { if command -v timeout >/dev/null 2>&1; then timeout "$seconds" "$@"; else "$@"; fi; }
 seconds=$1 project=$2
 shift 2
+uid=$(id -u)
 say_run() { # KIND FOLDER
   kind=$1
   shift
   [ -f "$1/run.json" ] && [ -f "$1/events.jsonl" ] || return
   of=$(sed -n 's/.*"project": *"\([^"\\]*\)".*/\1/p' "$1/run.json" | head -n 1)
   [ -z "$of" ] || [ -d "$of" ] || return
+  [ "$kind" != R ] || [ "$uid" = 0 ] || [ -O "$1/run.json" ] || kind=F
   at=$(stat -c %Y "$1/events.jsonl" 2>/dev/null || stat -f %m "$1/events.jsonl" 2>/dev/null)
   printf '%s %s\t%s\t%s\n' "$kind" "${at:-0}" "$of" "$1"
 }
@@ -50,26 +54,29 @@ for root in "$@"; do
   case $root in "$HOME" | "$project") ;; *) case $HOME in "$root"/*) continue ;; esac ;; esac
   bounded find "$root" -xdev -maxdepth 6 -name run.json -type f 2>/dev/null
 done | while IFS= read -r file; do
+  case $file in */cells/*/run.json) [ -f "${file%/cells/*}/run.json" ] && continue ;; esac
+  printf '%s\n' "$file"
+done | head -n 400 | while IFS= read -r file; do
   say_run R "${file%/run.json}"
-done | head -n 100
+done | sort -k2,2rn | head -n 100
 tmux ls 2>/dev/null | cut -d: -f1 | head -n 10 | while IFS= read -r name; do printf 'S %s\n' "$name"; done
 heads='^==> .proc.[0-9]*.cmdline <==$'
 head -c 4096 /proc/[0-9]*/cmdline 2>/dev/null | tr '\000' ' ' \
   | grep -E -e "$heads" -e '^([^ ]*/)?python[0-9.]*( -[A-Za-z]+)* [^- ][^ ]*[.]py( |$)' \
     -e '^([^ ]*/python[0-9.]* )?[^ ]*(torchrun|deepspeed|accelerate) ' \
-  | sed -n -e "/$heads/{h;d;}" -e '/-packages/d' -e 'x;p;x;p' | head -n 80 | while read -r line; do
-  case $line in
-    '==> /proc/'*) pid=${line#*c/} pid=${pid%%/*}; continue ;;
-  esac
+  | sed -n -e "/$heads/{s/[^0-9]//g;h;d;}" -e '/-packages/d' -e 'x;G;s/\n/ /;p' | sort -n | head -n 400 \
+  | while read -r pid line; do
   read -r stat 2>/dev/null </proc/"$pid"/stat || continue
   stat=${stat##*') '}
   parent=${stat#* }
+  case " $seen " in *" ${parent%% *} "*) seen="$seen $pid"; continue ;; esac
+  seen="$seen $pid"
   cwd=$(readlink /proc/"$pid"/cwd) || continue
   run=$(tr '\000' '\n' 2>/dev/null </proc/"$pid"/environ | sed -n 's/^ONBOX_RUN_DIR=//p' | head -n 1)
   [ "$run" ] && say_run L "$run" && continue
   output=$(readlink /proc/"$pid"/fd/1)
   printf 'P %s %s\t%s\t%s\t%.200s\n' "$pid" "${parent%% *}" "$cwd" "$output" "$line"
-done
+done | head -n 100
 echo '<<<onbox discover end>>>'
 """
 
@@ -127,7 +134,7 @@ def parse_found(answer: Answer | NoAnswer) -> Discovered | NoAnswer:
     """What the box said."""
     if isinstance(answer, NoAnswer):
         return answer
-    runs: dict[str, list[tuple[int, str, str]]] = {"R": [], "L": []}
+    runs: dict[str, list[tuple[int, str, str]]] = {"R": [], "F": [], "L": []}
     home, named = "/root", ""
     sessions, processes = [], list[tuple[str, str, str, str, str]]()
     for line in answer.output.decode("utf-8", "replace").split("\n"):
@@ -151,16 +158,18 @@ def parse_found(answer: Answer | NoAnswer) -> Discovered | NoAnswer:
             if len(words) == 3 and re.fullmatch(r"\d+ \d+", who):
                 processes.append((*who.split(" "), *words))  # type: ignore[arg-type]
     trainings = _trainings(processes, home)
-    # What lives elsewhere counts where the usual places hold no run, after the account's own trainings.
-    projects = _projects(runs["R"] or ([] if any(_is_at(home, one) for one in trainings) else runs["L"]))
-    return Discovered(projects, tuple(sessions), trainings, named)
+    own = runs["R"]
+    if not own and any(_is_at(home, one) for one in trainings):
+        return Discovered((), tuple(sessions), trainings, named)  # the account's own training goes before what is not
+    return Discovered(_projects(own or runs["L"], runs["F"]), tuple(sessions), trainings, named)
 
 
-def _projects(runs: list[tuple[int, str, str]]) -> tuple[tuple[str, str], ...]:
-    """Of (seconds since the epoch, project, folder of its runs): each project once, the newest first."""
+def _projects(*kinds: list[tuple[int, str, str]]) -> tuple[tuple[str, str], ...]:
+    """Of (seconds since the epoch, project, folder of its runs): each project once, the newest of each kind first."""
     projects: dict[str, str] = {}
-    for _, place, state_dir in sorted(runs, key=lambda run: -run[0]):
-        projects.setdefault(place, state_dir)
+    for runs in kinds:
+        for _, place, state_dir in sorted(runs, key=lambda run: -run[0]):
+            projects.setdefault(place, state_dir)
     return tuple(projects.items())[:PROJECTS_LIMIT]
 
 

@@ -64,6 +64,47 @@ def test_what_moved_last_comes_first_and_a_project_that_is_gone_is_none(tmp_path
     assert mine == [os.fspath(new), os.fspath(old)]
 
 
+def test_many_runs_and_cells_of_an_old_project_hide_no_newer_one(tmp_path: Path) -> None:
+    old = tmp_path / "a" / "old"
+    made = [make_run(old, run=name) for name in ("sweep", *(f"r{number:03}" for number in range(120)))]
+    made += [make_run(old, ".onbox/sweep/cells", run=f"{number:06}") for number in range(450)]
+    for run in made:
+        os.utime(run / "events.jsonl", (1e9, 1e9))
+    newer = [tmp_path / str(number) / "llm" for number in range(10)]
+    for project in newer:
+        make_run(project)
+    assert {project for project, _ in look(tmp_path).projects} == {os.fspath(one) for one in (old, *newer)}
+
+
+def test_ones_own_projects_come_before_newer_ones_of_others() -> None:
+    runs = b"F 900\t/data/theirs\t/data/theirs/.onbox/r\nR 100\t/data/mine\t/data/mine/.onbox/r\n"
+    found = parse_found(Answer(b"H /home/me\n" + runs, 0, 0.1, 0.1))
+    assert isinstance(found, Discovered)
+    assert [project for project, _ in found.projects] == ["/data/mine", "/data/theirs"]
+    training = b"P 7 1\t/home/me/llm\t/home/me/llm/out.log\tpython train.py\n"
+    by_hand = parse_found(Answer(b"H /home/me\n" + runs.splitlines(keepends=True)[0] + training, 0, 0.1, 0.1))
+    assert isinstance(by_hand, Discovered)
+    assert (by_hand.projects, [one.folder for one in by_hand.trainings]) == ((), ["/home/me/llm"])
+
+
+def test_the_workers_of_one_training_hide_no_other(tmp_path: Path) -> None:
+    loaders = "import os, sys, time\nfor _ in range(120):\n    os.fork() or (sys.stdin.read(), os._exit(0))\n"
+    folder = tmp_path / "wide"
+    folder.mkdir()
+    (folder / "train.py").write_text(loaders + "print('begun', flush=True)\nsys.stdin.read()\n")
+    with (folder / "run.log").open("wb") as log:
+        wide = subprocess.Popen([sys.executable, "train.py"], cwd=folder, stdin=subprocess.PIPE, stdout=log)
+    try:
+        wait_until(lambda: (folder / "run.log").read_text() == "begun\n", "all of them to run")
+        with job(tmp_path / "other"):
+            found = look(tmp_path)
+            assert [len(_in(tmp_path / name, found)) for name in ("wide", "other")] == [1, 1]
+    finally:
+        assert wide.stdin
+        wide.stdin.close()
+        wide.wait()
+
+
 def test_the_state_dir_is_written_only_where_it_is_another() -> None:
     assert state_dir_of("/p", "/p/.onbox", ".onbox") is None
     assert state_dir_of("/p", "/p/runs", ".onbox") == "runs"
