@@ -76,11 +76,12 @@ def test_a_process_alone_can_be_followed_and_must_live(box: Box) -> None:
 
 
 def test_a_wait_that_reached_its_limit_is_told_as_that(box: Box) -> None:
-    stage = "cmd = 'touch ran'\nwait_for = { file = 'data/READY', timeout = '300ms' }\n"
+    far = "/".join(["a-long-way"] * 30)
+    stage = f"cmd = 'touch ran'\nwait_for = {{ file = '{far}/READY', timeout = '300ms' }}\n"
     (box.project / "onbox.toml").write_text(f"[run]\nname = {json.dumps(box.run)}\n[stages.a]\n{stage}")
     assert box.onbox("chain").returncode == 1
     said = box.onbox("status").stdout
-    assert "READY did not appear within 0.30s" in said
+    assert "did not appear within 0.30s: the file" in " ".join(said.split())
     assert "exit code" not in said
     assert ".log" not in said
     assert "next     provide what it needs, then resume" in said

@@ -28,7 +28,7 @@ class AskedToStop(Exception):
 
 
 class Never(NamedTuple):
-    """It will not appear any more, and why."""
+    """It will not appear any more, and why: the path last, because a long one is cut where little room is."""
 
     why: str
 
@@ -57,10 +57,10 @@ class Awaited:
         if found:
             return found
         if gone:
-            return Never(f"process {self.wait.pid} has gone, and {self} did not appear")
+            return Never(f"did not appear, and process {self.wait.pid} has gone: {self}")
         quiet = self._quiet_seconds()
         if self.wait.stall_after_seconds is not None and quiet >= self.wait.stall_after_seconds:
-            return Never(f"nothing was written to {self.path} for {format_duration(quiet)}, and {self} did not appear")
+            return Never(f"did not appear, and nothing was written for {format_duration(quiet)}: {self}")
         return False
 
     def _is_gone(self) -> bool:
@@ -96,7 +96,7 @@ class Awaited:
             came = find_last_in_log(self.path, self.wait.regex or "", start)
             failed = None if fails is None else find_last_in_log(self.path, fails, start)
             if failed is not None and (came is None or failed > came):
-                return Never(f"a line of {self.path} tells of failure: {line_before(self.path, failed)}")
+                return Never(f"a line tells of failure: {line_before(self.path, failed)} (in {self.path})")
         except OSError:  # a folder, or not ours to read: that may still change
             return False
         self.searched_bytes = size
@@ -146,7 +146,7 @@ class Patience:
             found = awaited.look()
             if found:
                 return found if isinstance(found, Never) else None
-        return Never(f"{awaited} did not appear within {at_most}")
+        return Never(f"did not appear within {at_most}: {awaited}")
 
     def outwait_survivors(self, attempts: int) -> bool:
         """Wait for processes of the newest attempt that let go of the lock (they closed all they inherited) but still

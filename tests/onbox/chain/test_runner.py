@@ -74,7 +74,7 @@ def test_a_gate_that_refuses_starts_nothing_and_says_what_it_saw(here: ChainHere
     ("stage", "says"),
     [
         (A._replace(cwd="nowhere"), "is not a folder"),
-        (A._replace(wait_for=WaitFor("READY", None, None, 0.0)), "READY did not appear within"),
+        (A._replace(wait_for=WaitFor("READY", None, None, 0.0)), "did not appear within 0.00s: the file "),
         (A._replace(env=(("TOKEN", "env:NOT_SET_ANYWHERE"),)), "NOT_SET_ANYWHERE"),
     ],
 )
