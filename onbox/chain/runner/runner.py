@@ -103,6 +103,7 @@ class Runner:
         self.stages: Iterator[FrozenStage] = parse_stages(lines_of(file), head.stage_count)
         self._taken = False
         self._warnings: list[str] = []
+        self._is_cell_once_more = False
         self.history: History = replay(parse_events(read_lines(paths.journal)))
         self.boot = boot_id()
         entry = look_up(os.getpid())
@@ -219,11 +220,15 @@ class Runner:
         return None if frozen is None else StageRun(self.ctx, frozen, self.history, chain_was_open=chain_was_open)
 
     def _took_seconds(self, own_seconds: float) -> float:
-        """All its launches together."""
+        """All its launches together; of a sweep's cell that had failed only this one: by it the others are foretold."""
+        if self._is_cell_once_more:
+            return own_seconds
         return max(own_seconds, self.history.facts.worked_seconds(wall()) or 0.0)
 
     def _open_chain(self) -> None:
         paths, head = self.ctx.paths, self.ctx.head
+        ended = self.history.facts.end or {}
+        self._is_cell_once_more = "cell_of" in head.data and ended.get("event") == Event.CHAIN_FAILED
         launch = self.history.launches + 1
         for path in (paths.done(CHAIN), paths.failed(CHAIN)):
             remove_file(path)

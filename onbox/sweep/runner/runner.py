@@ -36,7 +36,7 @@ from onbox.sweep.runner.room import Cards
 from onbox.sweep.runner.sweep_records import SETTLE_SECONDS, SweepRecords, log_to
 from onbox.sweep.state import orders
 from onbox.sweep.state.board import SweepStanding, cells_folder
-from onbox.system.clock import monotonic
+from onbox.system.clock import monotonic, utc_text, wall
 from onbox.system.files import StateNotWritten, link_newest, remove_file
 from onbox.system.journal import Journal
 from onbox.system.lock import is_locked
@@ -172,6 +172,7 @@ class SweepRunner:
     def _chain_started(self, launch: int) -> Record:
         head, counts = self.sweep.head, self.board.counts
         return {
+            "at": utc_text(wall()),
             "event": Event.CHAIN_STARTED,
             "launch": launch,
             "run_id": head.run_id,
