@@ -42,7 +42,7 @@ from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.went_on import TESTS_FAILED, serves
-from onbox.triage.wording.class_reading import read_class
+from onbox.triage.wording.class_reading import plain_complaint, read_class
 from onbox.triage.wording.second_reading import LEAST_FORMS, form_of, forms_in, is_borne_out, is_overruled, most_telling
 from onbox.triage.wording.sentence import leaning_of
 
@@ -68,6 +68,7 @@ BESIDE_A_COMPLAINT = (
 ENDED_WELL = "ended-well"
 SAID_DONE = "said-done"
 FAULTLESS = "no-fault-seen"
+ONE_LINE = "error-line"  # the answer rests on one line alone, whose class is a guess
 _GPU = lazy(r"gpu|cuda|hip|bfc", re.IGNORECASE)
 
 
@@ -132,9 +133,11 @@ def _by_its_words(call: SettledClass, record: Record) -> SettledClass:
     guess makes nothing run again by itself.
     """
     alone = _by_log_alone(record, decide(record, dead=False, well=False, exited_zero=False))
-    if alone.fault is None or alone.failure_class in ("success_healthy", "unknown") or may_repeat(alone.failure_class):
-        return call
-    return alone._replace(state="dead", confidence="low")
+    is_named = alone.fault is not None and alone.failure_class not in ("success_healthy", "unknown")
+    if is_named and not may_repeat(alone.failure_class):
+        return alone._replace(state="dead", confidence="low")
+    told = None if is_named else plain_complaint(judged_tail(record))
+    return call if told is None else call._replace(rule=ONE_LINE, at=told)
 
 
 _SHORT_OF = ((counts_none, COUNTS_NONE), (misses_result, RESULT_MISSING))
@@ -343,10 +346,10 @@ def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt)
 def _read_class(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:
     """With the class that the words of the last lines speak for, where no rule is sure of its own."""
     fault = call.fault
-    if call.state != "dead" or (fault is None and call.rule != READS_BADLY) or call.rule in NO_ROOM_RULES:
+    if call.state != "dead" or (fault is None and call.rule not in (READS_BADLY, ONE_LINE)):
         return call  # it is well, or it was proven without the log
-    if fault is not None and call.failure_class == "unknown":
-        return call  # between two classes that are named
+    if call.rule in NO_ROOM_RULES or (fault is not None and call.failure_class == "unknown"):
+        return call  # it is known of the disk, or between two classes that are named
     if fault is not None and (fault.row.explains == DIVERGED or fault.number < decision.attempt.report_ends):
         return call
     rule, sure = call.rule, call.confidence

@@ -83,11 +83,18 @@ def read_class(tail: Sequence[SeenLine], at: SeenLine | None, *, known: str, rul
 
 def _sentences(tail: Sequence[SeenLine], at: SeenLine | None) -> list[SeenLine]:
     """The sentences that are asked: the one that proves the answer, and the one of the last that tells most."""
-    near = [line for line in tail[-NEAR:] if not (takes_leave(line.text) or _OF_A_SOURCE.match(line.text))]
-    plain_ones = [line for line in near if leaning_of(line.text) > PLAINLY]
-    telling = max(plain_ones, key=_most_for_a_class, default=None)
-    telling = telling or max(near, key=lambda line: leaning_of(line.text), default=None)
+    telling = plain_complaint(tail) or max(_near(tail), key=lambda line: leaning_of(line.text), default=None)
     return [line for line in (at, telling) if line is not None]
+
+
+def plain_complaint(tail: Sequence[SeenLine]) -> SeenLine | None:
+    """Of the last lines that plainly speak of a failure, the one that speaks most for a class; None: no line does."""
+    told = [line for line in _near(tail) if leaning_of(line.text) > PLAINLY]
+    return max(told, key=_most_for_a_class, default=None)
+
+
+def _near(tail: Sequence[SeenLine]) -> list[SeenLine]:
+    return [line for line in tail[-NEAR:] if not (takes_leave(line.text) or _OF_A_SOURCE.match(line.text))]
 
 
 def _most_for_a_class(line: SeenLine) -> float:

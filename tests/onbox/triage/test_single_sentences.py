@@ -56,6 +56,15 @@ def test_a_log_of_one_line_is_read() -> None:
     assert (verdict.state, verdict.confidence) == ("dead", "low"), verdict
 
 
+def test_a_plain_complaint_names_the_class_of_a_run_that_is_known_to_have_failed() -> None:
+    log = b"pass 1\npass 2\nsession has run out, please log in again (chunks 0-1 are safe)\n"
+    verdict = classify(log, Evidence(exit_code=1))
+    assert (verdict.failure_class, verdict.confidence) == ("auth_error", "low"), verdict
+    assert verdict.line is not None
+    assert verdict.line.startswith("session has run out")
+    assert classify(b"pass 1\npass 2\npass 3\n", Evidence(exit_code=1)).failure_class == "unknown"
+
+
 def test_what_was_guessed_from_a_sentence_is_never_sure() -> None:
     for last in FAILED:
         assert read(f"{WORK}{last}\n").confidence != "high"
