@@ -41,7 +41,8 @@ from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
-from onbox.triage.weighing.went_on import TESTS_FAILED, serves
+from onbox.triage.weighing.scene import Scene
+from onbox.triage.weighing.went_on import TESTS_FAILED, is_tallied, serves
 from onbox.triage.wording.class_reading import plain_complaint, read_class
 from onbox.triage.wording.second_reading import LEAST_FORMS, form_of, forms_in, is_borne_out, is_overruled, most_telling
 from onbox.triage.wording.sentence import leaning_of
@@ -283,7 +284,9 @@ def _read_again(
         return call, decision
     tail, ill = judged_tail(record), plain.failure_class != "success_healthy"
     is_plain = (
-        _is_plainly_ill(call.at, call.rule, tail) if ill else _is_plainly_well(plain.rule, tail, decision.attempt)
+        _is_plainly_ill(call.at, call.rule, tail)
+        if ill
+        else _is_plainly_well(plain.rule, tail, decision.attempt) or _are_tallied(record, decision.attempt)
     )
     holds = is_plain or (ill and call.confidence == "high" and tail[-1].number - call.at.number < SURE_WITHIN)
     if holds or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
@@ -326,6 +329,12 @@ def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
     if step is None or step.number != tail[-1].number:
         return False
     return sum(form_of(line.text) == form_of(step.text) for line in tail) > LOOP_LINES
+
+
+def _are_tallied(record: Record, attempt: LogAttempt) -> bool:
+    """Whether one of the last lines counts what has failed as a part of the work."""
+    scene = Scene(record, attempt, dead=False, well=False, exited_zero=False)
+    return bool(attempt.faults) and is_tallied(attempt.faults[-1], scene)
 
 
 def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:

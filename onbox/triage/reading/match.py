@@ -57,8 +57,10 @@ _CALLED_FATAL = lazy(r"\W{0,4}(?:fatal|error):? \[", re.IGNORECASE)  # `fatal: [
 _FRAME = lazy(r"\s{2,}at \S")  # of Java, Node or .NET
 _OF_ARGPARSE = lazy(r"\S{1,120}\.py: error: \S")
 TRACKER = lazy(
-    r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b\W|\bgit root error\b", re.IGNORECASE
-)
+    r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b(?!(?:\.\w{1,40}){1,4}: )\W"
+    r"|\bgit root error\b",
+    re.IGNORECASE,
+)  # but not an exception of it, which ends the program
 _OF_A_TRIAL = lazy(r"\bTrial \d{1,9} failed with parameters: ")  # Optuna
 # A tracker's own log of what it does: its troubles end no run.
 TRACKERS_LOG = lazy(r"\s[\w-]{1,40}\s{0,8}:\d{1,9} \[\w{1,60}\.py:\w{1,60}\(\):\d{1,6}\]")

@@ -192,7 +192,7 @@ def counts_failed(text: str) -> int:
     counts = [] if _OF_A_LOOP.search(text) or _OF_TESTS.search(text) else _counts_in(text)
     if any(count for word, count in counts if _NOT_YET.fullmatch(word)):
         return 0
-    good = sum(count for word, count in counts if _GOOD.fullmatch(word))
+    good = sum(count for word, count in counts if _BROUGHT.fullmatch(word))
     return counts_bad(text) if good else 0
 
 

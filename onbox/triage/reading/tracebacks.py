@@ -189,6 +189,8 @@ class Trace:
     @property
     def is_of_tracker(self) -> bool:
         """Whether it is from a thread of an experiment tracker: the program is not in it, and goes on without."""
+        if any(frame.function == "<module>" for frame in self.frames):
+            return False  # the program called it
         return all(frame.is_library for frame in self.frames) and any(_TRACKER.search(one.file) for one in self.frames)
 
     def passes_on(self, other: Trace) -> bool:

@@ -13,6 +13,7 @@ from onbox.triage.reading.record import PROVEN, TAIL, WEAK
 from onbox.triage.rules.rows import ASKED, CAUSE, VAGUE
 from onbox.triage.stacks import FRAME
 from onbox.triage.weighing.scene import INFORMED
+from onbox.triage.weighing.went_on import counts_between
 from onbox.triage.words import LOUD
 
 if TYPE_CHECKING:
@@ -141,9 +142,11 @@ def was_written_before(fault: Fault, scene: Scene) -> bool:
     form = _letters(fault.text)
     if scene.dead or fault.severity == PROVEN or len(form) < FORM_LETTERS:
         return False
-    earlier = [one for one in scene.attempt.faults if one.number < fault.number and one.row is fault.row]
-    alike = [one for one in earlier if _letters(one.text) == form]
-    return len(alike) >= HABIT and all(scene.attempt.signs_after(one) for one in alike)
+    alike = [one for one in scene.attempt.faults if one.row is fault.row and _letters(one.text) == form]
+    earlier = [one for one in alike if one.number < fault.number]
+    if len(earlier) >= HABIT and all(scene.attempt.signs_after(one) for one in earlier):
+        return True
+    return counts_between([one.number for one in alike], scene)
 
 
 def was_told_before(words: Fault, scene: Scene) -> bool:

@@ -9,6 +9,7 @@ its program asks for more than what the program wrote itself. What a shell shows
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
@@ -37,7 +38,7 @@ from onbox.triage.weighing.outputs import (
 from onbox.triage.words import SMALL_TOOL, TINY_TOOL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from onbox.triage.reading.record import Fault, SeenLine
     from onbox.triage.weighing.scene import Scene
@@ -88,6 +89,8 @@ _NO_LETTERS = lazy(r"^\W{1,8}")
 _ABOUT = lazy(r"\W{0,8}([\w./+#-]{2,60}(?: [\w./+#-]{1,30}){0,2}?) ?(?::|->|=>|\u2192| - )\s")
 _COUNT = lazy(r"(\D{0,60}[A-Za-z]\D{0,60}?)(?<![\d.,:-])(\d{1,9})(?![\d.,]\d)")  # some words, and a number
 _COUNTED_ABOVE, _COUNTED_BELOW = 2, 3  # lines
+_TALLY_LINES = 3  # from the end
+_GAPS = 3  # between lines of one kind
 _SERIES_LINES = 20  # above and below, in which the same is looked for
 _NEAR_LINES = 12  # from a headline to its stack
 
@@ -158,16 +161,23 @@ def _around(fault: Fault, scene: Scene) -> Around:
 
 
 def is_tallied(fault: Fault, scene: Scene) -> bool:
-    """Whether the last line of all counts just what has failed, beside what went well."""
+    """Whether one of the last lines counts just what has failed, beside what went well."""
     if scene.dead:
         return False
-    last = scene.record.last_line
-    if last is None or last.number <= fault.number:
-        return False
-    failed = counts_failed(message(last.text).text)
-    told = [one for one in scene.attempt.faults if one.severity > WEAK and one.number < last.number]
+    told = [one for one in scene.attempt.faults if one.severity > WEAK]
+    passed_on = [one.trace.cause for one in told if one.trace is not None and one.trace.cause is not None]
+    told = [one for one in told if one.trace is None or one.trace not in passed_on]
+    return any(
+        line.number > fault.number
+        and _counts_all(message(line.text).text, [one for one in told if one.number < line.number])
+        for line in scene.record.tail[-_TALLY_LINES:]
+    )
+
+
+def _counts_all(text: str, told: list[Fault]) -> bool:
     causes = [one for one in told if one.row.explains > SUMMARY]
-    return failed > 0 and failed == len(causes or told or [fault])
+    failed = counts_failed(text)
+    return failed > 0 and failed == len(causes or told)
 
 
 def _is_allowed(fault: Fault, scene: Scene) -> bool:
@@ -246,14 +256,25 @@ def counts_on(fault: Fault, scene: Scene) -> bool:
     if not _is_of_the_program(fault, scene):
         return False
     tail = scene.record.tail
-    stood = _counted(line for line in tail if fault.number - _SERIES_LINES <= line.number < fault.number)
-    came = _counted(line for line in tail if line.number > fault.number)
+    stood = _counted(printed(line for line in tail if fault.number - _SERIES_LINES <= line.number < fault.number))
+    came = _counted(printed(line for line in tail if line.number > fault.number))
     return any(
         len(counts) >= _COUNTED_ABOVE
         and sum(number > max(counts) for number in came.get(form, ())) >= _COUNTED_BELOW
         and counts == sorted(set(counts))
         for form, counts in stood.items()
     )
+
+
+def counts_between(numbers: Sequence[int], scene: Scene) -> bool:
+    """Whether lines of one form, told between each two of the lines with these numbers, count on from gap to gap."""
+    tail = scene.record.tail
+    shown = [number for number in numbers if tail and number >= tail[0].number]
+    gaps = [_counted(line for line in tail if one < line.number < next_) for one, next_ in pairwise(shown)]
+    if len(gaps) < _GAPS:
+        return False
+    steady = set(gaps[0]).intersection(*gaps[1:])
+    return any(all(max(one[form]) < min(next_[form]) for one, next_ in pairwise(gaps)) for form in steady)
 
 
 def _is_of_the_program(fault: Fault, scene: Scene) -> bool:
@@ -266,8 +287,8 @@ def _is_of_the_program(fault: Fault, scene: Scene) -> bool:
 def _counted(lines: Iterable[SeenLine]) -> dict[str, list[int]]:
     """The first number of each line, by the words before it."""
     found: dict[str, list[int]] = {}
-    for line in printed(lines):
-        hit = _COUNT.match(line.text)
+    for line in lines:
+        hit = _COUNT.match(message(line.text).text)
         if hit:
             found.setdefault(hit[1].strip(), []).append(int(hit[2]))
     return found

@@ -56,6 +56,7 @@ VAGUE = {
     "exception": 6.0,
     "aborted": 6.0,
 }
+OF_SPACE = ("disk_full", "inode_exhausted", "quota_exceeded", "shm_too_small")  # that one errno is told of
 HANGS = "hang_stall"  # what is over does not hang
 GUESSES = "says-"  # what begins the names of rules that are read from a sentence
 
@@ -77,6 +78,8 @@ def read_class(tail: Sequence[SeenLine], at: SeenLine | None, *, known: str, rul
         odds[known] += _lead_of(rule, confidence)
     if not any(_OF_TPUS.search(line.text) for line in tail):
         odds = {name: one for name, one in odds.items() if not name.startswith("tpu_")}
+    if known in OF_SPACE:
+        odds = {name: one for name, one in odds.items() if name in OF_SPACE}
     found = max(sorted(odds), key=odds.__getitem__)
     return Reading(found, max(told, key=lambda line: _lead_in(line, found), default=None))
 

@@ -20,6 +20,15 @@ TRACE = 'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\
 HF = 'Traceback (most recent call last):\n  File "/w/eval.py", line 9, in <module>\n    load()\n'
 ANY = "any class of failure"
 FAILED = {
+    "a tracker's own exception, which the program does not catch": (
+        "auth_error",
+        (
+            'Traceback (most recent call last):\n  File "<string>", line 1, in <module>\n'
+            '  File "/v/lib/python3.11/site-packages/wandb/sdk/wandb_init.py", line 1464, in init\n'
+            "    wi.maybe_login(init_settings)\n"
+            "wandb.errors.errors.UsageError: No API key configured. Use `wandb login` to log in.\n"
+        ),
+    ),
     "a reason of its own, below a remark on what was assumed": (
         "data_error",
         (
@@ -235,6 +244,21 @@ FAILED = {
     ),
 }
 HEALTHY = {
+    "parts that failed with a traceback, and a count of them above the end": (
+        "INFO tile 1 ok\n"
+        + 2
+        * (
+            "INFO tile skipped\nTraceback (most recent call last):\n"
+            '  File "/w/seg.py", line 13, in <module>\n    one.result()\nzipfile.BadZipFile: File is not a zip file\n'
+        )
+        + "INFO masks: 37 written, 2 failed\nINFO segmentation finished\n"
+    ),
+    "a complaint that a server has again and again": "".join(
+        f"10:54:{at:02} [uncaught] TypeError: Cannot read properties of null (reading 'x')\n"
+        f"10:54:{at:02} served {5 * at} errors {at}\n"
+        for at in range(1, 8)
+    )
+    + "10:55:01 ERROR 500 /bad\n",
     "a pod that is up again": (
         "[prep 04] 41% 24G\n[prep 04] pod was OOMKilled (limit 64Gi), up again with 128Gi\n"
         "[prep 04] 43% from the journal, 12G\n[prep 04] 51% 21G\n[prep 04] 59% 30G\n"
