@@ -43,6 +43,7 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|\b(?:job|task|run|step|execution|command|script)\b.{0,24}\btook longer than \d"
         r"|\b(?:wall-?(?:clock|time)?|run-?time)[ -]budget\b.{0,24} (?:exhausted|exceeded|used up|spent|is up)"
         r"|(?<!--run-)(?<!shutdown )time limit.{0,40}(?:exceeded|expired|reached)(?!.{0,60}signaling)"
+        r"|time limit\b.{0,40}\b(?:near|close|approaching)\b"
         r"|wall-?(?:clock|time) limit",
         "Slurm, LSF, PBS, Kubernetes, timeout(1)",
         "slurmstepd: error: *** JOB 71 ON n3 CANCELLED AT 2024-02-02T12:00:01 DUE TO TIME LIMIT ***",

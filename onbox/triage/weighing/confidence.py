@@ -24,6 +24,7 @@ _BY_SENTENCE = frozenset(
         "asks-for-setting",
         "no-such-file",
         "archive-damaged",
+        "fortran-read",
         "solver-failed",
         "no-number",
         "settings-library",

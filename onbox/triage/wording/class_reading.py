@@ -43,6 +43,7 @@ _OF_A_SOURCE = lazy(r"\s{0,12}(?:\d{1,6}\s{1,4})?\|")  # a compiler shows the li
 _OF_TPUS = lazy(r"(?i)\btpu|\bxla\b|/dev/(?:accel|vfio)|\bhbm\b|\bslices?\b|\bv\d[ep]?-\d{1,4}\b|\bchips?\b|\bjax\b")
 NEAR = 6  # lines from the end
 PLAINLY = 1.0  # log-odds for a failure
+ABOUT_NOTHING = 3.0  # log-odds by which it is likelier that a sentence tells of no class, and it is not asked
 LEAD_OF_A_GUESS, LEAD = 3.0, 6.0  # log-odds
 # Rules that say only that something failed, and their lead, fitted to 420 failures that the sentences were not learned
 # from. An exception and an abort speak of the code already.
@@ -57,6 +58,8 @@ VAGUE = {
     "aborted": 6.0,
 }
 OF_SPACE = ("disk_full", "inode_exhausted", "quota_exceeded", "shm_too_small")  # that one errno is told of
+_THROWN = lazy(r"\s{0,8}what\(\):\s+\S")
+LEAD_OF_THROWN = 1.0  # log-odds
 HANGS = "hang_stall"  # what is over does not hang
 GUESSES = "says-"  # what begins the names of rules that are read from a sentence
 
@@ -70,24 +73,33 @@ def read_class(tail: Sequence[SeenLine], at: SeenLine | None, *, known: str, rul
     if confidence == "high" or not (knows_little or forms_in(tail) >= LEAST_FORMS):
         return Reading(known, None)
     odds = odds_of(plain(words_of(tail)), weights())
-    told = _sentences(tail, at) if knows_little else []
+    thrown = _thrown(tail) if rule == "aborted" else None
+    told = [thrown] if thrown is not None else _sentences(tail, at) if knows_little else []
     for line in told:
         said = classes_of(line.text)
         odds = {name: one + said.get(name, 0.0) for name, one in odds.items() if name != HANGS}
     if known in odds:
-        odds[known] += _lead_of(rule, confidence)
-    if not any(_OF_TPUS.search(line.text) for line in tail):
-        odds = {name: one for name, one in odds.items() if not name.startswith("tpu_")}
-    if known in OF_SPACE:
-        odds = {name: one for name, one in odds.items() if name in OF_SPACE}
-    found = max(sorted(odds), key=odds.__getitem__)
+        odds[known] += LEAD_OF_THROWN if thrown is not None else _lead_of(rule, confidence)
+    found = max(sorted(name for name in odds if _may_be(name, tail, known)), key=odds.__getitem__)
     return Reading(found, max(told, key=lambda line: _lead_in(line, found), default=None))
+
+
+def _may_be(name: str, tail: Sequence[SeenLine], known: str) -> bool:
+    """Whether a class fits what is sure: one errno is told of a lack of space, and a TPU is named where it is one."""
+    if known in OF_SPACE:
+        return name in OF_SPACE
+    return not name.startswith("tpu_") or any(_OF_TPUS.search(line.text) for line in tail)
 
 
 def _sentences(tail: Sequence[SeenLine], at: SeenLine | None) -> list[SeenLine]:
     """The sentences that are asked: the one that proves the answer, and the one of the last that tells most."""
     telling = plain_complaint(tail) or max(_near(tail), key=lambda line: leaning_of(line.text), default=None)
-    return [line for line in (at, telling) if line is not None]
+    return [line for line in (at, telling) if line is not None and _tells(line)]
+
+
+def _tells(line: SeenLine) -> bool:
+    """Whether a sentence may speak for a class."""
+    return _most_for_a_class(line) > classes_of(line.text)[UNKNOWN] - ABOUT_NOTHING
 
 
 def plain_complaint(tail: Sequence[SeenLine]) -> SeenLine | None:
@@ -108,6 +120,11 @@ def _lead_in(line: SeenLine, name: str) -> float:
     """By how much a sentence speaks for a class rather than for any other."""
     said = classes_of(line.text)
     return said[name] - max(odds for other, odds in said.items() if other != name)
+
+
+def _thrown(tail: Sequence[SeenLine]) -> SeenLine | None:
+    """The message of the exception that a program in C++ aborted for; None if it shows none."""
+    return next((line for line in reversed(tail[-NEAR:]) if _THROWN.match(line.text)), None)
 
 
 def _lead_of(rule: str, confidence: str) -> float:

@@ -20,6 +20,29 @@ TRACE = 'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\
 HF = 'Traceback (most recent call last):\n  File "/w/eval.py", line 9, in <module>\n    load()\n'
 ANY = "any class of failure"
 FAILED = {
+    "what a program in C++ has thrown": (
+        "checkpoint_corrupt",
+        (
+            "solver ready\nterminate called after throwing an instance of 'std::runtime_error'\n"
+            "  what():  checkpoint w.ck has 500 bytes, expected 800\n"
+        ),
+    ),
+    "a signal that tells of a time limit": (
+        "time_limit",
+        (
+            "mc: 800000 samples, error 2.9e-04\nmc: 900000 samples, error 3.9e-04\n"
+            "mc: got signal 10 (time limit of the batch system is near), writing restart file\n"
+        ),
+    ),
+    "an errno of space, among words of other things": (
+        "disk_full",
+        (
+            'Traceback (most recent call last):\n  File "agg.py", line 5, in run\n    json.dump(rows, out)\n'
+            "OSError: [Errno 28] No space left on device\n===== Execution Summary =====\nScheduled 2 tasks of which:\n"
+            "* 1 ran successfully:\n* 1 failed:\n    - 1 Agg(day=2026-11-29)\n"
+            "This progress looks :( because there were failed tasks\n"
+        ),
+    ),
     "a tracker's own exception, which the program does not catch": (
         "auth_error",
         (
