@@ -36,7 +36,8 @@ DECLARED = LONE_UNITS | {"fit"}  # of these, the number alone tells how much wor
 _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
 _BEGINS_ONE = lazy(r"moving (?!train|work|runn)[a-z]{3,14}ing (?!done|ok)")  # `Getting block 8 of 8`
 _CONVERGED = lazy(
-    r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
+    r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b"
+    r"|\bbudget (?:is |was )?(?:exhausted|used up|spent|reached|met|consumed)\b"
     r"|^\W*(?:problem |task |environment )?solved\b"
     r"|\bstop(?:s|ped|ping)(?: the)? (?:training|run|loop|search|optimi[sz]ation|fit)\b"
 )
@@ -181,6 +182,7 @@ def _without_words(track: Track, configured_max: int | None, ending: ClosingLine
         if alone and most:
             return Progress(alone.value, most, "step", loss=track.loss, finished=over, rule="rising")
         most = _declared(track) if ending.is_looping else None
+        most = None if most is None or ending.tells_behind_loop(most) else most
         return Progress(exact_max=most, loss=track.loss, finished=over)
     count, most = ending.rising.value, _declared(track)
     if most is None or most < count:
@@ -353,6 +355,13 @@ def _goes_on_inside(other: Counter, counter: Counter, track: Track) -> bool:
     return inside and counter.last < other.changed == track.line and not counter.measured
 
 
+def _closes_the_last(other: Counter, pick: Pick) -> bool:
+    """`member 4 epoch 7`, `saved net_4.pt (5/5)`: what is told of each when it is there, and now of the last one."""
+    counter = pick.counter
+    last = counter.minimum == 0 and pick.maximum == counter.current + 1 == other.current == other.maximum
+    return last and other.last > counter.last and other.advances == counter.advances and not other.resets
+
+
 def _heads_the_last(counter: Counter, track: Track) -> bool:
     """`### Stage 3/3: full fine-tune`, in the last line: below the headings before it epochs went on."""
     if not _is_heading(counter) or counter.unit == "epoch" or counter.last < track.line or counter.seen < 2:
@@ -373,7 +382,7 @@ def _goes_on_beside(other: Counter, counter: Counter, track: Track) -> bool:
 def _tells_its_share(track: Track, counter: Counter) -> bool:
     """`4.98G/4.98G` of a bar, and a row of a table with a column of shares."""
     of_row = counter.rule == "table" and counter.last == track.percent_line
-    return of_row or counter.rule == "sized" or (counter.rounded and counter.rule == "tqdm")
+    return of_row or counter.rule == "sized" or (counter.rounded and counter.rule in ("tqdm", "saved"))
 
 
 def _counts_from_zero(track: Track, counter: Counter) -> bool:
@@ -426,6 +435,8 @@ def _finished(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     if not complete and pick.maximum == counter.current + 1 and ending.ends_item(int(counter.current)):
         return _counts_from_zero(track, counter) or None
     if not complete and pick.maximum == counter.current + 1 and counter.minimum == 0 and ending.ends_pass(counter.key):
+        return True
+    if not complete and any(_closes_the_last(other, pick) for other in track.counters.values()):
         return True
     if complete:
         return _complete_is_end(track, pick, ending)

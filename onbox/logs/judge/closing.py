@@ -22,6 +22,7 @@ from onbox.logs.judge.sentence import ends_in_sentence, stops_at, tells_a_figure
 from onbox.logs.judge.takes_leave import ends_a_process, goes_on
 from onbox.logs.judge.under_head import ends_in_results_column
 from onbox.logs.line.percents import read_percent
+from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
 from onbox.logs.line.words import AUXILIARY, EVALUATION
 from onbox.logs.model.lines import message
@@ -117,6 +118,11 @@ class ClosingLines(LastLines):
         if any(is_bad(line) or is_grave(line) or form(line) in known or _is_of_loop(line) for line in after):
             return False
         return any(map(closes, after))
+
+    def tells_behind_loop(self, number: int) -> bool:
+        """Whether a maximum is told behind lines that came again and again, and not before: it came out of them."""
+        told = [_declares(line, number) for line in self._lines]
+        return self._looped > 0 and any(told[self._looped :]) and not any(told[: self._looped])
 
     @property
     def tells_early_stop(self) -> bool:
@@ -319,6 +325,15 @@ class ClosingLines(LastLines):
 
 def _number_in(found: re.Match[str]) -> str:
     return next(number for number in found.groups() if number).replace(",", "")
+
+
+def _declares(line: str, number: int) -> bool:
+    """Whether a line tells a maximum, or a setting that may be one, of this number."""
+    if str(number) not in line.replace(",", ""):
+        return False
+    seen = read_line(line)
+    set_to = {sight.current for sight in seen.sights if sight.rule == "settings"}
+    return number in set_to or any(most == number for _, most in seen.maxima + seen.announced)
 
 
 def _is_of_loop(line: str) -> bool:

@@ -89,7 +89,8 @@ _CLOSING = lazy(
     r"|\bspider closed \((?!shutdown|cancelled)"
     r"|(?<!rate )(?<!time )\b(?:limit|quota|cap) (?:of )?\d[\d,]{0,15} (?:was |is )?reached\b"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
-    r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b|\bbudget (?:is )?(?:exhausted|used up|spent)\b"
+    r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b"
+    r"|\bbudget (?:is |was )?(?:exhausted|used up|spent|reached|met|consumed)\b"
 )
 _OF_A_PREPARATION = (
     r"(?!.{0,40}\b(?:load|compil|init|import|read|start|cach|warm|connect|epoch|step|iter|batch|eval|valid|sav"

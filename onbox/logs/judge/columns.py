@@ -36,6 +36,7 @@ _LETTER = lazy(r"[^\W\d_]")
 _NAMED_TOTAL = lazy(  # `"done": 10, "todo": 400`: what stands still beside what rises
     r"(?i)[\"'\s,;|]{1,4}(?:todo|to_do|total|planned|target|goal|expected|requested|scheduled|all|of)[\"']?\s?[:=]\s?"
 )
+_NAMED_LIMIT = lazy(r"(?i)[\"'\s,;|]{1,4}(?:limit|max|maximum|end|last|until|up_?to|stop_at)[\"']?\s?[:=]\s?")
 _DONE = lazy(r"(?i)(?<![a-z])(?:done|completed|processed|finished)[\"']?\s?[=:]\s?$")
 _ALL_THINGS = lazy(  # `done=61 dupes=213 shards=96`
     r"(?<![A-Za-z])(?!(?:worker|thread|gpu|core|node|rank|process|replica|host|error|retrie|fail)\w{0,16}s)[a-z_]{3,20}s[\"']?[=:]\s?$"
@@ -74,6 +75,12 @@ class _Column(NamedTuple):
     @property
     def rises(self) -> bool:
         return self.is_whole and all(step > 0 for step in self.steps) and self.values[0] >= 0
+
+    @property
+    def is_even(self) -> bool:
+        """Whether it goes on by the same each time, but for the last, as memory that fills up to a limit does not."""
+        steps = self.steps
+        return self.rises and len(steps) >= ROWS and len(set(steps[:-1])) == 1 and steps[-1] <= steps[0]
 
     @property
     def falls(self) -> bool:
@@ -126,14 +133,17 @@ def _beside(one: _Column, other: _Column, known: frozenset[int]) -> int | None:
         return int(one.values[-1] + other.values[-1])
     if _PERCENT.match(other.behind):
         return _of_share(one, other, known)
-    if other.stands and other.at == one.at + 1 and _is_of(other.between):
+    if other.stands and other.at == one.at + 1 and _is_of(one, other.between):
         return int(other.values[-1])
     if other.stands and _DONE.search(one.between) and _ALL_THINGS.search(other.between):
         return int(other.values[-1])
     return None
 
 
-def _is_of(between: str) -> bool:
+def _is_of(one: _Column, between: str) -> bool:
+    """Whether what stands between a count and a number that stands still says that it is of so many."""
+    if one.is_even and _NAMED_LIMIT.fullmatch(between):
+        return True
     foreign = _OF_IN_ANY_SCRIPT.fullmatch(between) and _LETTER.search(between)
     return bool(foreign or _LATIN_OF.fullmatch(between) or _NAMED_TOTAL.fullmatch(between))
 

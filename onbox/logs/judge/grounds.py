@@ -71,7 +71,7 @@ def _moved(counter: Counter, _: Scene) -> bool:
         return counter.advances >= ADVANCES
     if counter.rule == "piece":
         return counter.advances >= PIECES and not counter.resets
-    return counter.current > counter.minimum
+    return counter.current > counter.minimum or counter.repeats > 0
 
 
 def _heads_work(counter: Counter, _: Scene) -> bool:
@@ -199,7 +199,8 @@ def _is_all_there_is(scene: Scene) -> bool:
 def _was_named_once(counter: Counter, scene: Scene) -> bool:
     if counter.seen > 1 or counter.maximum is not None or not counter.rule.startswith("labelled"):
         return False
-    if counter.kind == "val" and counter.rule == "labelled-alone" and scene.behind(counter) > 0:
+    since = 0 if counter.rule == "labelled-alone" else LINES_SINCE
+    if counter.kind == "val" and scene.behind(counter) > since:
         return True  # `Number of Fisher Scoring iterations: 8`
     others = [other for other in scene.track.counters.values() if not other.made and other.kind not in ("val", "aux")]
     went_on = any(other.first > counter.last and other.advances >= LOOKS for other in others)

@@ -19,7 +19,16 @@ from onbox.logs.line.settings import (
     is_setting,
     tells_a_setting,
 )
-from onbox.logs.line.shapes import BATCHES, BEFORE_EPOCH, COUNTED, EPOCH_AND_STEP, EPOCH_OF, SHORT_EPOCH, WORD
+from onbox.logs.line.shapes import (
+    BATCHES,
+    BEFORE_EPOCH,
+    COUNTED,
+    EPOCH_AND_STEP,
+    EPOCH_OF,
+    SHORT_EPOCH,
+    SHORT_MEASURED,
+    WORD,
+)
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
@@ -155,9 +164,12 @@ def _epoch_and_step(text: str) -> list[CounterSight]:
     """`e3 s1000 | G 1.7`: an epoch, and the step inside it; or the epoch alone."""
     found = EPOCH_AND_STEP.match(text)
     if found is None:
-        short = SHORT_EPOCH.match(text)
-        told = [] if short is None else [int(short["epoch"])]
-        return [CounterSight("epoch", "epoch", "train", epoch, None, False, "labelled") for epoch in told]
+        known = SHORT_EPOCH.match(text)
+        short = known or SHORT_MEASURED.match(text)
+        if short is None:
+            return []
+        kind = "train" if known else "bare"
+        return [CounterSight("epoch", "epoch", kind, int(short["epoch"]), None, False, "labelled")]
     epoch = CounterSight("epoch", "epoch", "train", int(found["epoch"]), None, False, "labelled")
     return [epoch, CounterSight("step", "step", "train", int(found["current"]), None, False, "labelled", inner=True)]
 

@@ -60,6 +60,10 @@ _WORKS_ON = lazy(r"(?i)(?:^|[-:|\]]\s{1,4})\s{0,4}[a-z]{3,14}ing [a-z]{3,12} ?#?
 # What a piece is called, which differs from line to line: a file, a commit.
 _OWN_NAME = lazy(r"(?<!\S)(?:\S{0,200}/\S{1,200}|[0-9a-f]{7,64}|[\w-]{1,80}\.[a-z]\w{1,4})(?!\S)")
 _DONE_SO_FAR = lazy(r"(?i)(?<![a-z])(?:completed?|done|finished|processed)[ :=]{1,3}$")  # `completed 41/90 (passed 15)`
+_ONE_THING = lazy(  # `level 3 of 5 solved`: which one, and what became of it
+    r"(?i)\W{0,8}(?!(?:got|only|now|with|have|has|had|are|was|is|just|about|still|so|far|total|and|after|over|all)\b)"
+    r"[a-z]{3,20}(?<!s)(?<!ed)(?<!ing) #?"
+)
 _BEGUN_ANEW = lazy(r"(?i)(?<![a-z])restarts?\W{0,3}$")  # of a service: `restart 1/3`
 _IS_DONE = lazy(
     r"(?i)[\s:,.)\]-]{1,8}(?:is |was )?(?:done|ok|ready|complete[d]?|finished|processed|written|converted"
@@ -98,6 +102,7 @@ def read_moving(text: str) -> list[CounterSight]:
         _DONE_SO_FAR.search(label)
         or (found.start() == 0 and _MEASURED.match(text, found.end()))
         or _is_measured_apart(text, found)
+        or (_ONE_THING.fullmatch(label) and rule == "moving")
     ):
         return []
     kind = "aux" if AUXILIARY.search(label) else "moving"

@@ -3,6 +3,8 @@ Pure."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onbox.logs.line.displays import read_bars
 from onbox.logs.line.done import done_count, fields_left, is_of_a_piece
 from onbox.logs.line.fetched import read_bytes
@@ -22,10 +24,14 @@ from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.sized import read_sized
 from onbox.logs.line.spelt import spelt_alike
 from onbox.logs.line.states import read_states
-from onbox.logs.line.words import LONE_UNITS, NO_SHARE_AFTER
+from onbox.logs.line.words import LONE_UNITS, NO_SHARE_AFTER, UNITS
 from onbox.logs.loops import LOOPS, headed_repetition, leads_with_repetition, named_repetition, repeated_indices
 from onbox.regex import lazy
 
+if TYPE_CHECKING:
+    import re
+
+TWO = 2  # of which one may be the count, and the other the whole: `step/total: 3/10`
 LISTED = 3  # values of one counter on a line
 _PER_ITEM = lazy(
     r"(?i)(?<![a-z_])(?:time|iter_time|batch_cost|step_time|batch_time)[\"']?\s{0,20}(?:[:=]\s{0,20})?(\d{1,18}\.\d{1,18})"
@@ -57,6 +63,11 @@ _OF_THEM_DONE = lazy(r"(?<![\w])[a-z]{3,12}ed[:=]? \d{1,12} ?/ ?\d")  # `round 4
 _NUMBERED = lazy(
     r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
 )  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
+_SIZES_OF_NAMES = lazy(  # `train/val/test = 800/100/100`: each number is that of one name
+    r"(?<![\w/.])(?P<names>[A-Za-z_]{1,20}(?: ?/ ?[A-Za-z_]{1,20}){1,6})\s?[:=]\s?"
+    r"(?P<sizes>\d[\d,.]{0,14}(?: ?/ ?\d[\d,.]{0,14}){1,6})(?![\w/])"
+)
+_SPLITS = frozenset({"train", "training", "val", "valid", "validation", "dev", "test", "eval", "holdout"})
 _ARITHMETIC = lazy(r"[+*]\s?\(?\d{1,9}/\d|\d/\d{1,9}\)?\s?[+*]\s?\(?\d|\d/\d{1,9}\)?\s=\s\d{1,9}(?![\d.]*\s?%)")
 
 
@@ -68,6 +79,8 @@ def read_line(text: str) -> SeenOnLine:
     if "/" in text and _ARITHMETIC.search(text) and not _NUMBERED.match(text):
         return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
     text = spelt_alike(text)
+    if text.count("/") > 1:
+        text = _SIZES_OF_NAMES.sub(_unless_alike, text)
     bars, rest = read_bars(text)
     labelled, maxima = read_labelled(rest)
     labelled = _without_lists(labelled)
@@ -91,6 +104,14 @@ def read_line(text: str) -> SeenOnLine:
     if eta is not None and sights and (all(s.kind == "val" for s in sights) or _is_inner_eta(eta, sights, text)):
         eta = None
     return SeenOnLine(tuple(sights), tuple(maxima), loss, eta, announced=tuple(read_announced(text)))
+
+
+def _unless_alike(found: re.Match[str]) -> str:
+    """Nothing where each of several names has its number: three of them, or two parts of the data; else what it was."""
+    names = [name.strip().lower() for name in found["names"].split("/")]
+    pairs = len(names) == found["sizes"].count("/") + 1
+    loops = any(UNITS.get(name) in LONE_UNITS for name in names)
+    return " " if pairs and not loops and (len(names) > TWO or _SPLITS.issuperset(names)) else found[0]
 
 
 def _done(text: str) -> list[CounterSight]:

@@ -123,7 +123,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "keras",
         ("/",),
-        r"^\s*(?P<current>\d{1,18})/(?P<max>\d{1,18})\s+(?:\[[=>.]+\]\s*(?:-\s*(?:ETA:\s*(?P<eta>[\d:]+s?)|\d+m?s))?|━+"
+        r"^\s*(?P<current>\d{1,18})/(?P<max>\d{1,18})\s+"
+        r"(?:\[(?:\.*[=>][=>.]*\]\s*|\.+\]\s*(?=-\s|$))(?:-\s*(?:ETA:\s*(?P<eta>[\d:]+s?)|\d+m?s))?|━+"
         r"|-\s*\d+[hms])",
         "batches of the epoch above; its ETA is the epoch's",
         "Keras 2 and 3",
@@ -164,6 +165,16 @@ SHAPES: tuple[Shape, ...] = (
         "a counter, then a drawn bar and the percentage",
         "rich with its columns in another order, Go's pb, Symfony",
         "[Train] [1884/3000] ━━━━━━━━━━━━╺━━━━━━━  63% 0:00:14 / 0:00:24",
+        DRAWN,
+    ),
+    _shape(
+        "counter-drawn",
+        ("/", "[", "]"),
+        rf"{_FREE}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})\s{{1,12}}\[(?=[^\]]{{8,200}}\](?:\s|$)){_BAR}{{0,200}}"
+        r"[\s.·]{0,200}\]",
+        "a counter, then a drawn bar",
+        "custom loops, PHP and shell scripts",
+        "  41/180    [######........................] img_0041.jpg",
         DRAWN,
     ),
     _shape(
@@ -406,6 +417,10 @@ EPOCH_AND_STEP = lazy(
 # `e38  correct 4504/5120  loss 0.3191`
 SHORT_EPOCH = lazy(
     r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})\s?[:|]?\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc|top-?1|(?<![a-z])(?:trn|val|ppl|lr)(?![a-z])))"
+)
+# `e3 mse 0.52`: a figure with any other name, so that it must go on
+SHORT_MEASURED = lazy(
+    r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})\s?[:|,]?\s{1,4}(?=[a-z][\w/-]{1,20}(?:\s?[:=]\s{0,4}|\s{1,4})-?\d{1,9}\.\d)"
 )
 EPOCH_OF = lazy(r"(?<!\S)[eE](?:[pP]\.?)?(?P<epoch>\d{1,6})/(?P<epochs>\d{1,6})(?=[\s:,|\]])(?P<short>)")
 COUNTED = lazy(

@@ -1,0 +1,68 @@
+"""Counters in one more form: a limit in a field of its own, bars drawn by hand, short names; and what only looks so."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.onbox.logs.loops import lines, read
+
+# (log, current, exact maximum)
+COUNTS: dict[str, tuple[str, float | None, int | None]] = {
+    "a limit in a field of JSON": (
+        "".join(f'{{"msg":"scan","tried":{at * 400},"limit":9000,"hits":{at * at % 7}}}\n' for at in range(1, 8)),
+        2800,
+        9000,
+    ),
+    "the same at its end, in a shorter last step": (
+        "".join(f'{{"msg":"scan","tried":{at},"limit":900,"hits":{at % 7}}}\n' for at in (200, 400, 600, 800, 900)),
+        900,
+        900,
+    ),
+    "a bar that is empty at first, behind its counter": (
+        "Cropping 90 scans\n"
+        + "".join(f"\r{at}/90   [{'#' * (at // 5):.<18}] scan_{at:03}.tif" for at in range(1, 62)),
+        61,
+        90,
+    ),
+    "an epoch in short, with a figure of any name": (
+        "mlp, 9 epochs\n" + "".join(f"e{at} rmse {1 / (at + 1):.3f}\n" for at in range(6)),
+        5,
+        9,
+    ),
+    "one thing, and what became of it": (lines("maze # of 8 solved", 1, 2, 3), 3, 8),
+}
+
+
+@pytest.mark.parametrize(("log", "current", "most"), COUNTS.values(), ids=COUNTS)
+def test_counts(log: str, current: float | None, most: int | None) -> None:
+    seen = read(log)
+    assert (seen.current, seen.exact_max) == (current, most)
+
+
+NOTHING = {
+    "parts of the data, and their sizes": "train/val/test = 8000/1000/1000 rows\n"
+    + lines("column_#: mean=0.31", 1, 2, 3),
+    "three names, and their numbers": "tp/fp/fn: 30/20/10\n",
+    "memory below its limit": "".join(f"heap={at} max=4096 gc={at % 7}\n" for at in (101, 240, 250, 391, 440)),
+    "a share of things": lines("got # of 9 correct", 3, 4, 6),
+    "what an evaluation did in passing, and much behind it": "found 3 (mvs:28 {evals:128} #w_updates:14)\n"
+    + lines("'rule_#': applied", *range(1, 20)),
+    "a number of iterations among results": lines("  2.1e-05s [Rule] #found=#", *range(1, 25))
+    + "status: OPTIMAL\nobjective: 50\nlp_iterations: 178\nwalltime: 0.02\n",
+}
+
+
+@pytest.mark.parametrize("log", NOTHING.values(), ids=NOTHING)
+def test_no_progress(log: str) -> None:
+    seen = read(log)
+    assert (seen.current, seen.exact_max) == (None, None)
+
+
+def test_a_budget_that_was_reached_ends_the_run() -> None:
+    log = "".join(f"tokens {at},000/700,000 ({at / 7:.1f}%) loss 0.31\n" for at in range(48, 700, 96))
+    assert read(log + "token budget reached\n").finished is True
+
+
+def test_a_download_drawn_to_its_end_is_over() -> None:
+    drawn = "".join(f"\ra.bin  {at:3}%[{'=' * (at // 5)}>    ] {at * 0.6:5.2f}M  11.3MB/s" for at in range(0, 100, 7))
+    assert read(drawn + "\ra.bin  100%[=====================>] 60.00M  11.5MB/s    in 5.0s\n").finished is True
