@@ -149,7 +149,9 @@ def is_around(outer: Counter, inner: Counter, *, left: bool) -> bool:
     if outer.advances and inner.resets:
         if outer.changed < inner.first:
             return False  # it was over, or stood, before this one began
-        told_behind = outer.made and inner.repeats >= IN_TURN  # `[11/23] done`, below the epochs of that one
+        told_behind = (
+            outer.made or outer.rule == "moving"
+        ) and inner.repeats >= IN_TURN  # `[11/23] done`, below its epochs
         return _go_together(outer, inner) and (repeats or outer.first < inner.first or left or told_behind)
     if not repeats or inner.resets or inner.kind not in ("train", "outer"):
         return False
@@ -177,7 +179,10 @@ def is_heading_around(heading: Counter, others: list[Counter]) -> bool:
     """`--- T[4/6] = 2.27 ---`: any words that count on each time that another counter has come to its end."""
     if heading.kind != "moving" or heading.resets or heading.maximum is None:
         return False
-    if any(_is_one_pass(other, heading) or _was_left_open(heading, other) for other in others):
+    if any(
+        _is_one_pass(other, heading) or _was_left_open(heading, other) or _closes_each(heading, other)
+        for other in others
+    ):
         return True
     if heading.advances < BARS_AROUND:
         return False
@@ -188,6 +193,13 @@ def is_heading_around(heading: Counter, others: list[Counter]) -> bool:
         and (other.repeats >= BARS_AROUND or (other.maximum is None and other.begun >= BARS_AROUND))
     ]
     return any(_go_together(heading, other) for other in inside)
+
+
+def _closes_each(heading: Counter, inner: Counter) -> bool:
+    """`  sweep 60 of 60`, `temperature 4 of 15: 0.95`: told behind each pass of the loop inside, one by one."""
+    one_by_one = heading.minimum == 1 and heading.current - 1 == heading.advances
+    from_its_end = inner.kind == "train" and inner.repeats == inner.resets > 0
+    return one_by_one and from_its_end and inner.first < heading.first and heading.current - inner.repeats in (0, 1)
 
 
 def _was_left_open(heading: Counter, other: Counter) -> bool:

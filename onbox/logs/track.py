@@ -343,6 +343,8 @@ class Track:
         anew = old is not None and sight.current < old.current and (sight.unit == "epoch" or self.again.apart)
         if anew and self._is_new_run():
             self.started, self.restarted, self.raised = self.again.seen, True, {}
+        if old is not None and self._begins_after_crash(old, sight):
+            self.started, self.restarted, self.raised = self.line, True, {}
         if sight.rule == "boosting" and old and self.line == self.ended + 1 and sight.current < old.current:
             return  # the best round, shown once more
         if old and (self._is_anothers(old, sight) or self._is_mention(old, sight)):
@@ -353,6 +355,11 @@ class Track:
         if old is None and len(self.counters) >= COUNTERS_MAX:
             del self.counters[next(iter(self.counters))]
         self.counters[sight.key] = self._joined(old, sight)
+
+    def _begins_after_crash(self, old: Counter, sight: CounterSight) -> bool:
+        """Whether all that was counted begins again behind the word of a crash: the program was started once more."""
+        back = self.crashed > max(old.last, self.started) and begins_anew(old, sight)
+        return back and old.advances > 0 and all(one is old or not one.advances for one in self._at_work())
 
     def _is_new_run(self) -> bool:
         last = max(counter.last for counter in self.counters.values())

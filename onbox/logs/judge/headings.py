@@ -17,11 +17,18 @@ if TYPE_CHECKING:
 
 
 def numbers_each_bar(counter: Counter, others: list[Counter]) -> bool:
-    """`batch 3` above a bar that begins again below each: which of them it is, of how many nobody says there."""
-    if counter.kind != "moving" or counter.maximum is not None or counter.resets or counter.measured:
+    """`batch 3` above a bar that begins again below each: which of them it is; of how many nobody may say. Where it is
+    `scoring model 2/5`, that is the work.
+    """
+    if counter.kind not in ("moving", "val") or counter.resets or counter.measured:
         return False
-    return counter.advances >= BARS_AROUND and any(
-        bar.made and bar.repeats == counter.advances and counter.first < bar.first for bar in others
+    if counter.maximum is None:
+        enough = counter.kind == "moving" and counter.advances >= BARS_AROUND
+    else:
+        enough = counter.maximum > 1 and counter.current - counter.minimum == counter.advances > 0
+    return enough and any(
+        bar.made and bar.kind != "val" and bar.repeats == counter.advances and counter.first < bar.first
+        for bar in others
     )
 
 
@@ -35,10 +42,16 @@ def numbers_each_loop(counter: Counter, others: list[Counter]) -> bool:
     if counter.kind == "heading" and counter.current - counter.minimum > 2 * counter.advances:
         return False  # `seed 11`, `seed 22`: names
     inside = (one for one in others if one.unit in LOOPS and one.kind == "train" and counter.first < one.first)
-    if counter.advances >= BARS_AROUND and any(one.begun == one.resets == counter.advances for one in inside):
+    if counter.advances >= BARS_AROUND and any(_begins_in_each(one, counter) for one in inside):
         return True
     tables = (one for one in others if one.rule == "table")
     return counter.advances >= TABLES and any(_begins_below_each(one, counter) for one in tables)
+
+
+def _begins_in_each(loop: Counter, heading: Counter) -> bool:
+    """Whether the loop began again below each heading, but perhaps for the newest one, below which nothing stands."""
+    awaited = heading.changed > loop.last
+    return loop.begun == loop.resets == heading.advances - awaited
 
 
 def _begins_below_each(table: Counter, heading: Counter) -> bool:
@@ -54,9 +67,16 @@ def _tells_the_whole(one: Counter, heading: Counter) -> bool:
 
 
 def heads_bars(heading: Counter, others: list[Counter]) -> bool:
-    """`[2/5] task: b`, and below each such heading one bar with a name of its own, none of which is a training's."""
-    headed = heading.rule in ("leading-bracket", "moving") and heading.maximum is not None and not heading.resets
-    if not headed or heading.advances < BARS_AROUND or heading.stretched:
+    """`[2/5] task: b`, and below each such heading one bar with a name of its own, none of which is a training's. Where
+    the heading says `Evaluating task 2/5`, that is the work.
+    """
+    named = heading.rule == "labelled-max" and heading.unit not in LOOPS
+    headed = (named or heading.rule in ("leading-bracket", "moving")) and heading.maximum is not None
+    if not headed or heading.resets:
+        return False
+    goes_on = heading.advances >= (1 if heading.rule == "moving" else BARS_AROUND)  # in the same words
+    goes_on = goes_on or (named and heading.kind == "val" and (heading.maximum or 0) > 1)
+    if not goes_on or heading.stretched:
         return False
     bars = sorted((one for one in others if one.made and one.rule in BELOW_HEADINGS), key=lambda one: one.first)
     if not bars or any(bar.resets or bar.kind == "val" or TRAINING.search(bar.key) for bar in bars):

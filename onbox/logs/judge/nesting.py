@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 HEADING_LINES = 2  # from the heading of an epoch to its bar
 EPOCHS_FOR_EACH = 2  # time that a bar was begun: it is of more than one
+A_TENTH = 0.1  # of an epoch
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
 
 
@@ -68,11 +69,16 @@ def _began_again_with(epoch: Counter, counter: Counter) -> bool:
 
 
 def _is_seldom_begun(epoch: Counter, counter: Counter) -> bool:
-    """Whether a bar began again less often than the epochs beside it, told as fractions, came to their ends: the run
-    was resumed.
+    """Whether a bar began again less often than the epochs beside it, told as fractions, came to their ends; or never
+    from its own end, and is elsewhere than the epoch: the run was resumed.
     """
+    if not counter.made or not isinstance(epoch.current, float):
+        return False
     passed = epoch.current - epoch.minimum
-    return counter.made and isinstance(epoch.current, float) and passed >= EPOCHS_FOR_EACH * (counter.resets + 1)
+    if passed >= EPOCHS_FOR_EACH * (counter.resets + 1):
+        return True
+    apart = abs(epoch.current % 1 - counter.current / (counter.maximum or counter.current or 1))
+    return not counter.repeats and (passed > counter.resets or A_TENTH < apart < 1 - A_TENTH)
 
 
 def _comes_with_each(counter: Counter, epoch: Counter, *, whole: bool) -> bool:
@@ -107,7 +113,15 @@ def _is_global(other: Counter, counter: Counter) -> bool:
         return False
     if counter.advances >= LOOKS and not counter.resets and other.minimum <= counter.maximum:
         return False  # it went by, and this one did not begin again
+    if _stands_beside(counter, other):
+        return False
     return counter.inner or (other.key.startswith("global") and other.unit == counter.unit)
+
+
+def _stands_beside(counter: Counter, other: Counter) -> bool:
+    """`[2/3] global_step=140`, on each line: it stands while the other goes on, so that one is inside it."""
+    together = (counter.first, counter.seen, counter.last) == (other.first, other.seen, other.last)
+    return together and not counter.resets and not other.resets and counter.advances < other.advances
 
 
 def is_open(counter: Counter) -> bool:

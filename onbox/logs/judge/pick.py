@@ -88,8 +88,17 @@ def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick |
         if counter.advances >= max(least if counter.last <= pick.counter.last else MOVES, pick.counter.advances // 2)
         if pick.counter.unit != "epoch" or counter.unit == "timestep"  # whose `ep` may be an episode
         if (maximum_of(track, counter) or 0) > counter.current
+        if not _is_a_level(counter, pick.counter)
     ]
     return Pick(beside[0], maximum_of(track, beside[0])) if len(beside) == 1 else None
+
+
+def _is_a_level(counter: Counter, begun: Counter) -> bool:
+    """`cycle 0 (pool: 200/5000)`, `cycle 1 (pool: 350/5000)`: what stood far from its beginning when the count beside
+    it began.
+    """
+    stride = (counter.current - counter.minimum) / max(1, counter.advances)
+    return begun.minimum <= 1 and counter.first <= begun.first and counter.minimum > stride
 
 
 def _estimated(counters: list[Counter]) -> list[Counter]:
@@ -154,7 +163,7 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         return through
     if loops is not None:
         told = track.maxima.get(loops[0].unit)  # `"trial": 6, "n_trials": 12`
-        told = told if told is not None and told >= loops[0].current else None
+        told = told if told is not None and told >= loops[0].current else _told_behind_each(track, loops[0])
         return Pick(loops[0], loops[0].maximum if loops[0].maximum is not None else told, loops[1])
     counters = [counter for counter in counters if counter.kind != "outer"]
     epochs = [counter for counter in counters if counter.unit == "epoch"]
@@ -198,6 +207,19 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
         last = max(inside, key=lambda counter: counter.last)
         return Pick(last, None if is_of_many(last) else last.maximum, None)
     return None
+
+
+def _told_behind_each(track: Track, outer: Counter) -> int | None:
+    """`[member 2] epoch 7`, `saved net_2.pt (3/5)`: how many there are, as a count tells behind each of them."""
+    passes = outer.advances + 1
+    told = {
+        one.maximum
+        for one in track.counters.values()
+        if one.maximum is not None and one.first > max(outer.first, track.started) and not (one.resets or one.stretched)
+        if one.minimum == 1 and one.current - 1 == one.advances and passes - one.current in (0, 1) and outer.advances
+        if one.maximum >= passes
+    }
+    return told.pop() if len(told) == 1 else None
 
 
 def _goes_through_stages(track: Track, counters: list[Counter]) -> Pick | None:

@@ -58,7 +58,9 @@ _IS_DONE = lazy(
 _LOGGER = lazy(r"^\s{0,4}(?:(?:DEBUG|INFO|WARNING)[\s:]{1,4})?\w{1,30}(?:\.\w{1,30}){1,6}:\s{1,4}")  # `INFO etl.load: `
 _NAMES_PROGRESS = lazy(r"(?i)\|\s{0,4}progress\W{0,4}$")  # behind what a logger writes: `MainProcess|progress: 3/24`
 _IS_SET = lazy(r"=\s{1,4}\d")
-_MEASURE_AFTER = lazy(r"\s+[A-Za-z][A-Za-z ]{1,30}[:=]\s*[-+]?\d")  # `[300/900] Accuracy so far: 0.82`
+_MEASURE_AFTER = lazy(
+    r"\s+[A-Za-z][A-Za-z_ ]{1,30}[:=]\s*[-+]?\d|\s.{1,60}(?<![a-z])loss[\s:=]{1,3}[-+]?\d"
+)  # `[300/900] Accuracy so far: 0.82`
 
 
 class Display(NamedTuple):
