@@ -28,6 +28,7 @@ DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its lim
 MOST_PERCENT = 90  # of a display that tells nothing else: its next look would be behind the end
 NEAR_THE_END = 0.9  # of the maximum: what is left may be less than one stride
 DECLARING_LINES = 6  # of a log, in which a number of things is no result
+TELLS_THE_LAST = ("boosting", "catboost")  # whatever the period in which they tell the others
 STRIDES = 4  # or so many of them were made
 OF_ANYTHING = frozenset({"offset", "cursor", "index", "idx", "position", "pos"})  # they go through
 LONGEST_ETA_SECONDS = 10 * 365 * 86400  # what is told beyond that, is no time
@@ -62,6 +63,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
     looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
     stops = progress.current is not None and (ending.stops_at(progress.current) or ending.stopped_behind)
+    stops = stops or _told_the_last(pick, ending)
     is_told = looped or stops or ending.tells_early_stop or ending.ends_a_process
     over = is_told or (may_be_over and (_made_the_last(pick, ending) or _is_over(progress, ending)))
     if not progress.finished and over:
@@ -240,7 +242,10 @@ def _may_be_over(progress: Progress, pick: Pick | None, ending: ClosingLines) ->
     between two lines that tell it.
     """
     complete = progress.exact_max is not None and (progress.current or 0) >= progress.exact_max
-    inner_is_open = progress.inner_max is not None and (progress.inner_current or 0) + 1 < progress.inner_max
+    stride = ending.stride(pick.inner.key) if pick is not None and pick.inner is not None else 0
+    inner_is_open = (
+        progress.inner_max is not None and (progress.inner_current or 0) + max(1, stride) < progress.inner_max
+    )
     if inner_is_open and not complete and not _is_told_behind(pick):
         return False
     if progress.current is None or progress.exact_max is None:
@@ -267,6 +272,13 @@ def _made_the_last(pick: Pick | None, ending: ClosingLines) -> bool:
     whole = pick.inner is not None and pick.inner.maximum is not None and pick.inner.current == pick.inner.maximum
     told = pick.counter.measured and pick.counter.advances >= MOVES and (whole or ending.stride(pick.counter.key) == 1)
     return told and ending.follows_something_new
+
+
+def _told_the_last(pick: Pick | None, ending: ClosingLines) -> bool:
+    """`[25]`, `[30]`, `[34]`, and then something else: the last round is told out of its turn."""
+    if pick is None or pick.counter.rule not in TELLS_THE_LAST:
+        return False
+    return ending.ends_off_grid(pick.counter.key) and ending.follows_something_new
 
 
 def _stride(pick: Pick | None, ending: ClosingLines) -> float:

@@ -76,9 +76,10 @@ _EXITS = lazy(r"(?i)(?<![a-z])(?:exit(?:ed|s)?(?: (?:with )?(?:code|status))?|rc
 _ALL_MOVED = lazy(r"(?<![\d.])(\d[\d.]* ?[KMGT]?i?B) ?/ ?\1\b.{0,4}\b100 ?%")
 _RULE = lazy(r"\s*[-=_+|─━═└┴┘╘╧╛]{10,}\s*$")
 _ALL_DONE = lazy(
-    r"(?i)^\W*(?!collected \d{1,9} items?$)(?:\w{2,14}ed (?:all )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b"
+    r"(?i)^\W*(?!collected \d{1,9} items?$)(?:\w{2,14}ed \(?(?:all |after |for )?(\d[\d,]*) (?!of\b)[a-z]{3,20}\b"
     r"|total:? (\d[\d,]*)(?= \(|$))"
-    r"|(?:^\W*|: )(?:\w{2,14} )?(?:completed?|done|finished): (\d[\d,]*) [a-z]{3,20}\b"
+    r"|(?:^\W*|: )(?:\w{2,14} )?(?:completed?|done|finished)(?:[:,]| after)? \(?(\d[\d,]*) [a-z]{3,20}\b"
+    r"|^\W*(\d[\d,]*) [a-z]{3,20}s (?:done|completed?|finished|trained|processed)\W*$"
 )
 
 

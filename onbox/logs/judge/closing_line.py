@@ -25,7 +25,7 @@ _CLOSING = lazy(
     r"|in total)\b"
     rf".{{0,20}}?(?:{_DURATION})|^real\s+\d+m[\d.]+s|\b(?:added|audited|changed) \d+ packages?\b|\brecords out$"
     r"|\bsaved \[\d+(?:/\d+)?\]|^total size is \d|^\W*test(?:ing)? (?:accuracy|loss|score|results?)\b"
-    r"|^\W*all\b.{0,40}\b(?:done|complete|written|\w{3,12}ed)\b|^\W*(?:best|final)(?![a-z]).{0,40}\d"
+    r"|^\W*all\b.{0,40}\b(?:done|complete|written|\w{3,12}ed)\b|^\W*(?:best|final|overall)(?![a-z]).{0,40}\d"
     r"|\b(?:best|final|overall|test|mean|average|number of(?! (?:[a-z]{1,20} ){0,2}(?:samples|examples|images|param\w*"
     r"|classes|workers|gpus|threads|cores|devices|features|layers|epochs|steps)\b))\b[\w ./-]{0,30}(?:\s?[:=]"
     r"|\sis)\s?\S"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
+from itertools import pairwise
 
 from onbox.logs.judge.announced import numbers_of
 from onbox.logs.judge.at_limit import Limit, reached
@@ -28,7 +29,9 @@ HEADED = 3  # lines of a log may stand above its rows, and one may look like a c
 LOOPED = 5  # times that a form of line came: it is the loop's
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 LINES_AFTER = 30  # of what is still said behind the word of an end
+STEPS = 3  # of a counter, until their size is known
 COMPLETE = 100  # percent
+REACHED = "moving at "  # key of what was reached: `finished after 500 steps`
 _SHARE = lazy(r"[#=>.█-]{3,200}[\])|]\s{1,4}(\d{1,3}(?:\.\d{1,4})?) ?%")
 _BREAKS = lazy(rb"[\r\n]+")
 # Behind `real`, which tells it all; and what make says of where it was.
@@ -154,9 +157,18 @@ class LastLines:
 
     def stride(self, key: str) -> float:
         """How far the counter `key` went between the last two lines that show it; 0 if that cannot be told."""
-        lines = self._lines[max(0, self._counted - LINES_AFTER) : self._counted]
-        shown = [sight.current for line in lines for sight in read_line(line).sights if sight.key == key]
+        shown = self._shown(key)
         return shown[-1] - shown[-2] if len(shown) > 1 else 0
+
+    def ends_off_grid(self, key: str) -> bool:
+        """Whether the counter `key` went on by the same each time, and then by less: `20`, `25`, `30`, `34`."""
+        steps = [after - before for before, after in pairwise(self._shown(key))]
+        return len(steps) >= STEPS and len(set(steps[:-1])) == 1 and 0 < steps[-1] < steps[0]
+
+    def _shown(self, key: str) -> list[float]:
+        """Where the counter `key` stood in the last lines that show it."""
+        lines = self._lines[max(0, self._counted - LINES_AFTER) : self._counted]
+        return [sight.current for line in lines for sight in read_line(line).sights if sight.key == key]
 
 
 def _counts(line: str, times: int) -> bool:
@@ -166,7 +178,7 @@ def _counts(line: str, times: int) -> bool:
     sights = read_line(line).sights
     told_once = times == 1 and (
         all(sight.kind == "done" for sight in sights)
-        or (all(sight.kind == "bare" for sight in sights) and closes(line))
+        or (all(sight.kind == "bare" or sight.key.startswith(REACHED) for sight in sights) and closes(line))
         or (all(sight.kind in ("bare", "moving") for sight in sights) and says_all_there_was(line))
     )
     return bool(sights) and not told_once and not OF_THE_BEST.search(said(line))

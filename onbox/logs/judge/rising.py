@@ -52,14 +52,18 @@ _OF_A_SERVICE = lazy(
     r"(?i)(?<![a-z])(?:req|request|conn|connection|session|query|ticket|message|msg|packet)[ #_:=-]{0,3}$"
 )  # as they come
 _FOLD = lazy(r"(?i)(?<![a-z])fold\W{0,3}$")  # which are told of in all that is validated across them
+_TOLD_OF_EACH = "feature|column|variable|attribute|dim|dimension|neuron|head|factor|axis|quantile|percentile|pc"
 OF_A_LIST = lazy(  # of what came out for each
-    r"(?i)\W{0,8}(?:class|cluster|topic|component|bin|label|layer|block|expert|channel|figure|chapter|level|record)"
+    rf"(?i)\W{{0,8}}(?:{_TOLD_OF_EACH}|class|cluster|topic|component|bin|label|layer|block|expert|channel|figure|chapter|level|record)"
 )
 _OF_THE_OUTCOME = lazy(
-    r"(?i)\W{0,8}(?:class|cluster|topic|component|label|layer|bin|channel|expert)\W{0,4}$"
+    rf"(?i)\W{{0,8}}(?:{_TOLD_OF_EACH}|class|cluster|topic|component|label|layer|bin|channel|expert)\W{{0,4}}$"
 )  # `8 layers`, and one by one
-_OF_RESULTS = lazy(r"(?i)\W{0,8}(?:class|cluster|topic|component|label|bin|channel)\W{0,4}$")  # each of which has some
+_OF_RESULTS = lazy(  # each of which has some
+    rf"(?i)\W{{0,8}}(?:{_TOLD_OF_EACH}|class|cluster|topic|component|label|bin|channel)\W{{0,4}}$"
+)
 _LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
+_IN_ORDER = lazy(r"\s{0,8}\d{1,4}[.)]\s{1,4}[A-Za-z]")  # `3. petal_width  0.21`: a place in a ranking
 _ROW = lazy(r"\s*\d+:\s")
 _NUMBERED = lazy(r"(?i)[ _](?:number|no|nr|num|index|idx)\W*$")  # `REPLICATE NUMBER 12`
 _IN_BRACKETS = lazy(r"(?:^| - )\[$")  # behind a logger's place in the code: `dock:one - [1204] ligand`
@@ -102,7 +106,8 @@ def rising(lines: Sequence[str], *, alone: bool = False) -> Rising | None:
 def risings(lines: Sequence[str], *, alone: bool = False) -> Iterator[Rising]:
     """All such counts, from the newest line on and from left to right."""
     is_count = _goes_evenly if alone else _is_count
-    rows = [{} if _ADDRESS.search(line) or OF_A_MODULE.search(line) else _cells(line) for line in lines[-LINES:]]
+    lists = (_ADDRESS.search, OF_A_MODULE.search, _IN_ORDER.match)
+    rows = [{} if any(found(line) for found in lists) else _cells(line) for line in lines[-LINES:]]
     asked: set[str] = set()
     for end in range(len(rows), max(FEW_ROWS, len(rows) - LINES_BEHIND) - 1, -1):
         for name in rows[end - 1]:

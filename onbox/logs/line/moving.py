@@ -46,6 +46,10 @@ _INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{1,20})(?: #?|\[)(\d{1,6})/(\d{1,6})(?:: 
 _SHARD_OF = lazy(
     r"(?<![\w.])(?<!\d-)(?P<current>\d{3,6})-of-(?P<max>\d{3,6})(?![\w-])(?!\.\w(?!\w{0,14}(?:\s|$)))"
 )  # `shard 00127-of-00256`
+_LISTED_FILE = lazy(  # `data/train-00003-of-00008.parquet  120 MB`: a name and its size, and no word of what is done
+    r"\s{0,8}(?:[-dl][rwx-]{9}\S? .{0,80}\s)?[\w./-]{1,120}\d-of-\d{3,6}\.\w{1,12}"
+    r"(?:\s{1,20}[\d.,]{1,16} ?[kKMGT]?i?B?)?\s*$"
+)
 _RANGE_OF = lazy(  # `rows 9,001-9,500 of 31,000`: the last one of them
     rf"(?<![\w.,/:-])\d[\d,]{{0,14}} ?(?:-|\u2013|\.\.) ?(?P<current>{_WHOLE}) (?:of|/) (?P<max>{_WHOLE})"
     r"(?![\w/%-]|[.,]\d)"
@@ -77,6 +81,7 @@ def read_moving(text: str) -> list[CounterSight]:
     found = _ANY_FRACTION.search(text) or _FIELDS_OF.search(text) or _RANGE_OF.search(text)
     if not found and "-of-" in text:
         found = _SHARD_OF.search(text)
+        found = None if found and _LISTED_FILE.match(text) else found
     if not found or _CLOCK.match(text, found.end()):  # `11/28 22:42:23`
         return []
     if counts_two_things(text) or GATHERS.search(text):

@@ -120,7 +120,7 @@ NOT_PROGRESS = lazy(
     r"|partition|split|slot|slots|queue|channels?|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top|top[-@]?\d{1,2}"
     r"|wins?|win|solved|resolved|success|successes|healthy|ready|available|free|alive|no improvement|wait|strike\w*"
     r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|use|depth|connected|members?|seats?|ep_len\w*|world|stage|phase"
-    r"|kept|keeping|selected|retained|accepted|rejected|discarded))"
+    r"|missing|nulls?|nans?|duplicates?|outliers?|invalid|kept|keeping|selected|retained|accepted|rejected|discarded))"
     r"\W{0,6}$"
 )
 # Of these, numbers of things that a run may work through: a counter if it goes on and on by the same.

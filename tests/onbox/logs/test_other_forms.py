@@ -66,3 +66,54 @@ def test_a_budget_that_was_reached_ends_the_run() -> None:
 def test_a_download_drawn_to_its_end_is_over() -> None:
     drawn = "".join(f"\ra.bin  {at:3}%[{'=' * (at // 5)}>    ] {at * 0.6:5.2f}M  11.3MB/s" for at in range(0, 100, 7))
     assert read(drawn + "\ra.bin  100%[=====================>] 60.00M  11.5MB/s    in 5.0s\n").finished is True
+
+
+LISTS = {
+    "figures of each feature": "features 30, rows 900\n"
+    + "".join(f"  feature {at:02} mean {at * 0.37 % 1:+.3f} std 1.0{at % 7}\n" for at in range(6)),
+    "components and what they explain": "".join(
+        f"PC{at}: explained {9 - at / 3:.2f}%  in all {at * 7.31:.2f}%\n" for at in range(1, 9)
+    ),
+    "a ranking": "".join(f"{at:2}) col_{at * 37 % 91}   {1 / at:.4f}\n" for at in range(1, 13)),
+    "what is missing in each column": "".join(
+        f"col_{at}: missing {at * 7}/500 ({at * 1.4:.1f}%)\n" for at in range(1, 7)
+    ),
+    "files by their names": "".join(f"data/web-{at:05}-of-00009.parquet 12{at} MB\n" for at in range(9)),
+}
+
+
+@pytest.mark.parametrize("log", LISTS.values(), ids=LISTS)
+def test_a_list_is_no_progress(log: str) -> None:
+    assert read(log).current is None
+
+
+STEPS = lines("step #/500 loss 0.31", *range(0, 500, 50))
+
+
+@pytest.mark.parametrize(
+    "line", ["finished after 500 steps, final loss 0.2", "trained for 500 steps", "500 steps done", "done (500 steps)"]
+)
+def test_a_last_line_that_tells_all_of_them_moves_it_to_the_end(line: str) -> None:
+    seen = read(STEPS + line + "\n")
+    assert (seen.current, seen.exact_max, seen.finished) == (500, 500, True)
+
+
+def test_a_last_line_that_tells_fewer_does_not() -> None:
+    seen = read(STEPS + "stopped after 470 steps\n")
+    assert (seen.current, seen.exact_max, seen.finished) == (450, 500, True)
+
+
+ROUNDS = lines("[#]\ttrain-rmse:0.31\tvalid-rmse:0.42", 0, 5, 10, 15, 20, 23)
+
+
+def test_a_last_round_out_of_its_turn_and_a_saved_model_end_it() -> None:
+    assert read("num_boost_round=90\n" + ROUNDS + "model saved to a.ubj\n").finished is True
+    assert read("num_boost_round=90\n" + ROUNDS).finished is not True
+
+
+BATCHES = "".join(f"Epoch {at}/8 Iter {of:02}/30 loss 0.31\n" for at in range(8) for of in range(0, 30, 10))
+
+
+def test_what_was_best_behind_the_last_batch_that_is_shown_ends_it() -> None:
+    assert read(BATCHES + "best accuracy 0.88\n").finished is True
+    assert read(BATCHES).finished is False
