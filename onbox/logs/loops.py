@@ -57,6 +57,10 @@ _HEADING = lazy(  # `seed 2`, `== task 3 classes 4,5 ==`: alone in its line
 _FIGURE = lazy(r"(?i)(?:loss|acc\w*|score|auc|error|err|mse|took|time|done|finished|complete)")
 HEADING_LETTERS = 60
 _NAMED_IN_A_BAR = lazy(rf"(?i)\W{{0,4}}({_REPEATED})\W{{0,3}}(\d{{1,4}})\W{{0,3}}$")
+_INDEX_OF_A_BAR = lazy(
+    r"(?i)\W{0,4}(?:[a-z]{3,14}ing )?(?P<word>[a-z]{3,20}) ?#?\[?(?P<current>\d{1,6}) ?(?:/|of) ?(?P<max>\d{1,6})"
+    r"\]?\W{0,4}$"
+)
 _NUMBERED_REPETITION = lazy(rf"(?i)(?<![a-z_-])(?:{_REPEATED})\W{{0,3}}#?\d{{1,6}}(?![\w.%/-])")
 
 
@@ -79,6 +83,15 @@ def repeated_indices(text: str, *, in_a_bar: bool) -> list[tuple[str, int, int]]
         and not (one["word"].lower() == "restart" and _OF_A_SUPERVISOR.search(text, 0, one.start()))
     ]
     return [one for one in told if 0 < one[2] >= one[1]]
+
+
+def index_of_a_bar(label: str) -> tuple[str, int, int] | None:
+    """`prompt 3/8:` right before a bar: which of several things the bar is about, and of how many."""
+    found = _INDEX_OF_A_BAR.match(label)
+    if found is None or found["word"].lower() in LOOPS:
+        return None
+    told = found["word"].lower(), int(found["current"]), int(found["max"])
+    return told if told[1] <= told[2] and told[2] > 1 else None
 
 
 def repetition_of_a_bar(label: str) -> tuple[str, int] | None:

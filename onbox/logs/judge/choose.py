@@ -10,7 +10,7 @@ from onbox.logs.judge.by_head import counted_in_rows, counted_to_head, with_end,
 from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.larger_work import is_one_of_several
 from onbox.logs.judge.limits import limit_of
-from onbox.logs.judge.nesting import is_open, is_under_way
+from onbox.logs.judge.nesting import is_open, is_under_way, stands_beside
 from onbox.logs.judge.pick import AGAIN, MOVES, RAISED_MAX, Pick, is_of_many, maximum_of, pick_of
 from onbox.logs.line.words import LONE_UNITS, UNITS
 from onbox.logs.loops import NEARLY
@@ -61,6 +61,7 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     if pick is None and track.again.apart and 0 < track.again.seen <= track.started:
         return progress._replace(finished=False)  # it has just begun; what stands above is of the run before
     may_be_over = _may_be_over(progress, pick, ending) or _ran_out_of_patience(track, pick, ending)
+    may_be_over = may_be_over and not (_is_first_of_many(pick) and ending.ends_in_evaluation)
     looped = progress.current is not None and ending.stopped_early and not _counts_in_last_line(track, pick, ending)
     stops = progress.current is not None and (ending.stops_at(progress.current) or ending.stopped_behind)
     stops = stops or _told_the_last(pick, ending)
@@ -81,6 +82,13 @@ def choose(track: Track, configured_max: int | None, ending: ClosingLines, begin
     if progress.finished and is_one_of_several(track, pick, exits=ending.exits):
         return progress._replace(finished=None)
     return progress
+
+
+def _is_first_of_many(pick: Pick | None) -> bool:
+    """Whether only one epoch was seen, and nobody told of how many: the evaluation behind it may be that of each."""
+    if pick is None or pick.inner is None or pick.maximum is not None:
+        return False
+    return pick.counter.unit == "epoch" and not pick.counter.advances
 
 
 def _told_in_all(pick: Pick, ending: ClosingLines) -> int | None:
@@ -416,7 +424,9 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
         for other in track.counters.values()
     ):
         return False  # one of several that are shown together
-    if any(_goes_on_beside(other, counter, track) for other in track.counters.values()):
+    last = ending.lines_behind == 0
+    others = track.counters.values()
+    if any(_goes_on_beside(other, counter, track) or (last and stands_beside(counter, other)) for other in others):
         return False
     if counter.last == track.line and counter.unit == "epoch" and ending.shows_share and ending.lines_behind == 0:
         return False  # `Epoch 30/30 [####....]  45%`

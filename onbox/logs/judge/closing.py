@@ -170,6 +170,11 @@ class ClosingLines(LastLines):
         return ends_a_process(self._lines)
 
     @property
+    def ends_in_evaluation(self) -> bool:
+        """Whether the last line tells of an evaluation."""
+        return bool(self._lines) and EVALUATION.search(said(self._lines[-1])) is not None
+
+    @property
     def ends_in_results(self) -> bool:
         """Whether a few results, and nothing else, stand behind the last display of a share of the work."""
         lines = self._lines

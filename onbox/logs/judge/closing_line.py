@@ -27,6 +27,7 @@ _CLOSING = lazy(
     r"|\bsaved \[\d+(?:/\d+)?\]|^total size is \d|^\W*test(?:ing)? (?:accuracy|loss|score|results?)\b"
     r"|^\W*all\b.{0,40}\b(?:done|complete|written|\w{3,12}ed)\b|^\W*(?:best|final|overall)(?![a-z]).{0,40}\d"
     r"|\b(?:best|final|overall|test|mean|average|number of(?! (?:[a-z]{1,20} ){0,2}(?:samples|examples|images|param\w*"
+    r"|points|positives?|rows"
     r"|classes|workers|gpus|threads|cores|devices|features|layers|epochs|steps)\b))\b[\w ./-]{0,30}(?:\s?[:=]"
     r"|\sis)\s?\S"
     r"|\b(?:final|overall) (?:\w+ ){0,2}(?:loss|accuracy|acc|score|reward|energy|error|perplexity|bleu|f1|auc|result)\b"

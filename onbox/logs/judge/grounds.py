@@ -70,7 +70,8 @@ def _moved(counter: Counter, _: Scene) -> bool:
     if counter.rule == "done-any":
         return counter.advances >= ADVANCES
     if counter.rule == "piece":
-        return counter.advances >= PIECES and not counter.resets
+        one_by_one = counter.minimum == 1 and counter.current - 1 == counter.advances and not is_full(counter)
+        return counter.advances >= (ADVANCES if one_by_one else PIECES) and not counter.resets
     return counter.current > counter.minimum or counter.repeats > 0
 
 

@@ -42,7 +42,8 @@ def numbers_each_loop(counter: Counter, others: list[Counter]) -> bool:
     if counter.kind == "heading" and counter.current - counter.minimum > 2 * counter.advances:
         return False  # `seed 11`, `seed 22`: names
     inside = (one for one in others if one.unit in LOOPS and one.kind == "train" and counter.first < one.first)
-    if counter.advances >= BARS_AROUND and any(_begins_in_each(one, counter) for one in inside):
+    enough = counter.advances >= (1 if counter.unit in SELDOM_UNITS else BARS_AROUND)
+    if enough and any(_begins_in_each(one, counter) for one in inside):
         return True
     tables = (one for one in others if one.rule == "table")
     return counter.advances >= TABLES and any(_begins_below_each(one, counter) for one in tables)
@@ -51,7 +52,7 @@ def numbers_each_loop(counter: Counter, others: list[Counter]) -> bool:
 def _begins_in_each(loop: Counter, heading: Counter) -> bool:
     """Whether the loop began again below each heading, but perhaps for the newest one, below which nothing stands."""
     awaited = heading.changed > loop.last
-    return loop.begun == loop.resets == heading.advances - awaited
+    return loop.begun == loop.resets == heading.advances - awaited and loop.advances > 0
 
 
 def _begins_below_each(table: Counter, heading: Counter) -> bool:
@@ -74,7 +75,8 @@ def heads_bars(heading: Counter, others: list[Counter]) -> bool:
     headed = (named or heading.rule in ("leading-bracket", "moving")) and heading.maximum is not None
     if not headed or heading.resets:
         return False
-    goes_on = heading.advances >= (1 if heading.rule == "moving" else BARS_AROUND)  # in the same words
+    alike = heading.rule == "moving" or heading.minimum == 1  # in the same words, or from the first one on
+    goes_on = heading.advances >= (1 if alike else BARS_AROUND)
     goes_on = goes_on or (named and heading.kind == "val" and (heading.maximum or 0) > 1)
     if not goes_on or heading.stretched:
         return False
@@ -84,6 +86,16 @@ def heads_bars(heading: Counter, others: list[Counter]) -> bool:
     in_turn = all(bar.maximum == bar.current and bar.last < next_.first for bar, next_ in pairwise(bars))
     awaited = heading.changed > bars[-1].first  # the newest one has not been drawn yet
     return in_turn and heading.first < bars[0].first and len(bars) + awaited == heading.current - heading.minimum + 1
+
+
+def closes_bars(closing: Counter, others: list[Counter]) -> bool:
+    """`oak: 40/40 trees`, `[2/5] oak: 0.91`: told behind each of several counts with names of their own, one by one."""
+    told = closing.rule in ("leading-bracket", "moving") and closing.maximum is not None and closing.minimum == 1
+    if not told or closing.resets or closing.current - 1 != closing.advances or not closing.advances:
+        return False
+    bars = [one for one in others if one.made and one is not closing and one.rule in BELOW_HEADINGS]
+    over = [bar for bar in bars if bar.current == bar.maximum and bar.last < closing.last and not bar.resets]
+    return len(over) == closing.current and len(bars) - len(over) in (0, 1) and over[0].last < closing.first
 
 
 def heads_its_bar(epoch: Counter, others: list[Counter]) -> bool:

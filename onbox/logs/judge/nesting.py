@@ -113,12 +113,12 @@ def _is_global(other: Counter, counter: Counter) -> bool:
         return False
     if counter.advances >= LOOKS and not counter.resets and other.minimum <= counter.maximum:
         return False  # it went by, and this one did not begin again
-    if _stands_beside(counter, other):
+    if stands_beside(counter, other):
         return False
     return counter.inner or (other.key.startswith("global") and other.unit == counter.unit)
 
 
-def _stands_beside(counter: Counter, other: Counter) -> bool:
+def stands_beside(counter: Counter, other: Counter) -> bool:
     """`[2/3] global_step=140`, on each line: it stands while the other goes on, so that one is inside it."""
     together = (counter.first, counter.seen, counter.last) == (other.first, other.seen, other.last)
     return together and not counter.resets and not other.resets and counter.advances < other.advances

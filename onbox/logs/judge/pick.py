@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.grounds import LOOKS, Scene, counts
-from onbox.logs.judge.headings import heads_bars, heads_its_bar, numbers_each_bar, numbers_each_loop
+from onbox.logs.judge.headings import closes_bars, heads_bars, heads_its_bar, numbers_each_bar, numbers_each_loop
 from onbox.logs.judge.in_turn import as_one
 from onbox.logs.judge.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
@@ -62,12 +62,20 @@ def pick_of(scene: Scene) -> Pick | None:
         pick = _best_of(track, [c for c in among if c.kind == "outer" or (_kind(c) in kinds and counts(c, scene))])
         if pick is not None:
             return _bounded_beside(pick, counters, track) or pick
-    repeated = [c for c in counters if c.kind == "outer" and c.current >= c.minimum + MOVES and not c.resets]
+    repeated = [c for c in counters if c.kind == "outer" and not c.resets and _goes_on_by_itself(c)]
     last = max(repeated, key=lambda counter: counter.last, default=None)
     if last is None:
         return None
     around = next((one for one in counters if _stands_around(one, last)), None)
     return Pick(last, last.maximum) if around is None else Pick(around, around.maximum, last)
+
+
+def _goes_on_by_itself(one: Counter) -> bool:
+    """Whether a repetition is more than a remark, though no loop is seen in it: `Fold 1 of 9`, `Fold 2 of 9` head what
+    stands below them.
+    """
+    heads = one.rule == "repeated-first" and one.minimum == 1 and one.maximum is not None
+    return one.current >= one.minimum + (1 if heads else MOVES)
 
 
 def _stands_around(one: Counter, last: Counter) -> bool:
@@ -138,6 +146,7 @@ def _around(counters: list[Counter]) -> list[Counter]:
         counter._replace(kind="train")
         if (counter.kind == "aux" and is_bar_around(counter, counters))
         or is_heading_around(counter, counters)
+        or closes_bars(counter, counters)
         or is_told_around(counter, counters)
         else counter
         for counter in counters

@@ -10,6 +10,7 @@ from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (
     ANY_WORD,
     AUXILIARY,
+    BATCHES,
     EVALUATION,
     LAST_WORD,
     LOOK_BACK,
@@ -19,7 +20,7 @@ from onbox.logs.line.words import (
     TRAINING,
     UNITS,
 )
-from onbox.logs.loops import repetition_of_a_bar
+from onbox.logs.loops import index_of_a_bar, repetition_of_a_bar
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
@@ -192,6 +193,9 @@ def _outer_of(display: Display) -> list[CounterSight]:
     found = _DESC_EPOCH.match(label) or _DESC_TRAINING.match(label)
     if found:
         return [CounterSight("epoch", "epoch", "train", int(found[1]), None, False, shape.id)]
+    index = index_of_a_bar(label) if shape.id == "tqdm" else None
+    if index is not None and index[0] not in BATCHES and not NOT_PROGRESS.search(index[0]):
+        return [CounterSight(f"outer {index[0]}", index[0], "outer", index[1], index[2], False, "repeated")]
     named = repetition_of_a_bar(label)
     if named is not None:
         return [CounterSight(f"outer {named[0]}", named[0], "outer", named[1], None, False, "repeated")]

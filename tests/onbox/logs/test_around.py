@@ -91,3 +91,52 @@ def test_what_closes_the_last_one_ends_the_run() -> None:
 def test_ranks_in_brackets_are_no_progress() -> None:
     log = "".join(f"[{rank}/4] step={at} loss=0.31\n" for at in range(10, 60, 10) for rank in range(4))
     assert read(log).exact_max is None
+
+
+IN_A_LABEL = {
+    "prompts": ("prompt 2/8", 2, 8),
+    "of a word that no table holds": ("island 3/7", 3, 7),
+    "pictures that are drawn": ("Drawing picture 2/9", 2, 9),
+}
+
+
+@pytest.mark.parametrize(("label", "current", "most"), IN_A_LABEL.values(), ids=IN_A_LABEL)
+def test_which_one_in_the_label_of_a_bar(label: str, current: int, most: int) -> None:
+    seen = read(bar(label, (5, 25), (10, 25)))
+    assert (seen.current, seen.exact_max, seen.inner_current, seen.inner_max) == (current, most, 10, 25)
+
+
+def test_a_rank_in_the_label_of_a_bar_is_none() -> None:
+    seen = read(bar("rank 2/8", (5, 25), (10, 25)))
+    assert (seen.current, seen.exact_max) == (10, 25)
+
+
+def test_what_closes_each_of_several_counts_is_around_them() -> None:
+    log = (
+        "  oak: 20/40 samples\n  oak: 40/40 samples\n[1/5] oak: mean=0.9\n  elm: 20/40 samples\n  elm: 40/40 samples\n"
+    )
+    seen = read(log + "[2/5] elm: mean=0.8\n  ash: 20/40 samples\n")
+    assert (seen.current, seen.exact_max) == (2, 5)
+
+
+@pytest.mark.parametrize("word", ["Fold # of 9", "packing part #/9"])
+def test_headings_that_go_on_from_the_first(word: str) -> None:
+    headed = "".join(word.replace("#", str(at)) + f"\n   size {at * 37 % 91}\n" for at in (1, 2, 3))
+    seen = read(headed)
+    assert (seen.current, seen.exact_max) == (3, 9)
+
+
+def test_the_last_epoch_is_not_over_while_its_steps_go_on() -> None:
+    log = lines("[1/2] global_step=# loss=0.31", 20, 40) + lines("[2/2] global_step=# loss=0.29", 60, 80)
+    assert read(log).finished is False
+    assert read(log + "adapter saved to ./out\n").finished is True
+
+
+def test_an_evaluation_behind_the_first_epoch_is_no_end() -> None:
+    log = lines("Train Epoch: 1 [#/4000 (8%)]\tLoss: 0.31", 320, 3840) + "\nTest set: Average loss: 0.92\n"
+    assert read(log.replace("(8%)", "")).finished is not True
+
+
+def test_the_size_of_the_data_in_the_head_is_no_end() -> None:
+    head = "[Info] Total Bins 7650\n[Info] Number of data points in the set: 6000, number of used features: 30\n"
+    assert read("[Info] Auto-choosing\n" + head).finished is not True
