@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onbox.logs.judge.rising import Rising
     from onbox.logs.track import Track
 
+ROUNDED = ("tqdm", "labelled-max")  # rules of counters whose maximum may stand beside them, rounded
 STEPS = 4  # of a number, until a mere convention tells its end
 IN_PIECES = ("batch", "chunk", "page")  # that are worked through, of an unknown number
 OF_THINGS = ("moving", "done", "outer")  # kinds of counters that are named by what they count
@@ -31,7 +32,7 @@ def with_end(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Pick 
     """As it was picked, with the maximum that the log's first lines tell of it."""
     if pick is None or pick.maximum is not None:
         return pick
-    if pick.counter.rule == "tqdm" and pick.counter.rounded:
+    if pick.counter.rounded and pick.counter.rule in ROUNDED:
         return pick._replace(maximum=ending.exact_of(beginning))
     most = _announced(pick, beginning)
     return pick._replace(maximum=most if most is not None else _limit(pick, beginning))

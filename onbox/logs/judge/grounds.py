@@ -76,7 +76,7 @@ def _moved(counter: Counter, _: Scene) -> bool:
 
 
 def _heads_work(counter: Counter, _: Scene) -> bool:
-    return counter.unit in HEADINGS and counter.rule == "labelled-max" and (counter.maximum or 0) > 1
+    return counter.unit in (*HEADINGS, "stage") and counter.rule == "labelled-max" and (counter.maximum or 0) > 1
 
 
 def _is_status(counter: Counter, scene: Scene) -> bool:
@@ -168,7 +168,7 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
     it was complete, or else the last look at it was.
     """
     behind = scene.behind(counter)
-    if behind <= LINES_SINCE and _is_all_there_is(scene):
+    if (behind <= LINES_SINCE or scene.track.crashed > counter.last) and _is_all_there_is(scene):
         return False
     left = behind > LINES_SINCE and scene.track.crashed < counter.last
     if counter.rule == "sized" and behind <= LINES_SINCE:

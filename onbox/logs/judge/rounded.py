@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from onbox.regex import lazy
 
-_OF_ROUNDED = lazy(r"\d[kMG]?/(\d{1,3}(?:\.\d{1,2})?)([kMG]) ?\[")  # as tqdm writes it
+_OF_ROUNDED = lazy(r"\d[kMG]?/(\d{1,3}(?:\.\d{1,2})?)([kMG])(?:(?: ?\[)|(?![\w.]))")  # as tqdm writes it, or a loop
 _FACTORS = {"k": 10**3, "M": 10**6, "G": 10**9}
 
 

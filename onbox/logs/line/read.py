@@ -63,6 +63,7 @@ _OF_THEM_DONE = lazy(r"(?<![\w])[a-z]{3,12}ed[:=]? \d{1,12} ?/ ?\d")  # `round 4
 _NUMBERED = lazy(
     r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
 )  # `[ 10/164] task 9: PASS, 2/10 = 0.200 so far`
+_ONE_OF_ONE = lazy(r"(?<![\w./-])1 ?(?:/|of) ?1(?![\w./-])")  # `video 1/1 (5/300)`
 _SIZES_OF_NAMES = lazy(  # `train/val/test = 800/100/100`: each number is that of one name
     r"(?<![\w/.])(?P<names>[A-Za-z_]{1,20}(?: ?/ ?[A-Za-z_]{1,20}){1,6})\s?[:=]\s?"
     r"(?P<sizes>\d[\d,.]{0,14}(?: ?/ ?\d[\d,.]{0,14}){1,6})(?![\w/])"
@@ -86,6 +87,8 @@ def read_line(text: str) -> SeenOnLine:
     labelled = _without_lists(labelled)
     maxima += read_maxima(rest)
     sights = _together(bars, _with_total_beside(_with_closing_count(labelled, rest), rest))
+    if sights and all(sight.maximum == 1 and sight.unit not in LONE_UNITS for sight in sights):
+        sights = read_moving(_ONE_OF_ONE.sub(" ", rest)) or sights  # which tells nothing
     sights = fields_left(rest) or sights or _done(rest)
     if sights and all(sight.rule == "done-of" for sight in sights):
         sights = sights + read_moving(rest)

@@ -140,3 +140,8 @@ def test_an_evaluation_behind_the_first_epoch_is_no_end() -> None:
 def test_the_size_of_the_data_in_the_head_is_no_end() -> None:
     head = "[Info] Total Bins 7650\n[Info] Number of data points in the set: 6000, number of used features: 30\n"
     assert read("[Info] Auto-choosing\n" + head).finished is not True
+
+
+def test_the_first_of_several_stages_is_around_its_steps() -> None:
+    seen = read("== stage 1/3: short ==\n" + lines("step #/200 loss 0.31", 50, 100))
+    assert (seen.current, seen.exact_max) == (1, 3)

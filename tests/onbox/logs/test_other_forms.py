@@ -117,3 +117,21 @@ BATCHES = "".join(f"Epoch {at}/8 Iter {of:02}/30 loss 0.31\n" for at in range(8)
 def test_what_was_best_behind_the_last_batch_that_is_shown_ends_it() -> None:
     assert read(BATCHES + "best accuracy 0.88\n").finished is True
     assert read(BATCHES).finished is False
+
+
+def test_the_exact_number_behind_a_rounded_one_stands_in_the_head() -> None:
+    told = lines("tokens #.5M/64.0M loss 0.31", 1, 2, 3)
+    assert read(told).exact_max is None
+    assert read("budget: 64,000,512 tokens\n" + told).exact_max == 64_000_512
+
+
+def test_one_of_one_tells_nothing_beside_what_goes_on() -> None:
+    seen = read(lines("video 1/1 (#/300) a.mp4: 2 persons, 12.3ms", 5, 6, 7))
+    assert (seen.current, seen.exact_max) == (7, 300)
+
+
+def test_what_was_prepared_when_it_crashed_is_all_there_is() -> None:
+    bar = "filtering: 100doc [00:01, 99.1doc/s]\rfiltering: 612doc [00:02, 301.4doc/s]\n"
+    frames = "".join(f'  File "a.py", line {at}, in load\n    take(row)\n' for at in range(7))
+    seen = read(f"{bar}Traceback (most recent call last):\n{frames}ValueError: row 613\n")
+    assert (seen.current, seen.exact_max, seen.finished) == (612, None, False)
