@@ -324,9 +324,13 @@ def _is_plainly_ill(at: SeenLine, rule: str, tail: tuple[SeenLine, ...]) -> bool
 
 
 def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
-    """Whether the last line is a step, told as the steps before it."""
+    """Whether the last line is a step, told as the steps before it, and no exception that ended a program stands above:
+    another thread may have told a step more.
+    """
     step = attempt.last_progress
     if step is None or step.number != tail[-1].number:
+        return False
+    if any(fault.ended_program and fault.number >= tail[0].number for fault in attempt.faults):
         return False
     return sum(form_of(line.text) == form_of(step.text) for line in tail) > LOOP_LINES
 

@@ -20,6 +20,13 @@ TRACE = 'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\
 HF = 'Traceback (most recent call last):\n  File "/w/eval.py", line 9, in <module>\n    load()\n'
 ANY = "any class of failure"
 FAILED = {
+    "an exception nobody caught, and a step more of another thread": (
+        "cuda_oom",
+        "".join(f"2026-11-21 03:15:01,{at:03} INFO data.py: reading part {at} from the cache\n" for at in range(60))
+        + 'Traceback (most recent call last):\n  File "/home/u/train.py", line 88, in <module>\n    loss.backward()\n'
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has 79.3 GiB in total\n"
+        "2026-11-21 03:15:01,061 INFO data.py: reading part 61 from the cache\n",
+    ),
     "what a program in C++ has thrown": (
         "checkpoint_corrupt",
         (
