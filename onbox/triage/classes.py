@@ -123,6 +123,7 @@ CLASSES: tuple[FailureClass, ...] = (
     ),
 )
 
+SAYS = "says-"  # what begins the names of rules that are read from a sentence
 # What to do where the rule knows more than its class.
 IN_DOUBT = "exit-0-beside-a-fault"  # the rule of an end with 0 whose log tells of a failure
 READS_WELL = "reads-well"  # the rule of a log whose last lines read like those of runs that went well, beside a fault
@@ -131,8 +132,10 @@ COUNTS_NONE = "counts-none"  # the rule of a log without a fault whose last line
 RESULT_MISSING = "result-missing"  # and of one whose last lines say that a result is not kept
 PROCESS_RUNS = "process-runs"  # the rule of a log that names a fault while its process runs
 NONE_COUNTED = "killed-none-counted"  # the rule of a SIGKILL while its cgroup counted no kill for memory
+ONE_LINE = "one-line"  # and of a run known to have failed, of which one line tells why in words of its own
 READS_AS = "reads-as"  # and of one whose class no rule is sure of, by its words
 
+_FROM_ONE_LINE = "The class is a guess from one line: read what stands around it before anything is changed."
 RULE_REMEDIES = {
     "stalled": "It stood still until it was ended: the end of its log and its stacks (beside the log, where py-spy is "
     "installed) say where. See that it cannot hang there again, then resume.",
@@ -163,7 +166,8 @@ RULE_REMEDIES = {
     "ended, look at its results before they are used.",
     READS_BADLY: "No line names a fault, but the last lines read like those of a run that went wrong: read them, and "
     "look at its results before they are used.",
-    "error-line": "The class is a guess from one line: read what stands around it before anything is changed.",
+    "error-line": _FROM_ONE_LINE,
+    ONE_LINE: _FROM_ONE_LINE,
     "start-values": "Nothing was sampled: the model gives no number where it begins. Look for NaN in the data, for "
     "values outside the support of a likelihood or prior, and set other start values; then start anew.",
     "all-metrics-zero": "Stop and look at the data, the labels and the metric: a run whose loss and score stay at 0 "

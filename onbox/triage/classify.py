@@ -18,12 +18,14 @@ from onbox.triage.classes import (
     COUNTS_NONE,
     IN_DOUBT,
     NONE_COUNTED,
+    ONE_LINE,
     PROCESS_RUNS,
     READS_AS,
     READS_BADLY,
     READS_WELL,
     RESULT_MISSING,
     RULE_REMEDIES,
+    SAYS,
     may_repeat,
 )
 from onbox.triage.evidence import Evidence, classify_end
@@ -35,11 +37,11 @@ from onbox.triage.reading.signs import UNCAUGHT
 from onbox.triage.reading.success import counts_bad_only
 from onbox.triage.reasons import told_in
 from onbox.triage.rules.files import class_of_file
-from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, VAGUE, UserRow
+from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY, VAGUE, UserRow
 from onbox.triage.settled import SettledClass, dress
 from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.confidence import confidence_in
-from onbox.triage.weighing.decide import SAYS, Decision, decide, judged_tail
+from onbox.triage.weighing.decide import Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.scene import Scene
 from onbox.triage.weighing.went_on import TESTS_FAILED, is_tallied, serves
@@ -69,7 +71,7 @@ BESIDE_A_COMPLAINT = (
 ENDED_WELL = "ended-well"
 SAID_DONE = "said-done"
 FAULTLESS = "no-fault-seen"
-ONE_LINE = "error-line"  # the answer rests on one line alone, whose class is a guess
+UNPROVEN = "unproven"
 _GPU = lazy(r"gpu|cuda|hip|bfc", re.IGNORECASE)
 
 
@@ -89,7 +91,7 @@ def classify(
     settled = _settle(record, decision, evidence)
     if not evidence.tells_the_end:
         settled, decision = _read_again(settled, decision, record, evidence)
-    elif settled.rule == "unproven" and evidence.is_dead:
+    elif settled.rule == UNPROVEN and evidence.is_dead:
         settled = _by_its_words(settled, record)
     settled = _read_class(settled, decision, record, evidence)
     if evidence.process_alive and settled.state == "dead":
@@ -176,6 +178,12 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
     explains = cause.row.explains
     if explains <= ASKED and classify_end(evidence.end).failure_class in cause.row.rivals:
         return None  # how it ended decides between them
+    if (
+        explains <= SUMMARY
+        and cause.row.failure_class == "code_error"
+        and classify_end(evidence.end).failure_class != "unknown"
+    ):
+        return None  # `rc 124`, and the code itself is known
     if evidence.signal == SIGINT and explains < CAUSE:
         return None
     if evidence.exit_code == 0 and evidence.gates and explains <= DEATH:
@@ -370,7 +378,7 @@ def _read_class(call: SettledClass, decision: Decision, record: Record, evidence
     if found == call.failure_class:
         return call
     if evidence.tells_the_end and may_repeat(found) and not may_repeat(call.failure_class):
-        return call  # a guess makes nothing run again by itself
+        return call._replace(rule=UNPROVEN) if rule == ONE_LINE else call  # a guess makes nothing run again by itself
     rule = READS_AS if fault is not None else rule
     return call._replace(failure_class=found, rule=rule, confidence="low", remedy=None, at=told or call.at)
 

@@ -22,7 +22,7 @@ LIMITS: tuple[RuleRow, ...] = (
         REASON,
         "time limit|timed out|status|timeout|timelimit|runlimit|walltime|wall time|time-limit|wallclock"
         "|deadlineexceeded|active deadline|time allotted|timeout|deadline|time out|exceeded limit|h_rt"
-        "|execution time|run time|runtime|wall-clock|run limit|limit of|rc=|rc:|rc =|took longer|budget",
+        "|execution time|run time|runtime|wall-clock|run limit|limit of|rc=|rc:|rc |took longer|budget",
         r"due to time limit|\|TIMEOUT\b|TERM_RUNLIMIT|walltime.{0,60}(?:exceed|limit reached|expired|over)"
         r"|exceed.{0,44}max\w{0,8} (?:allowed )?(?:execution|run) ?time|exceed.{0,34}(?:wall ?time"
         r"|wall-?clock|time limit|run ?time limit|allotted time)|(?:job|step|task|run|allocation)\b.{0,60}"
@@ -36,7 +36,7 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|took too long) after.{0,30}(?:hour|min|sec|\d[hms]\b)|maximum (?:allowed )?(?:run ?time"
         r"|execution time|duration).{0,30}(?:exceed|reach)|(?<!--)run[ -]?time limit (?:reached|exceeded)"
         r"|\b(?:attempt|job|run|task) duration exceeded\b|\bh_rt\b.{0,30}exceed|exit(?:ed)?.{0,20}(?:code"
-        r"|status)\D{0,4}124\b|\bstatus 124\b|\brc ?[=:] ?124\b"
+        r"|status)\D{0,4}124\b|\bstatus 124\b|\brc[ =:]{1,3}124\b"
         r"|\b(?:Function|Cell|Job|Run|Execution)Timeout(?:Error|Exception)\b|\bhit its timeout of \d"
         r"|^timeout: sending signal"
         r"|\blimit of \d{1,4}(?::\d\d){1,2}\b.{0,20} (?:reached|exceeded)|\bmax(?:imum)? ?run ?time ?exceeded"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onbox.regex import lazy
 from onbox.triage.meaning import ROWS as SENTENCES
 from onbox.triage.reading.record import LOGGED, PROVEN
-from onbox.triage.rules.rows import ASKED, BUG, DEATH
+from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault
@@ -40,6 +40,7 @@ _OWN_WORDS = lazy(
     r"|shapes? .{0,80}(?:not aligned|mismatch|broadcast)|can only concatenate|must be str"
     r"|not supported between instances"
 )
+_BARE_CODE = lazy(r"\b(?:rc|code|status)\W{0,3}124\b")
 _ANY_CAUSE = lazy(r"NoneType|\.so\b")
 
 
@@ -60,6 +61,10 @@ def _is_doubtful(cause: Fault, decision: Decision) -> bool:
     """
     if cause.row.rivals or cause.row.id in _BY_SENTENCE or (cause.row.id == "defect" and not _is_own_word(cause.text)):
         return True
+    if cause.row.id == "defect" and any(fault.row.explains >= CAUSE for fault in decision.others):
+        return True  # a slip that something above may have led to
+    if cause.row.id == "time-limit" and _BARE_CODE.search(cause.text):
+        return True  # of xargs, 124 means another thing
     if cause.row.id == "not-finite" and decision.attempt.lost_lines == 1:
         return True  # it may be the loss of one part
     if any(fault.row.id == "cancelled" and fault.number > cause.number for fault in decision.others):

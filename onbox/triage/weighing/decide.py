@@ -10,6 +10,7 @@ from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
+from onbox.triage.classes import SAYS
 from onbox.triage.complaints import complaint
 from onbox.triage.last_words import FATAL_LEVELS, STOPS, are_no_words, last_words
 from onbox.triage.parting import without_partings
@@ -179,7 +180,6 @@ def _of_a_part(count: Fault, attempt: LogAttempt) -> Fault | None:
     return ended or next(iter(alone), None)
 
 
-SAYS = "says-"  # what begins the names of rows that are read from a sentence
 GAVE_UP_WITHIN = 8  # lines
 SAME_EVENT = 2  # lines between a logger's error and the exception below it
 GOES_ON_FOR = 3  # lines: so far does the message of an exception reach

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
-from onbox.triage.classes import READS_BADLY
+from onbox.triage.classes import ONE_LINE, READS_BADLY, SAYS
 from onbox.triage.parting import takes_leave
 from onbox.triage.wording.lettered import LetteredTable
 from onbox.triage.wording.second_reading import forms_in
@@ -45,23 +45,23 @@ NEAR = 6  # lines from the end
 PLAINLY = 1.0  # log-odds for a failure
 ABOUT_NOTHING = 3.0  # log-odds by which it is likelier that a sentence tells of no class, and it is not asked
 LEAD_OF_A_GUESS, LEAD = 3.0, 6.0  # log-odds
-# Rules that say only that something failed, and their lead, fitted to 420 failures that the sentences were not learned
-# from. An exception and an abort speak of the code already.
-VAGUE = {
+# How far ahead the class of a rule is that says only that something failed. An exception and an abort speak of the code
+# already. Fitted to failures that the sentences were not learned from.
+LEADS = {
     "error-line": 1.0,
     "said-error": 1.0,
     "launcher": 1.0,
     "fatal-level": 1.0,
     "says-it-failed": 1.0,
     READS_BADLY: 1.0,
-    "exception": 6.0,
+    ONE_LINE: 1.0,
+    "exception": 5.0,
     "aborted": 6.0,
 }
 OF_SPACE = ("disk_full", "inode_exhausted", "quota_exceeded", "shm_too_small")  # that one errno is told of
 _THROWN = lazy(r"\s{0,8}what\(\):\s+\S")
 LEAD_OF_THROWN = 1.0  # log-odds
 HANGS = "hang_stall"  # what is over does not hang
-GUESSES = "says-"  # what begins the names of rules that are read from a sentence
 
 
 def read_class(tail: Sequence[SeenLine], at: SeenLine | None, *, known: str, rule: str, confidence: str) -> Reading:
@@ -69,31 +69,38 @@ def read_class(tail: Sequence[SeenLine], at: SeenLine | None, *, known: str, rul
 
     at: the line that proves the answer so far. known, rule, confidence: of that answer.
     """
-    knows_little = rule in VAGUE or (rule.startswith(GUESSES) and confidence == "low")
+    knows_little = rule in LEADS or (rule.startswith(SAYS) and confidence == "low")
     if confidence == "high" or not (knows_little or forms_in(tail) >= LEAST_FORMS):
         return Reading(known, None)
     odds = odds_of(plain(words_of(tail)), weights())
     thrown = _thrown(tail) if rule == "aborted" else None
     told = [thrown] if thrown is not None else _sentences(tail, at) if knows_little else []
+    if knows_little and not told and forms_in(tail) < LEAST_FORMS:
+        return Reading(known, None)
     for line in told:
         said = classes_of(line.text)
         odds = {name: one + said.get(name, 0.0) for name, one in odds.items() if name != HANGS}
     if known in odds:
         odds[known] += LEAD_OF_THROWN if thrown is not None else _lead_of(rule, confidence)
-    found = max(sorted(name for name in odds if _may_be(name, tail, known)), key=odds.__getitem__)
+    sure_of = "" if rule.startswith(SAYS) else known
+    found = max(sorted(name for name in odds if _may_be(name, tail, sure_of)), key=odds.__getitem__)
     return Reading(found, max(told, key=lambda line: _lead_in(line, found), default=None))
 
 
-def _may_be(name: str, tail: Sequence[SeenLine], known: str) -> bool:
-    """Whether a class fits what is sure: one errno is told of a lack of space, and a TPU is named where it is one."""
-    if known in OF_SPACE:
+def _may_be(name: str, tail: Sequence[SeenLine], sure_of: str) -> bool:
+    """Whether a class fits what is sure: one errno is told of a lack of space, and a TPU is named where it is one.
+    sure_of: the class of a rule that is no guess.
+    """
+    if sure_of in OF_SPACE:
         return name in OF_SPACE
     return not name.startswith("tpu_") or any(_OF_TPUS.search(line.text) for line in tail)
 
 
 def _sentences(tail: Sequence[SeenLine], at: SeenLine | None) -> list[SeenLine]:
-    """The sentences that are asked: the one that proves the answer, and the one of the last that tells most."""
-    telling = plain_complaint(tail) or max(_near(tail), key=lambda line: leaning_of(line.text), default=None)
+    """The sentences that are asked: the one that proves the answer, and the one of the last that tells most. It counts
+    twice where it is both.
+    """
+    telling = plain_complaint(tail) or plain_complaint(tail, least=0.0)
     return [line for line in (at, telling) if line is not None and _tells(line)]
 
 
@@ -102,14 +109,18 @@ def _tells(line: SeenLine) -> bool:
     return _most_for_a_class(line) > classes_of(line.text)[UNKNOWN] - ABOUT_NOTHING
 
 
-def plain_complaint(tail: Sequence[SeenLine]) -> SeenLine | None:
-    """Of the last lines that plainly speak of a failure, the one that speaks most for a class; None: no line does."""
-    told = [line for line in _near(tail) if leaning_of(line.text) > PLAINLY]
+def plain_complaint(tail: Sequence[SeenLine], least: float = PLAINLY) -> SeenLine | None:
+    """Of the last lines that plainly speak of a failure, the one that speaks most for a class; None: no line does.
+    least: log-odds for a failure.
+    """
+    told = [line for line in _near(tail) if leaning_of(line.text) > least]
     return max(told, key=_most_for_a_class, default=None)
 
 
 def _near(tail: Sequence[SeenLine]) -> list[SeenLine]:
-    return [line for line in tail[-NEAR:] if not (takes_leave(line.text) or _OF_A_SOURCE.match(line.text))]
+    """The last lines that may be sentences: more than a word, no farewell, no line of a source."""
+    near = [line for line in tail[-NEAR:] if " " in line.text.strip()]
+    return [line for line in near if not (takes_leave(line.text) or _OF_A_SOURCE.match(line.text))]
 
 
 def _most_for_a_class(line: SeenLine) -> float:
@@ -128,8 +139,8 @@ def _thrown(tail: Sequence[SeenLine]) -> SeenLine | None:
 
 
 def _lead_of(rule: str, confidence: str) -> float:
-    least = LEAD_OF_A_GUESS if rule.startswith(GUESSES) or confidence == "low" else LEAD
-    return VAGUE.get(rule, least)
+    least = LEAD_OF_A_GUESS if rule.startswith(SAYS) or confidence == "low" else LEAD
+    return LEADS.get(rule, least)
 
 
 def plain(words: Iterable[str]) -> frozenset[str]:

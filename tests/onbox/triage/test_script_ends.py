@@ -18,8 +18,12 @@ IMPORT = (
 )
 TRACE = 'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\n    f()\n'
 HF = 'Traceback (most recent call last):\n  File "/w/eval.py", line 9, in <module>\n    load()\n'
-ANY = "any class of failure"
 FAILED = {
+    "a full disk, and a claim that the file is there": (
+        "disk_full",
+        "aligning\ntee: out.sam: No space left on device\n30000\nwrote out.sam\n",
+    ),
+    "a code of timeout(1), in words": ("time_limit", "draw 4/50\ndraw 5/50\nrc 124\n"),
     "an exception nobody caught, and a step more of another thread": (
         "cuda_oom",
         "".join(f"2026-11-21 03:15:01,{at:03} INFO data.py: reading part {at} from the cache\n" for at in range(60))
@@ -171,14 +175,14 @@ FAILED = {
         + "Evaluated 0 samples.\naccuracy: nan\nReport written to report.html\nAll done!\n",
     ),
     "no gate lets the result through": (
-        ANY,
+        "code_error|config_error|data_error|divergence",
         (
             "step 900/1000\nstep 1000/1000\neval: accuracy 0.52 (required >= 0.80)\n"
             "model rejected by quality gate, not published\ntemporary files removed\nend\n"
         ),
     ),
     "a loop that stops before its end, without saving": (
-        ANY,
+        "code_error|data_error|hang_stall|network_blip",
         (
             f"{STEPS}still waiting for feeder (120s)\nfeeder did not come back, stopping here without saving\n"
             "shutting down gracefully\nGoodbye.\n"
@@ -385,7 +389,7 @@ HEALTHY = {
 @pytest.mark.parametrize(("failure_class", "log"), FAILED.values(), ids=FAILED)
 def test_it_has_failed(failure_class: str, log: str) -> None:
     verdict = classify(log.encode(), FRESH)
-    assert verdict.failure_class == failure_class if failure_class != ANY else verdict.terminal, verdict
+    assert verdict.failure_class in failure_class.split("|"), verdict
 
 
 @pytest.mark.parametrize("log", HEALTHY.values(), ids=HEALTHY)
