@@ -71,7 +71,7 @@ def heads_bars(heading: Counter, others: list[Counter]) -> bool:
     """`[2/5] task: b`, and below each such heading one bar with a name of its own, none of which is a training's. Where
     the heading says `Evaluating task 2/5`, that is the work.
     """
-    named = heading.rule == "labelled-max" and heading.unit not in LOOPS
+    named = heading.rule == "labelled-max" and heading.unit not in LOOPS and heading.kind == "val"
     headed = (named or heading.rule in ("leading-bracket", "moving")) and heading.maximum is not None
     if not headed or heading.resets:
         return False

@@ -19,6 +19,16 @@ EPOCHS = lines("    epoch #/4 loss 0.31", 2, 4)
 
 # (log, current, exact maximum)
 COUNTS: dict[str, tuple[str, float | None, int | None]] = {
+    "stages with names, each with counts of its own": (
+        "Stage 1/4: tokenize\n"
+        + lines("  tokenize: #/40 chunks", 20, 40)
+        + "Stage 2/4: dedup\n"
+        + lines("  dedup: #/25 chunks", 5, 25)
+        + "Stage 3/4: pack\n"
+        + lines("  pack: #/60 chunks", 5, 10, 15),
+        3,
+        4,
+    ),
     "what closes each pass of a loop, told behind it": (
         "".join(f"{SWEEPS}pressure {at} of 9: density 0.{at}\n" for at in range(1, 5)) + lines("  sweep # of 40", 20),
         4,
