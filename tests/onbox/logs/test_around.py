@@ -19,6 +19,14 @@ EPOCHS = lines("    epoch #/4 loss 0.31", 2, 4)
 
 # (log, current, exact maximum)
 COUNTS: dict[str, tuple[str, float | None, int | None]] = {
+    "a box with a row for the maximum": (
+        "".join(
+            f"+------------+------+\n| epoch      | {at:4} |\n| max_epochs |   20 |\n| loss       | 0.{60 - at} |\n"
+            for at in range(1, 13)
+        ),
+        12,
+        None,
+    ),
     "stages with names, each with counts of its own": (
         "Stage 1/4: tokenize\n"
         + lines("  tokenize: #/40 chunks", 20, 40)
