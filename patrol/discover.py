@@ -22,8 +22,9 @@ _PLACE = r"/[^\x00-\x1f]*"
 
 # Run directories are known by run.json beside events.jsonl. Bounded in depth, number and time; other file systems are
 # not entered, so that a hung mount costs nothing. A project that is not there any more (a copy, an example, a moved
-# folder) has no runs; a run says by its journal when it moved, in seconds since the epoch, and those that moved last
-# are told. A sweep is told, its thousand cells are not. What another account than ours wrote is F; to root all is ours.
+# folder) has no runs; a run says by its journal when it moved, in seconds since the epoch, and of each project the one
+# that moved last is told: the bound is on projects. What another account than ours wrote is F and comes after all that
+# is ours; to root all is ours. A sweep is told, its thousand cells are not.
 # A process that a run started names it in its environment: it is found wherever its project lies, and is no other
 # training. What else looks like training is told with its parent, its working directory and where its stdout goes, the
 # workers of one that is told are not: they would use up the bound. Every line begins with a letter.
@@ -32,15 +33,27 @@ bounded() { if command -v timeout >/dev/null 2>&1; then timeout "$seconds" "$@";
 seconds=$1 project=$2
 shift 2
 uid=$(id -u)
-say_run() { # KIND FOLDER
-  kind=$1
-  shift
-  [ -f "$1/run.json" ] && [ -f "$1/events.jsonl" ] || return
-  of=$(sed -n 's/.*"project": *"\([^"\\]*\)".*/\1/p' "$1/run.json" | head -n 1)
-  [ -z "$of" ] || [ -d "$of" ] || return
-  [ "$kind" != R ] || [ "$uid" = 0 ] || [ -O "$1/run.json" ] || kind=F
-  at=$(stat -c %Y "$1/events.jsonl" 2>/dev/null || stat -f %m "$1/events.jsonl" 2>/dev/null)
-  printf '%s %s\t%s\t%s\n' "$kind" "${at:-0}" "$of" "$1"
+tab=$(printf '\t')
+form='-c%Y %n'
+stat "$form" / >/dev/null 2>&1 || form='-f%m %N'
+tell_projects() { # of lines KIND SECONDS<tab>FOLDER, the first one of each project, with its project between
+  awk -F'\t' '{
+    of = ""
+    file = $2 "/run.json"
+    while (of == "" && (getline line < file) > 0)
+      if (match(line, /"project": *"[^"\\]*"/)) {
+        of = substr(line, RSTART, RLENGTH)
+        sub(/^"project": *"/, "", of)
+        sub(/"$/, "", of)
+      }
+    close(file)
+    print $1 "\t" of "\t" $2
+  }' | while IFS= read -r line; do
+    of=${line#*"$tab"}
+    of=${of%%"$tab"*}
+    [ -z "$of" ] || [ -d "$of" ] || continue
+    printf '%s\n' "$line"
+  done | awk -F'\t' '{ of = $2; if (of == "") { of = $3; sub("/[^/]*/[^/]*$", "", of) } } !told[of]++'
 }
 printf 'H %s\n' "$HOME"
 if [ "$project" ]; then
@@ -55,10 +68,14 @@ for root in "$@"; do
   bounded find "$root" -xdev -maxdepth 6 -name run.json -type f 2>/dev/null
 done | while IFS= read -r file; do
   case $file in */cells/*/run.json) [ -f "${file%/cells/*}/run.json" ] && continue ;; esac
-  printf '%s\n' "$file"
-done | head -n 400 | while IFS= read -r file; do
-  say_run R "${file%/run.json}"
-done | sort -k2,2rn | head -n 100
+  printf '%s\n' "${file%/run.json}/events.jsonl"
+done | tr '\n' '\000' | xargs -0 stat "$form" 2>/dev/null | while IFS= read -r line; do
+  run=${line#* }
+  run=${run%/events.jsonl}
+  kind=R
+  [ "$uid" = 0 ] || [ -O "$run/run.json" ] || kind=F
+  printf '%s %s\t%s\n' "$kind" "${line%% *}" "$run"
+done | sort -k1,1r -k2,2rn | head -n 5000 | tell_projects | head -n 100
 tmux ls 2>/dev/null | cut -d: -f1 | head -n 10 | while IFS= read -r name; do printf 'S %s\n' "$name"; done
 heads='^==> .proc.[0-9]*.cmdline <==$'
 head -c 4096 /proc/[0-9]*/cmdline 2>/dev/null | tr '\000' ' ' \
@@ -70,10 +87,11 @@ head -c 4096 /proc/[0-9]*/cmdline 2>/dev/null | tr '\000' ' ' \
   stat=${stat##*') '}
   parent=${stat#* }
   case " $seen " in *" ${parent%% *} "*) seen="$seen $pid"; continue ;; esac
-  seen="$seen $pid"
   cwd=$(readlink /proc/"$pid"/cwd) || continue
+  seen="$seen $pid"
   run=$(tr '\000' '\n' 2>/dev/null </proc/"$pid"/environ | sed -n 's/^ONBOX_RUN_DIR=//p' | head -n 1)
-  [ "$run" ] && say_run L "$run" && continue
+  at=$(stat "$form" "$run/events.jsonl" 2>/dev/null)
+  [ "$at" ] && [ -f "$run/run.json" ] && printf 'L %s\t%s\n' "${at%% *}" "$run" | tell_projects | grep . && continue
   output=$(readlink /proc/"$pid"/fd/1)
   printf 'P %s %s\t%s\t%s\t%.200s\n' "$pid" "${parent%% *}" "$cwd" "$output" "$line"
 done | head -n 100

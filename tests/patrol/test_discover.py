@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+import pytest
 
 from onbox.contract.names import run_name_from
 from onbox.model.boxes import BoxSettings
@@ -19,13 +22,13 @@ from tests.alone import alone
 from tests.box import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 
-def look(home: Path, project: str = "") -> Discovered:
-    env = {"HOME": os.fspath(home), "PATH": os.environ["PATH"]}
-    words = [*alone(home), "sh", "-s"]
+def look(home: Path, project: str = "", *, shell: Sequence[str] = ("sh",), path: str = "") -> Discovered:
+    env = {"HOME": os.fspath(home), "PATH": path + os.environ["PATH"]}
+    words = [*alone(home), *shell, "-s"]
     done = subprocess.run(words, input=discover_stdin(project), capture_output=True, env=env, check=True)
     at = find_mark(done.stdout, END_MARK)
     assert at is not None
@@ -76,6 +79,39 @@ def test_many_runs_and_cells_of_an_old_project_hide_no_newer_one(tmp_path: Path)
     assert {project for project, _ in look(tmp_path).projects} == {os.fspath(one) for one in (old, *newer)}
 
 
+@pytest.mark.parametrize("shell", [("sh",), ("busybox", "sh")])
+def test_many_newer_runs_of_one_project_hide_no_other(tmp_path: Path, shell: tuple[str, ...]) -> None:
+    if not shutil.which(shell[0]):
+        pytest.skip("no busybox")
+    older, crowded = tmp_path / "a" / "older", tmp_path / "b" / "crowded"
+    os.utime(make_run(older) / "events.jsonl", (1e9, 1e9))
+    for number in range(450):
+        make_run(crowded, run=f"r{number:03}")
+    applets = tmp_path / "applets"
+    if shell[0] == "busybox":
+        applets.mkdir()
+        for name in ("awk", "find", "head", "sed", "sort", "stat", "tr", "xargs"):
+            (applets / name).symlink_to(str(shutil.which("busybox")))
+    found = look(tmp_path, shell=shell, path=f"{applets}:")
+    assert [project for project, _ in found.projects] == [os.fspath(crowded), os.fspath(older)]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+def test_many_newer_runs_of_others_hide_none_of_ones_own(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    os.utime(make_run(mine) / "events.jsonl", (1e9, 1e9))
+    for number in range(120):
+        theirs = make_run(tmp_path / "theirs" / f"{number:03}")
+        os.chown(theirs / "run.json", 12345, 12345)
+    fakes = tmp_path / "fakes"
+    fakes.mkdir()
+    (fakes / "id").write_text("#!/bin/sh\necho 1\n")  # to root all files would be its own
+    (fakes / "id").chmod(0o755)
+    projects = [project for project, _ in look(tmp_path, path=f"{fakes}:").projects]
+    assert projects[0] == os.fspath(mine)
+    assert len(projects) > 1, "those of others come after it"
+
+
 def test_ones_own_projects_come_before_newer_ones_of_others() -> None:
     runs = b"F 900\t/data/theirs\t/data/theirs/.onbox/r\nR 100\t/data/mine\t/data/mine/.onbox/r\n"
     found = parse_found(Answer(b"H /home/me\n" + runs, 0, 0.1, 0.1))
@@ -103,6 +139,31 @@ def test_the_workers_of_one_training_hide_no_other(tmp_path: Path) -> None:
         assert wide.stdin
         wide.stdin.close()
         wide.wait()
+
+
+def test_a_training_whose_parent_may_not_be_looked_at_is_found(tmp_path: Path) -> None:
+    """As one that another account's `torchrun` began for this one."""
+    folder = tmp_path / "llm"
+    folder.mkdir()
+    begin = "import subprocess, sys\nsubprocess.run([sys.executable, 'train.py'])\n"
+    (folder / "launch.py").write_text(begin)
+    (folder / "train.py").write_text("import sys\nprint('begun', flush=True)\nsys.stdin.read()\n")
+    fakes = tmp_path / "fakes"
+    fakes.mkdir()
+    with (folder / "run.log").open("wb") as log:
+        words = [sys.executable, "launch.py"]
+        parent = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=log)
+    try:
+        wait_until(lambda: (folder / "run.log").read_text() == "begun\n", "it to begin")
+        refuse = f'#!/bin/sh\n[ "$1" != /proc/{parent.pid}/cwd ] && exec {shutil.which("readlink")} "$@"\nexit 1\n'
+        (fakes / "readlink").write_text(refuse)
+        (fakes / "readlink").chmod(0o755)
+        found = _in(folder, look(tmp_path, path=f"{fakes}:"))
+    finally:
+        assert parent.stdin
+        parent.stdin.close()
+        parent.wait()
+    assert [(one.name, one.log) for one in found] == [("train", "run.log")]
 
 
 def test_the_state_dir_is_written_only_where_it_is_another() -> None:
