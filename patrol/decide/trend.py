@@ -53,9 +53,10 @@ def soon_full(disks: Sequence[DiskLook], before: BoxBefore, now: float, cadence_
             inodes = [(at, float(left)) for at, _, _, left in past if left is not None]
             free.append(("inodes", [*inodes, (now, float(disk.inodes_free))]))
         for what, points in free:
-            left = seconds_until_empty(points, window_seconds=window)
-            if left is not None and len(points) >= TREND_POINTS:
-                found.append(Full(disk.mount, what, left, min(window, now - points[0][0])))
+            recent = [point for point in points if point[0] >= now - window]
+            left = seconds_until_empty(recent, window_seconds=window)
+            if left is not None and len(recent) >= TREND_POINTS:
+                found.append(Full(disk.mount, what, left, now - recent[0][0]))
     return tuple(sorted(found, key=lambda full: full.seconds))
 
 

@@ -31,8 +31,7 @@ def forecast_of(run: RunHistory, cadence_seconds: float) -> DiskForecast | None:
     if not disks or run.box_before is None or run.seen_at is None or not run.seen_now:
         return None
     full = next(iter(soon_full(disks, run.box_before, run.seen_at, cadence_seconds)), None)
-    looked = [at for at, mount, _, _ in run.box_before.disks if full is not None and mount == full.mount]
-    if full is None or full.seconds > min(LIMIT_SECONDS, WINDOWS * (run.seen_at - min(looked, default=0.0))):
+    if full is None or full.seconds > min(LIMIT_SECONDS, WINDOWS * full.seen_seconds):
         return None
     disk = next(one for one in disks if one.mount == full.mount)
     free, total = disk.bytes_free, disk.bytes_total
