@@ -310,7 +310,9 @@ def test_windows_line_ends_are_named_before_the_start(box: Box) -> None:
     assert box.markers == []
 
 
-@pytest.mark.parametrize("line", ["echo 'open", 'echo "open', "echo $(date", "if true; then echo", "echo a)"])
+@pytest.mark.parametrize(
+    "line", ["echo 'open", 'echo "open', "echo $(date", "if true; then echo", "echo a)", "if true", "fi"]
+)
 def test_a_command_that_no_shell_can_read_is_refused_before_the_start(box: Box, line: str) -> None:
     for words in (["chain", "a=true", f"b={line}"], ["sweep", "n=1..2", "--", f"true {{n}}; {line}"]):
         result = box.onbox(*words)
@@ -322,7 +324,13 @@ def test_a_command_that_no_shell_can_read_is_refused_before_the_start(box: Box, 
 
 
 def test_what_only_looks_like_an_open_quote_is_run(box: Box) -> None:
-    lines = ["cat <<EOF\nit's\nEOF", "true # don't", "shopt -s extglob\necho !(a|b)", "echo $'it\\'s'"]
+    lines = [
+        "cat <<EOF\nit's\nEOF",
+        "true # don't",
+        "shopt -s extglob\necho !(a|b)",
+        "echo $'it\\'s'",
+        "true\nexit 0\nnotes (of mine",
+    ]
     assert box.onbox("chain", *(f"s{number}={line}" for number, line in enumerate(lines))).returncode == 0
 
 
