@@ -22,7 +22,7 @@ GC_ALLOCATIONS = 100_000  # what a command imports is no garbage: to look for so
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 
 def run_as_script(main: Callable[[list[str]], int]) -> NoReturn:
@@ -30,6 +30,8 @@ def run_as_script(main: Callable[[list[str]], int]) -> NoReturn:
     ensure_utf8()
     gc.set_threshold(GC_ALLOCATIONS)
     open_the_closed()
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.write_through:
+        sys.stdout = _told_by(sys.stdout)
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="backslashreplace")  # what the locale cannot show must not end a command
     code = main(sys.argv[1:])
@@ -79,16 +81,35 @@ def _drop_output() -> bool:
     return False
 
 
+class _Unbuffered(io.FileIO):
+    """A standard output that keeps nothing (PYTHONUNBUFFERED): it has nothing to be refused again, so it keeps what it
+    raised.
+    """
+
+    raised: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.raised = error
+            raise
+
+
+def _told_by(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    raw = _Unbuffered(stream.fileno(), "w", closefd=False)
+    return io.TextIOWrapper(raw, stream.encoding, stream.errors, write_through=True)
+
+
 def _is_of_output(error: OSError) -> bool:
     """Whether it was the standard output that could not be written: it names no file, and refuses what is written
-    again. What keeps nothing (PYTHONUNBUFFERED) is given a line break.
+    again. Nothing is written to find out.
     """
-    try:
-        if error.filename is None and getattr(sys.stdout, "write_through", False):
-            sys.stdout.write("\n")
-        return _drop_output() and error.filename is None
-    except OSError:
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, _Unbuffered) and raw.raised is error:
+        _drop_output()
         return True
+    return _drop_output() and error.filename is None
 
 
 def _lost_answer(error: OSError) -> str:

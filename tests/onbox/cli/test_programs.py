@@ -116,6 +116,22 @@ def test_an_answer_that_nobody_gets_is_a_failure(
     assert f": the standard output {said}" in done.stderr
 
 
+@pytest.mark.parametrize("unbuffered", ["1", ""])
+def test_an_error_of_something_else_leaves_the_answer_as_it_is(unbuffered: str, tmp_path: Path) -> None:
+    program = """
+import errno
+from onbox.cli.boundary import run_as_script, within_boundary
+def command():
+    print("{}")
+    raise OSError(errno.EIO, "broken")
+run_as_script(lambda _: within_boundary("onbox", command, lambda _: None, interrupted=(1, "")))
+"""
+    around = {**env(), "PYTHONUNBUFFERED": unbuffered}
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, env=around, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (74, "{}\n", "onbox: the system: broken\n")
+
+
 def env() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(REPOSITORY)}
 
