@@ -134,3 +134,14 @@ def patrolled(
     yield made
     made.end_everything()
     sshd.close()
+
+
+def start_chain(box: Box, *stages: str) -> None:
+    done = box.onbox("chain", "-d", "--launch-check", "0.2", *(stages or (TRAIN,)))
+    assert done.returncode in (0, 1), done.stderr
+
+
+def running(box: Box) -> Box:
+    start_chain(box)
+    box.wait_for_log("step 1/100")
+    return box

@@ -13,30 +13,17 @@ import pytest
 
 from tests.alone import alone
 from tests.box import wait_until
-from tests.patrolled import TRAIN, Patrolled, patrolled
+from tests.patrolled import Patrolled, patrolled, running, start_chain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from tests.box import Box
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Patrolled]:
     """Its boxes hold no project that the test has not made."""
     yield from patrolled(tmp_path, inside=alone(tmp_path))
-
-
-def start_chain(box: Box, *stages: str) -> None:
-    done = box.onbox("chain", "-d", "--launch-check", "0.2", *(stages or (TRAIN,)))
-    assert done.returncode in (0, 1), done.stderr
-
-
-def running(box: Box) -> Box:
-    start_chain(box)
-    box.wait_for_log("step 1/100")
-    return box
 
 
 def test_add_finds_the_project_and_looks(place: Patrolled) -> None:
