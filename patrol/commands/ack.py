@@ -14,7 +14,6 @@ from onbox.cli.amounts import duration
 from onbox.cli.command import argument, command
 from onbox.contract.exits import Exit
 from onbox.errors import Trouble
-from onbox.model.units import format_duration
 from onbox.outside import safe_words
 from onbox.system.clock import wall
 from patrol.commands.options import common_options, run_name_argument
@@ -98,10 +97,8 @@ def run_silence(args: Options) -> int:
     memory = Memory(load_settings(args, os.environ).state)
     key = _known_key(args.run_name, memory.recall().runs)
     until = wall() + args.duration if args.duration else None
-    _change(
-        memory, key, lambda before: before._replace(silenced_until=until), "silence", format_duration(args.duration)
-    )
     shown = time.strftime("silenced until %Y-%m-%d %H:%M", time.localtime(until)) if until else "no longer silenced"
+    _change(memory, key, lambda before: before._replace(silenced_until=until), "silence", shown)
     return _say(args, [key], shown)
 
 

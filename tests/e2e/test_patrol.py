@@ -240,6 +240,9 @@ def test_acknowledged_trouble_does_not_count(place: Patrolled) -> None:
     assert place.patrol("silence", "gpu1/digits", "1h").returncode == 0
     assert place.patrol("tick").returncode == 0
     assert place.patrol("silence", "gpu1/digits", "0").returncode == 0
+    acts = place.patrol("history", "--acts").stdout
+    assert "silenced until 20" in acts
+    assert "no longer silenced" in acts
     assert place.patrol("tick").returncode == 2
 
 
