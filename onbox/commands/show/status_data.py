@@ -109,10 +109,11 @@ def _progress_now(now: ProgressNow, view: RunView, log: Mapping[str, Any] | None
 
 
 def _times(view: RunView) -> dict[str, Any]:
-    """Since when it runs, and how long all launches together took, of a run that has ended by its own word."""
+    """Since when it runs, and how long all launches together took until now; of a run that has ended, as its end tells
+    it: None where that does not.
+    """
     end = view.end or {}
-    told = as_number(end.get("duration_seconds")) if end.get("ended_at") else None
-    took = view.worked_seconds if told is None else told
+    took = as_number(end.get("duration_seconds")) if end else view.worked_seconds
     return {
         "began_at": view.began_at,
         "ended_at": end.get("ended_at"),
