@@ -159,6 +159,10 @@ class JournalFacts:
         began = parse_utc(self.began_at or "")
         return None if began is None else max(0.0, now - began - self.rested_seconds)
 
+    def took_seconds(self, own_seconds: float, now: float) -> float:
+        """How long all launches have taken, of which the one at work measured its own part: at least that."""
+        return max(own_seconds, self.worked_seconds(now) or 0.0)
+
     @property
     def stage_began_at(self) -> str | None:
         """Of the current stage's first attempt."""

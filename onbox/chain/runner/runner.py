@@ -223,7 +223,7 @@ class Runner:
         """All its launches together; of a sweep's cell that had failed only this one: by it the others are foretold."""
         if self._is_cell_once_more:
             return own_seconds
-        return max(own_seconds, self.history.facts.worked_seconds(wall()) or 0.0)
+        return self.history.facts.took_seconds(own_seconds, wall())
 
     def _open_chain(self) -> None:
         paths, head = self.ctx.paths, self.ctx.head

@@ -79,7 +79,7 @@ class SweepEnd:
     def _chain_data(self, data: dict[str, Any], event: str) -> dict[str, Any]:
         """Of the whole run, where data is of this launch."""
         history = self._sweep.history
-        took = max(data["duration_seconds"], history.facts.worked_seconds(wall()) or 0.0)
+        took = history.facts.took_seconds(data["duration_seconds"], wall())
         return {**data, "event": event, "stage": CHAIN, "attempt": history.launches, "duration_seconds": round(took, 3)}
 
     def _finish(self, state: RunState, event: str, reason: str) -> None:

@@ -56,6 +56,7 @@ def test_the_time_between_launches_is_none_that_it_ran() -> None:
     facts = fold([LAUNCH, END, {**LAUNCH, "launch": 3, "at": "2026-11-21T09:00:00.000Z"}])
     began = parse_utc(str(LAUNCH["at"])) or 0.0
     assert facts.worked_seconds(began + 4 * hour) == hour
+    assert (facts.took_seconds(60.0, began + 4 * hour), facts.took_seconds(5000.0, began + 4 * hour)) == (hour, 5000.0)
     facts.apply(cut_off)  # the launch before has no end: a stage of it may have worked on
     assert facts.worked_seconds(began + 5 * hour) == 2 * hour
     assert from_plain(to_plain(facts)).rested_seconds == 3 * hour
