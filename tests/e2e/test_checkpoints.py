@@ -97,7 +97,7 @@ def test_who_goes_on_from_another_commands_checkpoint_is_told_so(box: Box) -> No
     path = f"{box.project}/ckpt/step-90"
     trained(box, "step-90", "exit 1")
     changed = trained(box, "half", "exit 1")
-    assert f"from {path}, which another command wrote\n" in changed
+    assert f"from {path}, written before this command's first attempt\n" in changed
     assert f"from={path}\n" in changed
     trained(box, "step-95", "exit 1")
     own = trained(box, "step-95", "exit 1")

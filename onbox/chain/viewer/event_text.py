@@ -151,7 +151,7 @@ def _chain_ended(state: str) -> Callable[[Record], tuple[str, str]]:
 
 def _started(record: Record) -> tuple[str, str]:
     source = record.get("checkpoint")
-    whose = ", which another command wrote" if record.get("checkpoint_of_another_command") else ""
+    whose = ", written before this command's first attempt" if record.get("checkpoint_of_another_command") else ""
     parts = (_attempt(record), str(record.get("log")), f"from {source}{whose}" if source else "")
     return "started", " · ".join(filter(None, parts))
 
