@@ -323,6 +323,12 @@ def test_a_command_that_no_shell_can_read_is_refused_before_the_start(box: Box, 
     assert "FAIL  commands" in box.onbox("check").stdout
 
 
+def test_all_commands_that_no_shell_can_read_are_named_at_once(box: Box) -> None:
+    result = box.onbox("chain", "a=echo (", "b=true", "c=fi")
+    assert result.returncode == 78
+    assert [line.split(": ")[0] for line in result.stderr.splitlines()[1:]] == ["  stage a", "  stage c"]
+
+
 def test_what_only_looks_like_an_open_quote_is_run(box: Box) -> None:
     lines = [
         "cat <<EOF\nit's\nEOF",

@@ -129,9 +129,11 @@ def _settings(project: Project, backend: str) -> dict[str, object]:
 
 
 def _refuse_unreadable(stages: Sequence[Stage]) -> None:
-    for stage in stages:
-        if why := why_unreadable(stage.cmd):
-            raise Trouble(Exit.CONFIG, f"nothing was started: stage {stage.name}: {safe_line(why)}")
+    lines = [f"stage {stage.name}: {safe_line(why)}" for stage in stages if (why := why_unreadable(stage.cmd))]
+    if len(lines) == 1:
+        raise Trouble(Exit.CONFIG, f"nothing was started: {lines[0]}")
+    if lines:
+        raise Trouble(Exit.CONFIG, "nothing was started\n  " + "\n  ".join(lines))
 
 
 def _refuse_crlf(project: Project, stages: Sequence[Stage]) -> None:
