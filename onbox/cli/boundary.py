@@ -56,14 +56,14 @@ def within_boundary(
     except Trouble as trouble:
         return say(program, trouble.exit_code, str(trouble))
     except BrokenPipeError:
-        _drop_output()  # who read it has gone (`| head`): no error of ours
+        drop_output()  # who read it has gone (`| head`): no error of ours
         return int(Exit.DONE)
     except KeyboardInterrupt:
         return say(program, *interrupted)
     except Exception as error:  # noqa: BLE001 - the boundary: a defect gets one line and a report, not a traceback
         known = troubles(error) or _common_trouble(error)
         if isinstance(error, OSError) and _is_of_output(error):
-            known = Exit.STATE_NOT_WRITTEN, _lost_answer(error)
+            known = Exit.STATE_NOT_WRITTEN, lost_answer(error)
         if known:
             return say(program, *known)
         from onbox.cli.defect import reported  # noqa: PLC0415 - 6 ms of every start, for what hardly ever happens
@@ -71,7 +71,7 @@ def within_boundary(
         return say(program, Exit.INTERNAL, reported(program, error))
 
 
-def _drop_output() -> bool:
+def drop_output() -> bool:
     """Keep the interpreter from writing once more, at its end, what could not be written; whether there was such."""
     try:
         sys.stdout.flush()
@@ -107,12 +107,13 @@ def _is_of_output(error: OSError) -> bool:
     """
     raw = getattr(sys.stdout, "buffer", None)
     if isinstance(raw, _Unbuffered) and raw.raised is error:
-        _drop_output()
+        drop_output()
         return True
-    return _drop_output() and error.filename is None
+    return drop_output() and error.filename is None
 
 
-def _lost_answer(error: OSError) -> str:
+def lost_answer(error: OSError) -> str:
+    """Why who asked gets no answer, of an error of the standard output."""
     if error.errno == errno.EBADF:  # the caller closed it (`streams.open_the_closed`)
         return "the standard output is closed, so the answer is lost: send it to a file"
     return f"the standard output cannot be written, so the answer is lost: {error.strerror or error}"

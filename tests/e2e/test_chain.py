@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.box import ONBOX, Box, python, wait_until
+from tests.box import ONBOX, REPOSITORY, Box, python, wait_until
 
 TWO = ("train=echo hello >model.txt; echo trained", "eval=cat model.txt >results.txt")
 
@@ -327,6 +327,19 @@ def test_all_commands_that_no_shell_can_read_are_named_at_once(box: Box) -> None
     result = box.onbox("chain", "a=echo (", "b=true", "c=fi")
     assert result.returncode == 78
     assert [line.split(": ")[0] for line in result.stderr.splitlines()[1:]] == ["  stage a", "  stage c"]
+
+
+@pytest.mark.parametrize("unbuffered", ["1", ""])
+@pytest.mark.parametrize("output", [">&-", ">/dev/full"])
+def test_a_change_that_cannot_be_told_starts_nothing_and_says_so(box: Box, output: str, unbuffered: str) -> None:
+    assert box.onbox("chain", "a=false").returncode != 0
+    line = shlex.join([*ONBOX, "chain", "a=true"])
+    around = {**os.environ, "PYTHONPATH": os.fspath(REPOSITORY), "PYTHONUNBUFFERED": unbuffered}
+    words = ["sh", "-c", f"exec {line} {output}"]
+    done = subprocess.run(words, cwd=box.project, env=around, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (74, 1), done.stderr
+    assert done.stderr.startswith("onbox: nothing was started: the standard output ")
+    assert "a_DONE" not in box.markers
 
 
 def test_what_only_looks_like_an_open_quote_is_run(box: Box) -> None:

@@ -9,7 +9,7 @@ from onbox.chain.artifacts.presence import lost_results
 from onbox.chain.state.replay import replay
 from onbox.chain.state.slots import read_marker
 from onbox.chain.state.stage_code import find_code_changes
-from onbox.commands.launch.say import say
+from onbox.commands.launch.say import say_before_start
 from onbox.commands.shared.typed_command import typed_command
 from onbox.contract.events import parse_events
 from onbox.contract.exits import Exit
@@ -41,7 +41,7 @@ def tell_changed_results(args: Options, definition: Definition) -> None:
             lines += [f"stage {stage.name} is DONE, but {text}" for text in lost.changed]
     if lines:
         told = [safe_line(line) for line in lines[:SHOWN]]
-        say(args, {"event": "results_changed", "results": told}, "\n".join(told))
+        say_before_start(args, {"event": "results_changed", "results": told}, "\n".join(told))
 
 
 def code_changes(definition: Definition, redo: Collection[str] = ()) -> list[CodeChange]:
@@ -75,4 +75,4 @@ def tell_code_changes(args: Options, definition: Definition) -> None:
         )
         raise Trouble(Exit.CONFIG, f"nothing was started ([run] code_changed)\n{text}\n{ways}")
     data = [{**change._asdict(), "differences": [safe_line(one) for one in change.differences]} for change in found]
-    say(args, {"event": "code_changed", "stages": data}, text)
+    say_before_start(args, {"event": "code_changed", "stages": data}, text)

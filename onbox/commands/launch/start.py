@@ -18,7 +18,7 @@ from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.run_registry import note_run
 from onbox.commands.launch.changes import tell_changed_results, tell_code_changes
 from onbox.commands.launch.conflicts import describe_conflicts, difference_lines
-from onbox.commands.launch.say import say, size_of
+from onbox.commands.launch.say import say, say_before_start, size_of
 from onbox.commands.shared.echo import beater, listener
 from onbox.commands.shared.elsewhere import refuse_alive_elsewhere, removed_under_it
 from onbox.commands.shared.typed_command import already_done_text, typed_command
@@ -154,7 +154,7 @@ def _announcer(args: Options) -> Any:
 
     def announce(differences: tuple[Difference, ...]) -> None:
         text = "\n".join(["this launch differs from the one before:", *difference_lines(differences)])
-        say(args, {"event": "changed", "differences": [one._asdict() for one in differences]}, text)
+        say_before_start(args, {"event": "changed", "differences": [one._asdict() for one in differences]}, text)
 
     return announce
 
@@ -167,7 +167,8 @@ def _tell_what_later_stages_miss(args: Options, definition: Definition) -> None:
     for stage in later:
         for text in what_is_missing(stage, folder_of(project, stage), os.environ):
             note = f"stage {stage.name}: {text}; it must be there when its turn comes"
-            say(args, {"event": "missing", "stage": stage.name, "what": text}, f"onbox: note: {safe_line(note)}")
+            missing = {"event": "missing", "stage": stage.name, "what": text}
+            say_before_start(args, missing, f"onbox: note: {safe_line(note)}")
 
 
 def _run_inline(args: Options, definition: Definition, lock: Taken) -> int:

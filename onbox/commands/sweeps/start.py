@@ -16,7 +16,7 @@ from onbox.chain.viewer.viewer import Viewer
 from onbox.commands.launch.conflicts import difference_lines
 from onbox.commands.launch.definition import check_run_name, define, refuse_other_project
 from onbox.commands.launch.follow import teller, watch_holder
-from onbox.commands.launch.say import say, size_of
+from onbox.commands.launch.say import say, say_before_start, size_of
 from onbox.commands.launch.start import lock_of
 from onbox.commands.shared.echo import listener
 from onbox.commands.shared.elsewhere import refuse_alive_elsewhere, removed_under_it
@@ -148,7 +148,8 @@ def _tell_shared_words(args: Options, template: Sequence[Stage]) -> None:
         words = stage.cmd if isinstance(stage.cmd, tuple) else stage.cmd.split()
         for word, place in shared_places(words):
             text = f"every cell is given {word} {place}: what one writes there another overwrites; put {{cell}} into it"
-            say(args, {"event": "shared", "stage": stage.name, "what": text}, f"onbox: note: {safe_line(text)}")
+            shared = {"event": "shared", "stage": stage.name, "what": text}
+            say_before_start(args, shared, f"onbox: note: {safe_line(text)}")
 
 
 def _refuse_chain(paths: RunPaths) -> None:
