@@ -442,6 +442,12 @@ def test_a_closed_output_is_told_and_the_chain_goes_on(box: Box, how: str) -> No
     assert json.loads((box.state / "run.json").read_text())["run"]
 
 
+def test_a_closed_output_ends_no_look_at_a_chain_that_was_partly_done(box: Box) -> None:
+    assert box.onbox("chain", "a=true", "b=false").returncode != 0
+    done = box.run_program(["sh", "-c", f"exec {sys.executable} -m onbox chain a=true b=false >&-"])
+    assert (done.returncode, done.stderr.count("the chain goes on")) == (1, 1), done.stderr
+
+
 def test_a_reader_that_goes_away_harms_nothing(box: Box) -> None:
     done = box.run_program(["sh", "-c", f"{sys.executable} -m onbox chain a=true b=true | head -n 1"])
     assert len(done.stdout.splitlines()) == 1

@@ -152,14 +152,14 @@ class Viewer:
             line = self.tell(record)
             if line is not None:
                 self._clear_live_line()
-                self._print((coloured(line) if self.colours else line) + "\n")
+                self.print_text((coloured(line) if self.colours else line) + "\n")
             reached = reached or (until is not None and until(record))
         if self.live and not reached:
             self._draw_live_line()
         if self._lines is not None and not reached and (status := self._status_now()) is not None:
             line = self._lines.due(status)
             if line is not None:
-                self._print(line + "\n")
+                self.print_text(line + "\n")
         return reached
 
     def _wait(self, deadline: float | None, interrupts: Interrupts, keys: int | None) -> None:
@@ -207,7 +207,7 @@ class Viewer:
             width = _terminal_width()
             bars = self.colours and is_utf8(sys.stdout.encoding, os.environ)
             now = time.strftime("%H:%M:%S", time.gmtime())
-            self._print("\r\x1b[K" + live_line(status, now, width, bars=bars))
+            self.print_text("\r\x1b[K" + live_line(status, now, width, bars=bars))
 
     def _status_now(self) -> dict[str, Any] | None:
         """The heartbeat of the runner that is watched, with what the stage's log says at this moment."""
@@ -227,7 +227,7 @@ class Viewer:
             self._progress = ProgressNow((head.data.get("progress") if head is not None else None) or {})
         return self._progress
 
-    def _print(self, text: str) -> None:
+    def print_text(self, text: str) -> None:
         """Tell it. When nobody can hear it (`| head`, a full disk) go on silently: the result still counts."""
         try:
             sys.stdout.write(text)
@@ -242,7 +242,7 @@ class Viewer:
 
     def _clear_live_line(self) -> None:
         if self.live:
-            self._print("\r\x1b[K")
+            self.print_text("\r\x1b[K")
 
     def _answer_interrupt(self) -> None:
         """Ctrl-C: asks the run to stop, in the viewer that started it; else it ends the viewer alone."""
@@ -293,7 +293,7 @@ class Viewer:
         end = replay(parse_events(read_lines(self.paths.journal))).last_end
         line = self.tell(end) if end is not None else None
         if line is not None:
-            self._print(line + "\n")
+            self.print_text(line + "\n")
         return end
 
     def _vanished(self) -> int:

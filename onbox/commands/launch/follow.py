@@ -49,7 +49,7 @@ def follow_launch(args: Options, definition: Definition, started: Launched, offs
         tell=teller(args),
         says_progress=not (args.detach or args.json),
     )
-    _tell_what_is_done(args, definition)
+    _tell_what_is_done(args, definition, viewer)
     if not args.detach:
         freeze_git(paths, str(definition.head["project"]))
         return viewer.watch()
@@ -70,11 +70,11 @@ def _open_stages(definition: Definition) -> list[str]:
     return [stage.name for stage, _ in definition.stages if f"{stage.name}_DONE" not in marked]
 
 
-def _tell_what_is_done(args: Options, definition: Definition) -> None:
+def _tell_what_is_done(args: Options, definition: Definition, viewer: Viewer) -> None:
     """Stages that are skipped leave no record: say how many there are."""
     done = len(definition.stages) - len(_open_stages(definition))
     if done and not args.json:
-        print(f"{done} of {len(definition.stages)} stages done already", flush=True)
+        viewer.print_text(f"{done} of {len(definition.stages)} stages done already\n")
 
 
 def _launched(definition: Definition, started: Launched) -> dict[str, Any]:
