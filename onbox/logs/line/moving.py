@@ -47,7 +47,8 @@ _SHARD_OF = lazy(
     r"(?<![\w.])(?<!\d-)(?P<current>\d{3,6})-of-(?P<max>\d{3,6})(?![\w-])(?!\.\w(?!\w{0,14}(?:\s|$)))"
 )  # `shard 00127-of-00256`
 _LISTED_FILE = lazy(  # `data/train-00003-of-00008.parquet  120 MB`: a name and its size, and no word of what is done
-    r"\s{0,8}(?:[-dl][rwx-]{9}\S? .{0,80}\s|[0-9a-f]{32,128} [ *])?[\w./-]{1,120}\d-of-\d{3,6}\.\w{1,12}"
+    r"\s{0,8}(?:[-dl][rwx-]{9}\S? .{0,80}\s|[0-9a-f]{32,128} [ *]|\d[\d.,]{0,14}[kKMGT]?\s{1,8})?"
+    r"[\w./-]{1,120}\d-of-\d{3,6}\.\w{1,12}"
     r"(?:\s{1,20}[\d.,]{1,16} ?[kKMGT]?i?B?)?\s*$"
 )
 _RANGE_OF = lazy(  # `rows 9,001-9,500 of 31,000`: the last one of them
