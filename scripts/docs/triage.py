@@ -44,8 +44,8 @@ How it decides, in this order:
 3. How the process ended, where the log says nothing. A disk without room takes no last words: then the free bytes and
    inodes where the run works and logs say it.
    A run whose process lives is never dead: a complaint in its log is shown beside `process-runs`.
-4. Silence: a log that just stops is a stall only if its age says so (30 minutes, or ten times its own pace), and its
-   progress (`onbox progress`) has not ended.
+4. Silence: a log that just stops is a stall only if its age says so (30 minutes, or ten times its own pace), its
+   progress (`onbox progress`) has not ended, and its last line is no new one that reads like a good end.
 5. Where nothing is wrong, the run is *done* if the log says so, or if its progress has ended (`onbox progress`). Where
    its last lines count none of what the work was for (`matched 0 files`), that is told (`counts-none`, *low*), as is
    a result that was not kept (`final checkpoint not saved`: `result-missing`).

@@ -10,13 +10,18 @@ from onbox.logs.model.counts import counts_of
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
+from onbox.triage.meaning import without_none
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.weighing.last_lines import says_done
+from onbox.triage.weighing.outputs import same_form
+from onbox.triage.wording.sentence import leaning_of
+from onbox.triage.words import TROUBLE
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import LogAttempt, Record, SeenLine
 
 CLOSING_LINES = 5
+READS_WELL_BY = -1.0  # log-odds for a failure
 NEARLY = 0.9  # of what there is to do
 _DIGITS = str.maketrans("", "", "0123456789")
 # A step towards the work, such as `loading the index ... done`: what comes next may hang.
@@ -31,6 +36,8 @@ _BEGINS = lazy(
     r"|resuming|listening|serving|running (?:on|at))\b|\.\.\.\W*$",
     re.IGNORECASE,
 )
+_AT_WORK = lazy(r"(?i)^\W*(?:\S{1,40}[:\]] )?[a-z]{3,14}ing\b")  # `compiling the step (this may take a while)`
+_LISTENS = lazy(r"\b(?:\d{1,3}\.){3}\d{1,3}:\d{2,5}\b|\blocalhost:\d|https?://")
 
 
 def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
@@ -38,8 +45,10 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
     a step towards the work, and where a line behind it begins something or says that the work will not be there.
     """
     counted = attempt.last_progress.number if attempt.last_progress else 0
-    if attempt.last_progress and _stands_short(attempt.last_progress.text):
+    if not record.tail or (attempt.last_progress and _stands_short(attempt.last_progress.text)):
         return None
+    if _parts(record):
+        return record.tail[-1]
     forms = Counter(_form(line) for line in record.tail)
     for line in reversed(record.tail[-CLOSING_LINES:]):
         if line.number < counted or _BEGINS.search(line.text):
@@ -55,6 +64,20 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
         if told is Outcome.MADE or any(count.at_end for count in counts):
             return None if is_step(line.text) else line
     return None
+
+
+def _parts(record: Record) -> bool:
+    """Whether the last line of all is a new one that reads well, complains of nothing and begins nothing: what hangs
+    ends in its loop, or with what it waits for.
+    """
+    *before, last = record.tail
+    if is_step(last.text) or any(one.search(last.text) for one in (_BEGINS, _AT_WORK, _LISTENS)):
+        return False
+    if TROUBLE.search(without_none(last.text)):
+        return False
+    if message(last.text).level in ("DEBUG", "WARNING") or leaning_of(last.text) >= READS_WELL_BY:
+        return False
+    return not any(same_form(line.text, last.text) for line in before)
 
 
 def _stands_short(text: str) -> bool:

@@ -12,6 +12,8 @@ from onbox.triage.evidence import Evidence
 YESTERDAY = Evidence(log_age_seconds=86400.0)
 STEPS = "".join(f"step {at}/900 loss 2.{999 - at}\n" for at in range(100, 120))
 ENDED = {
+    "a last line that tells of a result in words of its own": "part 1 packed\npart 2 packed\nmedian 0.03 s\n",
+    "a last line that is no step": f"{STEPS.replace('/900', '/119')}archive verified, no errors\n",
     "a file that was written": "fold 0: rmse 0.0031\nmean rmse over folds 0.0033; wrote model.txt\n",
     "a summary below it": "indexing\nmerge finished: 32/32 shards, 16824 docs, 0 failed\ncache 12 MB\n",
     "all of a number": "relance 3\nbalayage termine : 8/8 graines, 1 relance\n",
@@ -53,7 +55,7 @@ def test_a_process_that_lives_on_hangs_whatever_its_last_words(case: str) -> Non
 
 
 def test_a_counter_at_its_end_has_ended() -> None:
-    log = STEPS.replace("/900", "/119").encode() + b"some figures\n"
+    log = STEPS.replace("/900", "/119").encode() + b"model in /o\n"
     silent = classify(log, YESTERDAY)
     assert silent.failure_class == "hang_stall"
     assert with_progress(silent, Progress(current=119, exact_max=119)).state == "done"
