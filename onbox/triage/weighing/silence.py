@@ -73,7 +73,9 @@ def _parts(record: Record) -> bool:
     *before, last = record.tail
     if is_step(last.text) or any(one.search(last.text) for one in (_BEGINS, _AT_WORK, _LISTENS)):
         return False
-    if TROUBLE.search(without_none(last.text)):
+    if TROUBLE.search(without_none(last.text)) or any(
+        _stands_short(line.text) for line in record.tail[-CLOSING_LINES:]
+    ):
         return False
     if message(last.text).level in ("DEBUG", "WARNING") or leaning_of(last.text) >= READS_WELL_BY:
         return False
