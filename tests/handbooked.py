@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tests import warm
@@ -49,9 +50,10 @@ class Handbooked(Patrolled):
         return (self.local / "HANDBOOK.md").read_text()
 
 
+@contextmanager
 def handbooked(tmp_path: Path) -> Iterator[Handbooked]:
-    """For a fixture: as `patrolled`."""
-    for made in patrolled(tmp_path, Handbooked):
+    """As `patrolled`."""
+    with patrolled(tmp_path, Handbooked) as made:
         assert isinstance(made, Handbooked)
         yield made
 

@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,16 +124,19 @@ class Patrolled:
             box.end_everything()
 
 
+@contextmanager
 def patrolled(
     tmp_path: Path, kind: type[Patrolled] | None = None, *, inside: tuple[str, ...] = ()
 ) -> Iterator[Patrolled]:
-    """For a fixture. inside: as of `Sshd`."""
+    """What was started there is ended, also where a test or a fixture fails. inside: as of `Sshd`."""
     need_sshd()
     sshd = Sshd(tmp_path / "ssh", inside=inside)
     made = (kind or Patrolled)(tmp_path, sshd)
-    yield made
-    made.end_everything()
-    sshd.close()
+    try:
+        yield made
+    finally:
+        made.end_everything()
+        sshd.close()
 
 
 def start_chain(box: Box, *stages: str) -> None:

@@ -251,7 +251,7 @@ def test_a_read_only_disk_is_told_in_one_line(small_box: Box, disk: SmallDisk) -
 @pytest.fixture
 def patrolling(disk: SmallDisk, tmp_path: Path, server: FaultServer) -> Iterator[Patrolled]:
     """Its state lies on the small disk, its boxes do not."""
-    for made in patrolled(tmp_path):
+    with patrolled(tmp_path) as made:
         made.head = "[notify]\nurls = ['file:url']\n"
         (made.local / "url").write_text(server.url())
         made.env["XDG_STATE_HOME"] = os.fspath(disk.path / "state")
@@ -358,7 +358,7 @@ def test_a_full_disk_of_a_box_is_one_message(
     (tmp_path / "boxes").mkdir()
     (tmp_path / "boxes" / "gpu1").symlink_to(disk.path)
     notify = "[notify]\nurls = ['file:url']\n"
-    for place in patrolled(tmp_path):
+    with patrolled(tmp_path) as place:
         box = place.add_box("gpu1")
         for folder in (place.local, box.project):
             (folder / "url").write_text(server.url())

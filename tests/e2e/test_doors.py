@@ -41,7 +41,7 @@ class Door(NamedTuple):
 @pytest.fixture(scope="module")
 def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Door]]]:
     """What each door says, by `box/run` and the door's name."""
-    for place in handbooked(tmp_path_factory.mktemp("doors")):
+    with handbooked(tmp_path_factory.mktemp("doors")) as place:
         failed, mixed = place.add_box("fails"), place.add_box("mixed")
         fail_in_every_way(failed)
         end_in_every_way(mixed)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Handbooked]:
-    yield from handbooked(tmp_path)
+    with handbooked(tmp_path) as made:
+        yield made
 
 
 def done_box(place: Handbooked) -> Box:

@@ -28,7 +28,8 @@ COUNTED = "train=echo began >>starts; echo $$ >pid; until test -e go; do echo st
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Handbooked]:
-    yield from handbooked(tmp_path)
+    with handbooked(tmp_path) as made:
+        yield made
 
 
 def start(box: Box, *stages: str) -> None:

@@ -34,7 +34,8 @@ FAILING = "train=echo step 1/9 loss 0.5; echo 'RuntimeError: CUDA out of memory.
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Handbooked]:
-    yield from handbooked(tmp_path)
+    with handbooked(tmp_path) as made:
+        yield made
 
 
 @asynccontextmanager

@@ -131,8 +131,16 @@ def trace(box: Box) -> Any:
 
 @pytest.fixture(scope="module")
 def taken_over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakenOver]:
-    made = handbooked(tmp_path_factory.mktemp("drill"))
-    place = next(made)
+    with handbooked(tmp_path_factory.mktemp("drill")) as place:
+        bring_about(place)
+        before = {name: trace(box) for name, box in place.boxes.items()}
+        listed, ticked, told = take_over(place)
+        after = {name: trace(box) for name, box in place.boxes.items()}
+        yield TakenOver(listed, ticked, told, before, after)
+
+
+def bring_about(place: Handbooked) -> None:
+    """All the situations of the drill, until the patrol sees them."""
     place.head = '[patrol.thresholds]\nstart_grace = "1s"\n'
     for name in DRILL:
         begin(place, name)
@@ -150,11 +158,6 @@ def taken_over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakenOver]:
     ssh.chmod(0o755)
     place.env["ONBOX_SSH_COMMAND"] = os.fspath(ssh)
     wait_until(lambda: all_seen(place.tick()), "looks that see how every run stands", 180.0)
-    before = {name: trace(box) for name, box in place.boxes.items()}
-    listed, ticked, told = take_over(place)
-    after = {name: trace(box) for name, box in place.boxes.items()}
-    yield TakenOver(listed, ticked, told, before, after)
-    assert next(made, None) is None  # it cleans up
 
 
 def all_seen(rows: Any) -> bool:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Patrolled]:
     """Its boxes hold no project that the test has not made."""
-    yield from patrolled(tmp_path, inside=alone(tmp_path))
+    with patrolled(tmp_path, inside=alone(tmp_path)) as made:
+        yield made
 
 
 def test_add_finds_the_project_and_looks(place: Patrolled) -> None:

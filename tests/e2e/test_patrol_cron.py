@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Patrolled]:
-    for made in patrolled(tmp_path):
+    with patrolled(tmp_path) as made:
         box = made.add_box("gpu1")
         assert box.onbox("chain", "-d", "--launch-check", "0.2", TRAIN).returncode == 0
         box.wait_for_log("step 1/100")

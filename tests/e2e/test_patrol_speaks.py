@@ -26,7 +26,7 @@ HEAD = '[notify]\nurls = ["file:url"]\n'
 
 @pytest.fixture
 def place(tmp_path: Path, server: FaultServer) -> Iterator[Patrolled]:
-    for made in patrolled(tmp_path):
+    with patrolled(tmp_path) as made:
         made.head = HEAD
         (made.local / "url").write_text(server.url())
         made.env.pop("HOOK", None)

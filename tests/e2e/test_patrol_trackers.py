@@ -45,7 +45,8 @@ if not os.path.exists("unfinished"):
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Patrolled]:
-    yield from patrolled(tmp_path)
+    with patrolled(tmp_path) as made:
+        yield made
 
 
 @pytest.fixture

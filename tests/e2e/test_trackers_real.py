@@ -51,7 +51,8 @@ HEAD = "[patrol.thresholds]\nstart_grace = '1s'\n"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Patrolled]:
-    yield from patrolled(tmp_path)
+    with patrolled(tmp_path) as made:
+        yield made
 
 
 def running(place: Patrolled, program: str, more: str = "") -> Box:

@@ -173,7 +173,8 @@ def test_the_answer_that_is_shown_is_of_the_messages_that_wait(trainer: Box, ser
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Handbooked]:
-    yield from handbooked(tmp_path)
+    with handbooked(tmp_path) as made:
+        yield made
 
 
 def test_the_page_never_says_that_nobody_is_told_where_somebody_is(place: Handbooked, server: FaultServer) -> None:

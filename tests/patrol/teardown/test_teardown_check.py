@@ -23,7 +23,7 @@ BOX = 'price = "2.10 USD/h"\nstarted = "2026-01-01 08:00"\nprovider = "vast"\ncl
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Patrolled]:
-    for made in patrolled(tmp_path):
+    with patrolled(tmp_path) as made:
         box = made.add_box("gpu1", BOX)
         (box.project / "metrics.json").write_text('{"accuracy": 0.97}')
         finish(box, "metrics.json")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Patrolled]:
-    yield from patrolled(tmp_path)
+    with patrolled(tmp_path) as made:
+        yield made
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Patrolled]:
-    for made in patrolled(tmp_path):
+    with patrolled(tmp_path) as made:
         made.add_box("gpu1", 'counts = [{ local = "data", remote = "data/train" }]')
         yield made
 

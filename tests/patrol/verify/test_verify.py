@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Patrolled]:
-    for made in patrolled(tmp_path):
+    with patrolled(tmp_path) as made:
         box = made.add_box("gpu1")
         np.savez(box.project / "best.npz", weights=np.arange(9.0))
         (box.project / "metrics.json").write_text('{"accuracy": 0.97}')
