@@ -56,6 +56,7 @@ class Steps:
     def __init__(self) -> None:
         self.kept: deque[tuple[int, int, bytes]] = deque(maxlen=KEPT)  # plain: made for each line of progress
         self.add = self.kept.append
+        self._signs: dict[tuple[int, int, str, bool], int] = {}  # each fault is weighed beside every other one
 
     @property
     def at_end(self) -> bool:
@@ -83,6 +84,12 @@ class Steps:
             return 0
         if self.kept[0][0] > ordinal + 1:
             return KEPT
+        asked = (self.kept[-1][1], ordinal, source, uncaught)
+        if asked not in self._signs:
+            self._signs[asked] = self._count_signs(ordinal, source, uncaught=uncaught)
+        return self._signs[asked]
+
+    def _count_signs(self, ordinal: int, source: str, *, uncaught: bool) -> int:
         writer = writer_of(source)
         steps = [Step(*step) for step in self.kept]
         before = [step for step in steps if step.ordinal <= ordinal][-LOOK_BACK:]
