@@ -16,6 +16,7 @@ from onbox.model.boxes import USUAL_DONE_REGEX, BoxSettings
 from onbox.named_tuple import NamedTuple
 from onbox.system.files import StateNotWritten
 from patrol.engines.endpoint import how_to_name_it, of_cluster, of_run
+from patrol.engines.watched import current_job
 from patrol.memory.rows import MemoryTrouble
 from patrol.memory.run_codec import memories_of
 from patrol.memory.store import Memory
@@ -108,7 +109,7 @@ def find_place(target: Target, settings: Settings, folder: str) -> TargetPlace:
 
 
 def _look_now(settings: Settings, box: BoxSettings, watch: str) -> RunNow:
-    from patrol.look_now import look_now  # noqa: PLC0415 - 100 ms, and only where a watched job is waited for
+    from patrol.look_now import look_now  # noqa: PLC0415 - 34 ms, and only where a watched job is waited for
 
     return look_now(settings, box, watch)
 
@@ -144,8 +145,6 @@ def _job_place(target: Target, box: BoxSettings, settings: Settings) -> TargetPl
         raise UnknownBox(f"[boxes.{box.name}]: no address is known; {how_to_name_it(box.backend)}")
     watch = next((one for one in box.watches if one.name == target.path), None)
     kept = _kept(watch, box, settings) if watch is not None else None
-    from patrol.engines.watched import current_job  # noqa: PLC0415 - 60 ms, and only here
-
     job_id = current_job(watch, kept).job_id if watch is not None else target.path
     try:
         job_id = read_id(box.backend, job_id)
