@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.outcome import Outcome
 from onbox.model.units import format_duration
 from onbox.regex import lazy
+from onbox.triage.classes import UNPROVEN
 from onbox.triage.evidence import Evidence, classify_end
 from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import Record, SeenLine
@@ -68,7 +69,7 @@ def by_end(record: Record, decision: Decision, evidence: Evidence) -> SettledCla
     end = evidence.end
     if end.exit_code is None and end.signal is None and end.cause == "exit" and not word.startswith("FAILED"):
         if evidence.process_alive is False and decision.attempt.success is None:
-            return by_room(record, evidence) or SettledClass("unknown", "unproven", "dead", "low", record.last_line)
+            return by_room(record, evidence) or SettledClass("unknown", UNPROVEN, "dead", "low", record.last_line)
         return None
     if end.exit_code == 0 and not evidence.gates:
         return None
@@ -83,7 +84,7 @@ def by_end(record: Record, decision: Decision, evidence: Evidence) -> SettledCla
         plain = SettledClass("unknown", row.rule, "dead", "low", record.last_line, remedy=remedy)
         return by_room(record, evidence) or plain
     if row.rule == "usage" and decision.attempt.progress:  # its command line was good enough to begin with
-        return SettledClass("unknown", "unproven", "dead", "low", record.last_line)
+        return SettledClass("unknown", UNPROVEN, "dead", "low", record.last_line)
     return SettledClass(
         row.failure_class, row.rule, "dead", "low" if row.failure_class == "unknown" else "medium", record.last_line
     )

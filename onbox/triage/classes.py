@@ -123,8 +123,11 @@ CLASSES: tuple[FailureClass, ...] = (
     ),
 )
 
+# Of a lack of one and the same: one errno tells of all of them.
+OF_SPACE = ("disk_full", "inode_exhausted", "quota_exceeded", "shm_too_small")
 SAYS = "says-"  # what begins the names of rules that are read from a sentence
 # What to do where the rule knows more than its class.
+UNPROVEN = "unproven"  # the rule of an end of which nothing that was seen proves the cause
 IN_DOUBT = "exit-0-beside-a-fault"  # the rule of an end with 0 whose log tells of a failure
 READS_WELL = "reads-well"  # the rule of a log whose last lines read like those of runs that went well, beside a fault
 READS_BADLY = "reads-badly"  # and of one whose last lines read like a failure, of which no line names the kind

@@ -26,6 +26,7 @@ from onbox.triage.classes import (
     RESULT_MISSING,
     RULE_REMEDIES,
     SAYS,
+    UNPROVEN,
     may_repeat,
 )
 from onbox.triage.evidence import Evidence, classify_end
@@ -71,7 +72,6 @@ BESIDE_A_COMPLAINT = (
 ENDED_WELL = "ended-well"
 SAID_DONE = "said-done"
 FAULTLESS = "no-fault-seen"
-UNPROVEN = "unproven"
 _GPU = lazy(r"gpu|cuda|hip|bfc", re.IGNORECASE)
 
 

@@ -10,7 +10,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
-from onbox.triage.classes import NONE_COUNTED
+from onbox.triage.classes import NONE_COUNTED, UNPROVEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +120,7 @@ NO_PROOF_RULES = frozenset(
             "usage",
         ),
         *("killed", NONE_COUNTED, "killed-cause-unknown", "asked-to-end", "interrupted", "bug-signal"),
-        *("unproven", "no-room-left", "keeper-lost", "cut-off", "end-missed"),
+        *(UNPROVEN, "no-room-left", "keeper-lost", "cut-off", "end-missed"),
     )
 )
 
@@ -173,7 +173,7 @@ EVIDENCE: tuple[EvidenceRow, ...] = (
     EvidenceRow(
         "killed-cause-unknown", lambda e: e.signal == signal.SIGKILL, "unknown", "signal(7): SIGKILL does not say who"
     ),
-    EvidenceRow("unproven", lambda _: True, "unknown", "nothing seen proves a cause"),
+    EvidenceRow(UNPROVEN, lambda _: True, "unknown", "nothing seen proves a cause"),
 )
 
 

@@ -12,7 +12,7 @@ from onbox.logs.judge.larger_work import is_one_of_several
 from onbox.logs.judge.limits import limit_of
 from onbox.logs.judge.nesting import is_open, is_under_way, stands_beside
 from onbox.logs.judge.pick import AGAIN, MOVES, RAISED_MAX, Pick, is_of_many, maximum_of, pick_of
-from onbox.logs.line.words import LONE_UNITS, UNITS
+from onbox.logs.line.words import BUDGET_IS_OVER, LONE_UNITS, UNITS
 from onbox.logs.loops import NEARLY
 from onbox.logs.totals.likely import likely_end
 from onbox.regex import lazy
@@ -38,7 +38,7 @@ _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
 _BEGINS_ONE = lazy(r"moving (?!train|work|runn)[a-z]{3,14}ing (?!done|ok)")  # `Getting block 8 of 8`
 _CONVERGED = lazy(
     r"(?i)^\W*(?:\w{1,20} )?converged (?:at|after|in)\b"
-    r"|\bbudget (?:is |was )?(?:exhausted|used up|spent|reached|met|consumed)\b"
+    rf"|{BUDGET_IS_OVER}"
     r"|^\W*(?:problem |task |environment )?solved\b"
     r"|\bstop(?:s|ped|ping)(?: the)? (?:training|run|loop|search|optimi[sz]ation|fit)\b"
 )

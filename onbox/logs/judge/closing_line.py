@@ -6,6 +6,7 @@ import re
 
 from onbox.logs.judge.results import is_figures, is_list, is_record, is_value
 from onbox.logs.line.remarks import CRASHED, OF_A_LAYER
+from onbox.logs.line.words import BUDGET_IS_OVER
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome, outcome_in
 from onbox.regex import lazy
@@ -91,7 +92,7 @@ _CLOSING = lazy(
     r"|(?<!rate )(?<!time )\b(?:limit|quota|cap) (?:of )?\d[\d,]{0,15} (?:was |is )?reached\b"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b"
-    r"|\bbudget (?:is |was )?(?:exhausted|used up|spent|reached|met|consumed)\b"
+    rf"|{BUDGET_IS_OVER}"
 )
 _OF_A_PREPARATION = (
     r"(?!.{0,40}\b(?:load|compil|init|import|read|start|cach|warm|connect|epoch|step|iter|batch|eval|valid|sav"

@@ -28,7 +28,7 @@ LOADS = ("bar:load", "bar:fetch")  # what keys of preparations begin with
 LEFT = "done, left"  # of what is done and left in each of several pieces
 COMPLETE = 100  # percent
 OFTEN = 2  # times that a number went back
-HEADINGS = SELDOM_UNITS - {"draw", "game"}
+HEADINGS = (SELDOM_UNITS - {"draw", "game"}) | {"stage"}
 FEW_PARTS = 12  # of each of several things
 STAGES = 3  # more than a server shows while it starts
 LINES_SINCE = 12  # behind a number that was named once, with nothing measured beside it
@@ -76,7 +76,7 @@ def _moved(counter: Counter, _: Scene) -> bool:
 
 
 def _heads_work(counter: Counter, _: Scene) -> bool:
-    return counter.unit in (*HEADINGS, "stage") and counter.rule == "labelled-max" and (counter.maximum or 0) > 1
+    return counter.unit in HEADINGS and counter.rule == "labelled-max" and (counter.maximum or 0) > 1
 
 
 def _is_status(counter: Counter, scene: Scene) -> bool:

@@ -77,7 +77,7 @@ def heads_bars(heading: Counter, others: list[Counter]) -> bool:
         return False
     alike = heading.rule == "moving" or heading.minimum == 1  # in the same words, or from the first one on
     goes_on = heading.advances >= (1 if alike else BARS_AROUND)
-    goes_on = goes_on or (named and heading.kind == "val" and (heading.maximum or 0) > 1)
+    goes_on = goes_on or (named and (heading.maximum or 0) > 1)
     if not goes_on or heading.stretched:
         return False
     bars = sorted((one for one in others if one.made and one.rule in BELOW_HEADINGS), key=lambda one: one.first)

@@ -167,6 +167,7 @@ LEADS_UP_TO = lazy(r"(?i)(?:continu\w{1,3}|train\w{0,3}|run\w{0,4}) (?:up )?to\s
 
 LOOK_BACK = 40
 ANY_WORD = lazy(r"[a-z]+", re.IGNORECASE)
+BUDGET_IS_OVER = r"\bbudget (?:is |was )?(?:exhausted|used up|spent|reached|met|consumed)\b"
 LAST_WORD = lazy(r"(?<![A-Za-z])[A-Za-z]+$")
 
 

@@ -14,6 +14,7 @@ from onbox.triage.meaning import without_none
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.weighing.last_lines import says_done
 from onbox.triage.weighing.outputs import same_form
+from onbox.triage.wording.second_reading import form_of
 from onbox.triage.wording.sentence import leaning_of
 from onbox.triage.words import TROUBLE
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 CLOSING_LINES = 5
 READS_WELL_BY = -1.0  # log-odds for a failure
 NEARLY = 0.9  # of what there is to do
-_DIGITS = str.maketrans("", "", "0123456789")
 # A step towards the work, such as `loading the index ... done`: what comes next may hang.
 _A_STEP = lazy(
     r"\.\.\.? ?\[?(?:done|ok)\b\W*$|\b(?:load\w*|download\w*|fetch\w*|pull\w*|cach\w+|map|token\w+|extract\w*"
@@ -93,4 +93,4 @@ def is_step(text: str) -> bool:
 
 
 def _form(line: SeenLine) -> str:
-    return message(line.text).text.translate(_DIGITS)
+    return form_of(message(line.text).text)

@@ -17,6 +17,7 @@ from onbox.logs.model.tables import ends_in_table
 from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
+from onbox.triage.classes import OF_SPACE
 from onbox.triage.epilogue import tells_step_failed
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 # Rows of what a tool says, though they explain as little as a death.
 _SMALL_COMPLAINTS = ("error-line", "fatal-level", "exit-127")
 TESTS_FAILED = "tests-failed"  # whose report is written in any case
-_OF_RESOURCES = ("disk_full", "quota_exceeded", "inode_exhausted", "shm_too_small", "host_oom", "gpu_hardware")
+_OF_RESOURCES = (*OF_SPACE, "host_oom", "gpu_hardware")
 # (what a runtime prints of an exception that the program has in hand, what only the end of a program shows)
 _RUNTIMES: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
     (

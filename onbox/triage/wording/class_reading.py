@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
-from onbox.triage.classes import ONE_LINE, READS_BADLY, SAYS
+from onbox.triage.classes import OF_SPACE, ONE_LINE, READS_BADLY, SAYS
 from onbox.triage.parting import takes_leave
 from onbox.triage.wording.lettered import LetteredTable
 from onbox.triage.wording.second_reading import forms_in
@@ -58,7 +58,6 @@ LEADS = {
     "exception": 5.0,
     "aborted": 6.0,
 }
-OF_SPACE = ("disk_full", "inode_exhausted", "quota_exceeded", "shm_too_small")  # that one errno is told of
 _THROWN = lazy(r"\s{0,8}what\(\):\s+\S")
 LEAD_OF_THROWN = 1.0  # log-odds
 HANGS = "hang_stall"  # what is over does not hang
