@@ -44,6 +44,7 @@ from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
+from onbox.triage.weighing.no_room import has_lost_a_file
 from onbox.triage.weighing.scene import Scene
 from onbox.triage.weighing.went_on import TESTS_FAILED, is_tallied, serves
 from onbox.triage.wording.class_reading import plain_complaint, read_class
@@ -202,10 +203,10 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
     failure_class = _finer_class(cause, decision.attempt, evidence)
     if failure_class == "data_error" and cause.trace is None and reads_state(cause, record.tail):
         failure_class = "checkpoint_corrupt"
-    goes_on = decision.lost and not evidence.is_dead and decision.attempt.success is None
     state = "dead"
-    if goes_on:
-        state = "done" if evidence.ended_well else "unknown" if is_silent(record, evidence) else "running"
+    if decision.lost and not evidence.is_dead:
+        is_over = evidence.ended_well or decision.attempt.success is not None
+        state = "done" if is_over else "unknown" if is_silent(record, evidence) else "running"
     at = SeenLine(cause.number, cause.text)
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes
@@ -292,7 +293,7 @@ def _read_again(
         return call, decision
     tail, ill = judged_tail(record), plain.failure_class != "success_healthy"
     is_plain = (
-        _is_plainly_ill(call.at, call.rule, tail)
+        _is_plainly_ill(call.at, call.rule, tail) or (call.fault is not None and has_lost_a_file(call.fault, tail))
         if ill
         else _is_plainly_well(plain.rule, tail, decision.attempt) or _are_tallied(record, decision.attempt)
     )

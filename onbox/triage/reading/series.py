@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import pairwise
 from math import isfinite
 from statistics import median
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message, readable
 from onbox.regex import lazy
+from onbox.triage.reading.growth import blown_up
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.reading.signs import finite_loss
 from onbox.triage.rules.rows import BUG, DIVERGED, RuleRow
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ALL_ZERO_LINES = 3
 LOST_LINES = 2
+RESULT_LINES = 6  # the last ones
 NEVER_LINES = 10  # so many without one number are more than what comes before the first
 LOST_STEPS = 5  # newest lines of one kind
 WHOLE_LINES = 3  # newest ones, in which nothing is a number
@@ -27,11 +28,6 @@ LOST_NAMES = 2  # figures of such a line: one alone may have had nothing to be c
 EXPLODED_BY = 50.0  # times the median of the lines before
 EXPLODED_LINES = 3  # the last ones: one spike is clipped and forgotten
 SPIKE_BY = 20.0  # times the median: a gradient so large early in a run may have decided its end
-BLOWN_ROWS = 4
-BLOWN_BY = 10.0  # each time
-BEYOND_ALL = 1e15
-GROWS_FOR, GROWS_BY, LARGE = 7, 5.0, 1e9  # rows, times each time: so long and steadily, it need not be beyond all
-MEASURED = 1e6
 EARLY_SHARE = 0.34  # of the lines of progress
 LINES_FOR_A_MEDIAN = 6
 
@@ -40,7 +36,6 @@ ALL_ZERO = RuleRow(
 )
 LOST = RuleRow("metrics-lost", "divergence", DIVERGED, "", "(?!)", "no metric is a number any more", "")
 EXPLODING = RuleRow("gradient-exploded", "divergence", DIVERGED, "", "(?!)", "a gradient norm far above its median", "")
-BLOWN_UP = RuleRow("figure-blown-up", "divergence", DIVERGED, "", "(?!)", "a figure that grows without bound", "")
 EARLY_SPIKE = RuleRow("early-spike", "divergence", DIVERGED, "", "(?!)", "a spike early on, then stopped early", "")
 
 _METRIC = lazy(
@@ -64,8 +59,6 @@ _WHERE = lazy(
     r"|\S+/s\w*)",
     re.IGNORECASE,
 )
-# A setting that is tried in steps of its own.
-_TRIED = lazy(r"(?i)\b(?:lr|learning[_ ]rate|alpha|lambda|penalty|bound|tol\w*|scale)\s?[=:]\s?[\d.]+e\+")
 # Of a check or of whole episodes: there may be none between two lines.
 _AT_TIMES = lazy(r"val|test|eval|dev|best|std|var|ep_|episode|ret|rew|len|success", re.IGNORECASE)
 NEAR_A_DEATH = 12  # lines
@@ -75,9 +68,13 @@ _FIGURE = lazy(
     r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:[ed][-+]?\d{1,4})?)(?!\w)|(?<!\*)\*{6,40}(?!\S)",
     re.IGNORECASE,
 )
-_FLOATS = lazy(r"(?<![\w.])[-+]?\d{1,20}(?:\.\d{0,20})?(?:e[-+]?\d{1,3})?(?![\w.])", re.IGNORECASE)
 _BETWEEN = lazy(r"\s*[,;|]\s*|\s+")
 _CELL = lazy(r"[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:e[-+]?\d{1,4})?)", re.IGNORECASE)
+# `val_error nan`, `| exact match | nan |`, and nothing behind it.
+_RESULT_LOST = lazy(
+    r"\W{0,8}(?:\[\w{1,20}\] )?[A-Za-z][\w ./=-]{1,40}?[\s=:|\u2502]{1,20}[-+]?nan[\s%|\u2502]{0,20}$", re.IGNORECASE
+)
+_DECIMALS = lazy(r"(?<![\w.])\d{1,9}\.\d{1,12}(?![\w.])")
 _OF_TRAINING = lazy(r"(?<!val)(?<!val.)(?<!valid.)(?<!test.)(?<!eval.)(?:loss|reward|return|kl|elbo)$", re.IGNORECASE)
 _STOPPED_EARLY = lazy(r"early[ -]?stopp|stopp\w{1,4} early|no improvement", re.IGNORECASE)
 
@@ -94,8 +91,9 @@ def series_fault(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | Non
         lost
         or _nothing_left(told, attempt)
         or _only_one_lost(told, attempt)
-        or _blown_up(tail, attempt)
+        or blown_up(told, tail, attempt)
         or _rows_lost([*before, *lines], tail, attempt)
+        or _no_result(lines, tail, attempt)
     )
     return lost or _all_zero(lines, attempt) or _gradient([*before, *lines], attempt)
 
@@ -222,43 +220,18 @@ def _rows_lost(steps: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
     return Fault(LOST, *rows[first + 1][0], LOGGED, attempt.progress)
 
 
+def _no_result(lines: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
+    """The last lines hold results, none of which is a number. lines: those of the loop, which may be results, too."""
+    newest = tail[-RESULT_LINES:]
+    results = [line for line in newest if _RESULT_LOST.match(message(line.text).text)]
+    beside = [text for number, text in lines if results and number >= results[0].number - RESULT_LINES]
+    if not results or any(_DECIMALS.search(message(text).text) for text in (*(one.text for one in newest), *beside)):
+        return None
+    return Fault(LOST, *results[0], LOGGED, attempt.progress)
+
+
 def _any_finite(rows: list[list[float]], columns: list[int]) -> bool:
     return any(isfinite(cells[at]) for cells in rows for at in columns)
-
-
-def _blown_up(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
-    """A figure that leaves all that is measured in the last rows of one form: it grows by orders of magnitude in each,
-    or was small in those before.
-    """
-    newest = tail[-NEAR_A_DEATH:]
-    wide = {_words(line.text) for line in newest if "e+" in line.text.lower() and not _TRIED.search(line.text)}
-    rows: dict[str, list[tuple[SeenLine, list[float]]]] = {}
-    for line in tail if wide else ():
-        words = _words(line.text)
-        if words in wide:
-            rows.setdefault(words, []).append((line, [float(one) for one in _FLOATS.findall(line.text)]))
-    for found in rows.values():
-        columns = list(zip(*(figures for _, figures in found), strict=False))
-        if len(found) >= BLOWN_ROWS and any(map(_blows_up, columns)):
-            largest = max(abs(figure) for _, figures in found for figure in figures)
-            limit = min(BEYOND_ALL, largest / BLOWN_BY)
-            first = next(line for line, figures in found if any(abs(figure) > limit for figure in figures))
-            return Fault(BLOWN_UP, *first, LOGGED, attempt.progress)
-    return None
-
-
-def _words(text: str) -> str:
-    return _FLOATS.sub("#", text)
-
-
-def _blows_up(column: tuple[float, ...]) -> bool:
-    if column[-1] <= BEYOND_ALL:
-        newest = column[-GROWS_FOR:]
-        steadily = all(after > GROWS_BY * before > 0 for before, after in pairwise(newest))
-        return len(newest) == GROWS_FOR and column[-1] > LARGE and steadily
-    grows = all(after > BLOWN_BY * before > 0 for before, after in pairwise(column[-BLOWN_ROWS:]))
-    small = [abs(value) < MEASURED for value in column]
-    return grows or small.count(True) >= BLOWN_ROWS
 
 
 def _cells(text: str) -> list[float]:

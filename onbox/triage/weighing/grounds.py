@@ -13,7 +13,6 @@ from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading import signs
-from onbox.triage.reading.faults import tells_a_way_on
 from onbox.triage.reading.match import NEARLY_ASKED, WORK_LEVELS
 from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, WEAK
@@ -59,6 +58,7 @@ from onbox.triage.weighing.last_lines import (
     is_of_ended_stage,
     is_of_one_step,
 )
+from onbox.triage.weighing.no_room import could_not_write
 from onbox.triage.weighing.numbered_rows import is_numbered_row
 from onbox.triage.weighing.scene import INFORMED, SURVIVED_PROVEN
 from onbox.triage.weighing.shell import a_shell_goes_on
@@ -94,9 +94,6 @@ SURVIVED_DEATH = 8  # the same after any, where a launcher counts a death at the
 SURVIVED_ASKED = 2  # the same after a signal, which may have asked for a checkpoint only
 REPORTED_WITHIN = 8  # lines, up to the end
 CANCELLED_WITHIN = 4  # lines
-CLAIMED_WITHIN = 2  # lines
-_FILE = lazy(r"[\w-]{1,80}\.[A-Za-z]\w{0,8}\b")
-_NO_SPACE = lazy(r"\b(?:No space left on device|Disk quota exceeded)\b")
 SUMMED_UP_WITHIN = 40  # lines: what was running then is told one by one
 _NAMES_NO_REASON = lazy(r"\w{1,40}(?:Error|Exception):?$")
 _OF_PYTHON = lazy(r"[A-Z]\w{0,40}(?:Error|Exception): ")
@@ -208,17 +205,6 @@ def _left_nothing(fault: Fault, scene: Scene) -> bool:
     return fault.severity > WEAK and fault.row.explains > SUMMARY and nothing_came(scene.record.tail)
 
 
-def _could_not_write(fault: Fault, scene: Scene) -> bool:
-    """Whether a disk was full right before the end: a script says `written` of what is cut off as well."""
-    if not _NO_SPACE.search(fault.text) or fault.severity <= WEAK or fault.handled or scene.attempt.signs_after(fault):
-        return False
-    below = [line.text for line in scene.record.tail if line.number > fault.number]
-    if len(below) > CLAIMED_WITHIN or any(map(tells_a_way_on, below)):
-        return False
-    claimed = _FILE.findall(below[-1]) if below else []
-    return not claimed or not set(claimed).isdisjoint(_FILE.findall(fault.text))  # another file may be there
-
-
 def _had_enough(fault: Fault, scene: Scene) -> bool:
     """Whether the reader of its output went away, as `head` does, and what followed is there."""
     if fault.row.id != "reader-gone" or scene.record.last_line is None:
@@ -255,7 +241,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "a count of what went well and what did not, as the last line of all", is_a_tally),
     Ground(False, "one of the last lines counts just what has failed, beside what went well", is_tallied),
     Ground(True, "a runtime or a shell says that it is dead, and nobody worked since", is_dead_for_sure),
-    Ground(True, "nothing more could be written, and nobody tells of a way on", _could_not_write),
+    Ground(True, "nothing more could be written, and nobody tells of a way on", could_not_write),
     Ground(False, "the last line of all tells what came of the work", ends_with_the_work),
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
     Ground(False, "Python's own library had it in hand when another exception came", was_in_its_librarys_hand),

@@ -23,6 +23,16 @@ FAILED = {
         "disk_full",
         "aligning\ntee: out.sam: No space left on device\n30000\nwrote out.sam\n",
     ),
+    "a full disk, and a script that counts on": (
+        "disk_full",
+        "row 500 of 4000\ntee: /mnt/s/out.csv: No space left on device\n"
+        + "".join(f"row {row} of 4000\n" for row in range(1000, 4001, 500))
+        + "wrote /mnt/s/out.csv\n",
+    ),
+    "a full disk, and a word of success": (
+        "disk_full",
+        "dump of users\ngzip: stdout: No space left on device\ndump of orders\nbackup complete: users.sql.gz\n",
+    ),
     "a code of timeout(1), in words": ("time_limit", "draw 4/50\ndraw 5/50\nrc 124\n"),
     "an exception nobody caught, and a step more of another thread": (
         "cuda_oom",
@@ -278,6 +288,10 @@ FAILED = {
     ),
 }
 HEALTHY = {
+    "a full disk, and another one": (
+        "epoch 1 loss 0.41\ncp: error writing '/mnt/s/e1.pt': No space left on device\nfalling back to /data\n"
+        "epoch 2 loss 0.38\nepoch 3 loss 0.36\ncopied to /data/e3.pt\n"
+    ),
     "parts that failed with a traceback, and a count of them above the end": (
         "INFO tile 1 ok\n"
         + 2
@@ -408,3 +422,8 @@ def test_a_loop_that_stops_without_saving_has_not_finished() -> None:
 def test_a_best_model_that_is_none_ends_no_run() -> None:
     progress = read_progress(f"{STEPS}validation set is empty\nbest model: none\nsee you next time\n".encode())
     assert progress.finished is not True
+
+
+def test_a_full_disk_is_told_beside_an_exit_code_of_0_however_much_was_counted_since() -> None:
+    log = FAILED["a full disk, and a script that counts on"][1].encode()
+    assert classify(log, Evidence(exit_code=0)).rule == "exit-0-beside-a-fault"
