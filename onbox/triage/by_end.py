@@ -16,7 +16,7 @@ from onbox.triage.reading.record import Record, SeenLine
 from onbox.triage.rules.rows import BUG
 from onbox.triage.scheduler_states import CLASS_OF, ending
 from onbox.triage.settled import SettledClass
-from onbox.triage.weighing.silence import line_of_the_work
+from onbox.triage.weighing.silence import is_said_done, line_of_the_work
 
 if TYPE_CHECKING:
     from onbox.triage.weighing.decide import Decision
@@ -114,7 +114,7 @@ def _may_follow_a_kill(decision: Decision) -> bool:
 def by_silence(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     """A log that just stops is a stall only if something besides the text says so."""
     age = evidence.log_age_seconds
-    if age is None or not is_silent(record, evidence) or decision.attempt.success is not None or evidence.ended_well:
+    if age is None or not is_silent(record, evidence) or is_said_done(decision.attempt) or evidence.ended_well:
         return None
     if evidence.process_alive:
         return SettledClass("hang_stall", "silent-log", "stalled", "medium", record.last_line)

@@ -46,6 +46,8 @@ from onbox.triage.weighing.decide import Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.no_room import has_lost_a_file
 from onbox.triage.weighing.scene import Scene
+from onbox.triage.weighing.silence import is_said_done
+from onbox.triage.weighing.unproven import comes_all_the_time
 from onbox.triage.weighing.went_on import TESTS_FAILED, is_tallied, serves
 from onbox.triage.wording.class_reading import plain_complaint, read_class
 from onbox.triage.wording.second_reading import LEAST_FORMS, form_of, forms_in, is_borne_out, is_overruled, most_telling
@@ -203,10 +205,7 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
     failure_class = _finer_class(cause, decision.attempt, evidence)
     if failure_class == "data_error" and cause.trace is None and reads_state(cause, record.tail):
         failure_class = "checkpoint_corrupt"
-    state = "dead"
-    if decision.lost and not evidence.is_dead:
-        is_over = evidence.ended_well or decision.attempt.success is not None
-        state = "done" if is_over else "unknown" if is_silent(record, evidence) else "running"
+    state = _state_of_the_lost(record, decision, evidence) if decision.lost else "dead"
     at = SeenLine(cause.number, cause.text)
     if failure_class == "inode_exhausted" and decision.attempt.no_inodes:
         at = decision.attempt.no_inodes
@@ -214,6 +213,15 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
     if sure == "high" and failure_class == "disk_full" and _NOT_MADE.search(cause.text):
         sure = "medium"
     return SettledClass(failure_class, cause.row.id, state, sure, at, cause)
+
+
+def _state_of_the_lost(record: Record, decision: Decision, evidence: Evidence) -> str:
+    """Where a run stands whose figures are lost, which ends none by itself."""
+    if evidence.ended_well:
+        return "done"
+    if evidence.is_dead or decision.attempt.success is not None:
+        return "dead"
+    return "unknown" if is_silent(record, evidence) else "running"
 
 
 _WRITES = lazy(r"(?i)(?<![a-z])f?(?:writ(?:e|ing|able)|sav(?:e|ing)|flush|dump|export|serializ)")
@@ -263,7 +271,7 @@ def _healthy(record: Record, decision: Decision, evidence: Evidence) -> SettledC
     sign = sign or attempt.success or attempt.last_progress or record.last_line
     if evidence.ended_well:
         return SettledClass("success_healthy", ENDED_WELL, "done", "high" if sign else "medium", sign)
-    if attempt.success is not None and attempt.progress - attempt.progress_at_success <= 1:
+    if is_said_done(attempt):
         return SettledClass("success_healthy", SAID_DONE, "done", "medium", sign)
     if attempt.progress and (evidence.process_alive or evidence.log_age_seconds is not None):
         return SettledClass("success_healthy", "goes-on", "running", "medium", sign)
@@ -295,7 +303,7 @@ def _read_again(
     is_plain = (
         _is_plainly_ill(call.at, call.rule, tail) or (call.fault is not None and has_lost_a_file(call.fault, tail))
         if ill
-        else _is_plainly_well(plain.rule, tail, decision.attempt) or _are_tallied(record, decision.attempt)
+        else _is_plainly_well(plain.rule, tail, decision.attempt) or _is_known_to_be_outlived(record, decision.attempt)
     )
     holds = is_plain or (ill and call.confidence == "high" and tail[-1].number - call.at.number < SURE_WITHIN)
     if holds or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
@@ -344,10 +352,12 @@ def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
     return sum(form_of(line.text) == form_of(step.text) for line in tail) > LOOP_LINES
 
 
-def _are_tallied(record: Record, attempt: LogAttempt) -> bool:
-    """Whether one of the last lines counts what has failed as a part of the work."""
-    scene = Scene(record, attempt, dead=False, well=False, exited_zero=False)
-    return bool(attempt.faults) and is_tallied(attempt.faults[-1], scene)
+def _is_known_to_be_outlived(record: Record, attempt: LogAttempt) -> bool:
+    """Whether the newest fault comes all the time, or one of the last lines counts what has failed as a part of it."""
+    if not attempt.faults:
+        return False
+    scene, newest = Scene(record, attempt, dead=False, well=False, exited_zero=False), attempt.faults[-1]
+    return is_tallied(newest, scene) or comes_all_the_time(newest, scene)
 
 
 def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:

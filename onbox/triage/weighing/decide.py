@@ -31,7 +31,7 @@ from onbox.triage.weighing.last_lines import gave_up
 from onbox.triage.weighing.layers import explained_by, looked_in_vain
 from onbox.triage.weighing.scene import SURVIVED_PROVEN, Scene
 from onbox.triage.weighing.shown import to_show
-from onbox.triage.weighing.unproven import was_written_before
+from onbox.triage.weighing.unproven import comes_all_the_time, was_written_before
 from onbox.triage.weighing.went_on import is_complaint
 
 if TYPE_CHECKING:
@@ -224,8 +224,9 @@ def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault |
 
 
 def _is_outlived(words: Fault, scene: Scene) -> bool:
-    if any(one.number == words.number and one.trace and not counts(one, scene) for one in scene.attempt.faults):
-        return True  # it ends a traceback, which has been weighed
+    weighed = [one for one in scene.attempt.faults if one.number == words.number]
+    if any((one.trace and not counts(one, scene)) or comes_all_the_time(one, scene) for one in weighed):
+        return True
     if _is_last(words, scene.record) and message(words.text).level in FATAL_LEVELS:
         return False
     near = (one for one in scene.attempt.faults if abs(one.number - words.number) <= SAME_EVENT)

@@ -63,6 +63,7 @@ from onbox.triage.weighing.numbered_rows import is_numbered_row
 from onbox.triage.weighing.scene import INFORMED, SURVIVED_PROVEN
 from onbox.triage.weighing.shell import a_shell_goes_on
 from onbox.triage.weighing.unproven import (
+    comes_all_the_time,
     does_it_again,
     is_bare,
     is_habit,
@@ -275,6 +276,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "one in hand, which it had again and again at the same place, and worked on", is_outlived_before),
     Ground(False, "one piece of many, shown as an earlier one was, and then the next was taken", is_next_of_its_kind),
     Ground(False, "it was written down as often before, and the run went on each time", was_written_before),
+    Ground(False, "the same came several times before, and the program worked on until the next", comes_all_the_time),
     Ground(False, "a command line that was refused, and another program ended behind it", ended_another),
     Ground(False, "a vague complaint, made before in the same words and outlived", is_made_again),
     Ground(False, "a bare complaint, and the last line of all says done", ends_with_done),

@@ -66,6 +66,11 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
     return None
 
 
+def is_said_done(attempt: LogAttempt) -> bool:
+    """Whether the log says that the work is done, and not of a part behind which it counted on."""
+    return attempt.success is not None and attempt.progress - attempt.progress_at_success <= 1
+
+
 def _parts(record: Record) -> bool:
     """Whether the last line of all is a new one that reads well, complains of nothing and begins nothing: what hangs
     ends in its loop, or with what it waits for.

@@ -149,6 +149,30 @@ def was_written_before(fault: Fault, scene: Scene) -> bool:
     return counts_between([one.number for one in alike], scene)
 
 
+def comes_all_the_time(fault: Fault, scene: Scene) -> bool:
+    """Whether the same came several times before, each time the program worked on until the next, and nothing is told
+    behind the newest one that was not told behind the others. What ended a program by its traceback, and is written by
+    whoever starts it again, is another try of the same: there, a count has to rise from one to the next.
+    """
+    if scene.dead or fault.row.explains <= ASKED:
+        return False
+    alike = [one for one in scene.attempt.faults if one.row is fault.row and _is_the_same(one, fault)][-HABIT - 1 :]
+    if len(alike) <= HABIT or alike[-1].number > fault.number:
+        return False
+    if not all(one.progress_before < next_.progress_before for one, next_ in pairwise(alike)):
+        return False  # loggers tell of each start, too
+    above = {_letters(line.text) for line in scene.record.tail if line.number < fault.number}
+    if any(_letters(line.text) not in above for line in scene.record.tail if line.number > fault.number):
+        return False
+    return not fault.ended_program or counts_between([one.number for one in alike], scene)
+
+
+def _is_the_same(one: Fault, other: Fault) -> bool:
+    if one.trace is not None and other.trace is not None and one.trace.user_frame is not None:
+        return one.trace.user_frame == other.trace.user_frame
+    return _letters(one.text) == _letters(other.text)
+
+
 def was_told_before(words: Fault, scene: Scene) -> bool:
     """Whether a line that a logger or nobody in particular told stands above as well, more than once, and the run
     showed steps behind each.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onbox.contract.progress import Progress
+from onbox.logs.progress import read_progress
 from onbox.triage.beside_progress import with_progress
 from onbox.triage.classify import classify
 from onbox.triage.evidence import Evidence
@@ -75,3 +76,11 @@ def test_who_lost_its_loss_and_came_to_its_end_is_done() -> None:
     verdict = classify(LOST.encode(), Evidence(log_age_seconds=30.0))
     ended = with_progress(verdict, Progress(3, 3, "epoch", finished=True))
     assert (ended.failure_class, ended.state) == ("divergence", "done")
+
+
+def test_who_says_that_a_part_is_done_and_counts_on_may_hang_all_the_same() -> None:
+    log = b"loading data\ntraining finished\nexporting parts\npart 10 of 80\npart 20 of 80\npart 30 of 80\n"
+    assert classify(log, Evidence(log_age_seconds=1e5)).failure_class == "hang_stall"
+    at_its_end = log + b"part 80 of 80\n"
+    old = classify(at_its_end, Evidence(log_age_seconds=1e5))
+    assert with_progress(old, read_progress(at_its_end)).state == "done"

@@ -20,6 +20,12 @@ JVM = "java.lang.IllegalStateException: no index for 2\n\tat A.read(A.java:2)\n\
 NODE = "TypeError: fetch failed\n    at get (/w/a.js:1:49)\n    at /w/a.js:4:7\n"
 
 WENT_ON = {
+    "one error beside each step, and the last one behind the last step": "".join(
+        f"step {at}/50 loss {2 - at / 50:.3f}\nERROR: KeyError: {at % 7}\n" for at in range(1, 51)
+    ),
+    "one traceback beside each epoch": "".join(
+        f"epoch {at} loss {1 / (at + 1):.3f}\n{trace('load')}" for at in range(30)
+    ),
     "the same is printed below as above": (
         f"shop A: 3 orders written\nshop B: 1 order written\n{MODULE}shop D: 5 orders written\n11 orders in all\n"
     ),
@@ -83,6 +89,13 @@ WENT_ON = {
     "an error of R that was caught": "Error in fit(x) : singular\nmodel 2 of 3\ncoefficients in c.csv\n",
 }
 ENDED = {
+    "one error beside each step, and then it gives up": "".join(
+        f"step {at} loss_D nan: batch dropped ({at} so far)\n" for at in range(1, 52)
+    )
+    + "too many dropped batches; training collapsed, nothing to save\n",
+    "the same error in each try of a supervisor": "".join(
+        f"try {at}: starting\nepoch 0 loss 1.00\nepoch 1 loss 0.90\n{MODULE}" for at in range(1, 9)
+    ),
     "a tally of more failures": f"{trace('run')}1 ok, 3 failed\n",
     "a shell that shows what its trap does": f"+ python t.py\n{MODULE}+ ls\na\n+ du -sh .\n8K .\n",
     "a last remark of what it had open": f"opening 3 files\n{MODULE}closing 3 files\n",
