@@ -153,7 +153,18 @@ _ENDS_BADLY = lazy(
     r"|(?-i:\bPASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"  # of dbt
     r"|\b(?:finished|ended|done|completed?)\b.{0,40}(?<!no )(?<!any )(?<!\b0 )\b(?:errors|damage|defects) found\W{0,2}$"
     r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
+    r"|\bno (?:point|sense|use) in (?:going on|continuing|carrying on|proceeding)\b"
+    r"|^\W{0,4}(?:(?:the )?time is (?:up|over)|(?:ran )?out of time)\b(?!.{0,80}\b(?:best|kept|saved|done)\b)"
+    r"|\{.{0,400}\"(?:ok|success|succeeded|passed)\" ?: ?false\b"
+    r"|\{.{0,400}\"(?:status|state|result|outcome|ev(?:ent)?)\" ?: ?"
+    r"\"(?:failed|failure|error|aborted|halt(?:ed)?|crashed)\""
 )
+# Who reads it is to mend something, and then to start it once more.
+_ASKS_TO_START_ANEW = lazy(
+    r"(?i)\b(?:please|you (?:must|need to|have to))\b.{0,100}(?:"
+    r"\b(?:start|run|try|log[ -]?in|submit|launch) (?:it |this )?again\b|\bre-?(?:start|run|submit|launch)\W{0,3}$)"
+)
+_IS_THERE = lazy(r"(?i)\b(?:complete[d]?|finished|done|success\w*|installed|updated|saved|kept|best)\b")
 _ENDS_WITH_CODE = lazy(r"(?i)\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$")  # whatever was skipped beside it
 SAYS_IT_FAILED = BY_ID["launcher"]._replace(id="says-it-failed")
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
@@ -194,6 +205,8 @@ def ends_badly(text: str) -> bool:
         return False  # it tells of parts, of which others went well
     if _ENDS_WITH_CODE.search(said):
         return not going_on.MEANT.search(text)
+    if _ASKS_TO_START_ANEW.search(said):
+        return not _IS_THERE.search(said)
     return _ENDS_BADLY.search(said) is not None and not is_harmless("", text, loud=True)
 
 
@@ -203,7 +216,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     tail = without_warnings(line for line in tail if line.number > began)
     if tail and ends_badly(tail[-1].text):
         known = next((one for one in attempt.faults if one.number == tail[-1].number and one.row.id in _CODES), None)
-        return known or fault_of(SAYS_IT_FAILED, tail[-1], attempt)
+        return known or fault_of(_named_in(tail[-1].text) or SAYS_IT_FAILED, tail[-1], attempt)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail) or _left_nothing(attempt, tail)
     vague: Fault | None = None
@@ -227,6 +240,12 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
             return fault_of(row, line, attempt)
         vague = vague or _vague(said, line, tail, attempt)
     return vague
+
+
+def _named_in(text: str) -> RuleRow | None:
+    """The kind of trouble that a last line names beyond doubt; None if it names none."""
+    found = meaning_of(message(text).text)
+    return row_of(found) if found is not None and found.score >= CLEAR and not found.rivals else None
 
 
 def _ended_by_somebody(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:

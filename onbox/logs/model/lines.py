@@ -125,10 +125,10 @@ _PREFIX = lazy(
     | \[[\w./-]{{1,60}}\.(?:py|cc|cpp|cu|go|rs|java|jl|js|ts):\d{{1,6}}\]\s   # a logger's place in the code
     | [\w-]{{1,60}}\.py:\s{{1,5}}\d{{1,5}}:\s                         # the same, its number padded: no warning
     # a stamp, of Kubernetes with its stream
-    | \[?{_STAMP}\]?[\s,:]*(?:(?:stdout|stderr)\s[FP]\s)?(?:[|-]\s+)?(?:{_LETTER}(?=\S))?
+    | \[?{_STAMP}\]?(?:,\d{{1,7}}(?=\s))?[\s,:]*(?:(?:stdout|stderr)\s[FP]\s)?(?:[|-]\s+)?(?:{_LETTER}(?=\S))?
     | \[?{_CLOCK}\]?\s+(?:[|-]\s+)?
     | (?:stdout|stderr|out|err)\s?[|:>]\s?
-    | [IWEF](?:\d{{4}}){{1,2}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
+    | [IWEF]\s?(?:\d{{4}}){{1,2}}\s{_CLOCK}\s+(?:\d+\s+)?\S+:\d+\]\s?              # glog
     | [A-Z][a-z]{{2}}\s+\d{{1,2}}\s{_CLOCK}\s\S+\s[\w./()-]+(?:\[\d+\])?:\s   # syslog
     | \[\+?\s*\d+\.\d{{3,}}\](?:\s|$)                              # kernel; `[+  473.320]`: since the start
     # docker compose; behind it, the indentation of a traceback
@@ -144,6 +144,7 @@ _PREFIX = lazy(
 )
 _LEVEL = lazy(
     rf"(?:^|[\s\[|:<(])({_LEVELS})(?=[\s\]):|>,/-]|$)|(?<=[,;])({_LEVELS})(?=[,;])|^\[?([IWEF])(?:\d{{4}}){{1,2}}\s"
+    r"|^([IWEF]) \d{4} (?=\d\d:\d\d:)"
     rf"|\[([IWE])[ :.\d]{{0,40}}[\w/.]{{1,80}}\.(?:cpp|cc|hpp):\d"
     r"|^\[([EWI])::\w|\d: ([IWEF]) \S+:\d+\]|\] \[([IWEF])\] |^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING"
     r"|ERROR|CRITICAL)\)"

@@ -95,7 +95,8 @@ MEANT = lazy(
     r"|\b(?:server|helper|side-?car|monitor|exporter|proxy|tunnel|tensorboard|watcher)\b.{0,20}\bstopped\b.{0,12}\b1(?:37|43)\b"
 )
 EXHAUSTED = lazy(
-    r"^\^C|\binterrupted by (?:the )?user\b|giv(?:ing|en) up|(?:not|never|without) retrying"
+    r"\bno (?:point|sense|use) in |^\^C"
+    r"|\binterrupted by (?:the )?user\b|giv(?:ing|en) up|(?:not|never|without) retrying"
     r"|no more|exhausted|\bdid NOT match\b|0 (?:retries|attempts|tries)|failed after|abort|exiting"
     r"|stopping(?!.{0,40}\bas (?:planned|intended|designed)\b)|quitting|bailing|too many (?:\w+ )?(?:failures"
     r"|errors|retries|attempts|restarts|dead|crashes)"

@@ -192,7 +192,8 @@ _RECORD = lazy(r"\s{0,8}\{\s{0,8}[\"']\w")
 _TELLS_TROUBLE = lazy(
     r"[\"'](?:err(?:or)?s?|exception|exc(?:_info|_text)?|stack(?:_?trace)?|traceback|failure|reason|fatal|msg"
     r"|message|log"
-    r"|level|levelname|severity|lvl)[\"']\s{0,4}:\s{0,4}(?:[\"']|\{\s?[\"'](?:err|message|msg))",
+    r"|level|levelname|severity|lvl)[\"']\s{0,4}:\s{0,4}(?:[\"']|\{\s?[\"'](?:err|message|msg))"
+    r"|[\"'](?:ok|success|succeeded)[\"']\s{0,4}:\s{0,4}false\b",
     re.IGNORECASE,
 )
 

@@ -296,7 +296,8 @@ THEMES: tuple[Theme, ...] = (
         r"exceed\w*|reached|expired|is over|is up|ran out|out of time|hit|used|used up"
         r"|over (?:the|its) limit|past",
         sayings=r"command .{0,200} timed out after \d+(?:\.\d+)? (?:seconds|minutes|hours)"
-        r"|(?:ended|stopped|killed|terminated) by (?:the )?(?:queue|wall ?time|time) ?limit",
+        r"|(?:ended|stopped|killed|terminated) by (?:the )?(?:queue|wall ?time|time) ?limit"
+        r"|(?:the )?time is (?:up|over)",
     ),
     Theme(
         "divergence",

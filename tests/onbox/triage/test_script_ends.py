@@ -33,6 +33,27 @@ FAILED = {
         "disk_full",
         "dump of users\ngzip: stdout: No space left on device\ndump of orders\nbackup complete: users.sql.gz\n",
     ),
+    "a full disk, and a program that sees no point in going on": (
+        "disk_full",
+        "state 11\nstate 12\n   cannot save state 12: the disk is full (/mnt/s)\nno point in going on without states\n",
+    ),
+    "a record that says of itself that it is not ok": (
+        "data_error",
+        '{"step": 1, "ok": true}\n{"step": 2, "ok": true}\n{"ok": false, "why": "index is older than the data"}\n',
+    ),
+    "an event that is no step": (
+        "divergence",
+        '{"ev": "step", "loss": 3.1}\n{"ev": "step", "loss": 66.0}\n{"ev": "halt", "reason": "loss above ceiling"}\n',
+    ),
+    "who reads it is to set something, and to start it again": (
+        "config_error",
+        "reading job.env\nplease set OUT, EPOCHS in job.env and start again\n",
+    ),
+    "who reads it is to log in again": (
+        "auth_error",
+        "chunk 0 stored\nchunk 1 stored\nsession has run out, please log in again (chunks 0-1 are safe)\n",
+    ),
+    "its time is up": ("time_limit", "step 13 of 1000\ntime is up after step 13 of 1000, results so far in part.csv\n"),
     "a code of timeout(1), in words": ("time_limit", "draw 4/50\ndraw 5/50\nrc 124\n"),
     "an exception nobody caught, and a step more of another thread": (
         "cuda_oom",
