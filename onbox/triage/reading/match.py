@@ -91,7 +91,11 @@ _OF_RECORD = lazy(  # `Record.model_validate_json(line)`, `Sample(**row)`
     r"\((?:\*\*|json\.loads\()?(?:row|rec|record|line|item|sample|entry|doc|raw|example|event)\b"
 )
 _OF_STATE = lazy(r"load_state_dict\(|\b(?:ckpt|checkpoint|snapshot|state_dict)\w{0,8}\[")
-_TYPED = lazy(r"\bsys\.argv\b|\bargs\.|\bargv\[|\bos\.environ\b|\bgetenv\(")
+# What somebody typed: options, the environment, a configuration that was read before.
+_TYPED = lazy(
+    r"\bsys\.argv\b|\bargs\.|\bargv\[|\bos\.environ\b|\bgetenv\("
+    r"|\b(?:cfg|conf(?:ig)?|opts?|options|params|settings|hparams|hp|FLAGS|flags)(?:\.\w|\[['\"]|\.get\()"
+)
 _LOADING = lazy(r"__getitem__|_utils/fetch|collate")
 
 

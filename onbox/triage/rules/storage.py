@@ -287,8 +287,8 @@ DATA: tuple[RuleRow, ...] = (
         "could not convert string|invalid literal for|numberformat|strconv.|invalid digit|invalid float literal"
         "|invalid input syntax|parseinterror|parsefloaterror|invalid value for ",
         r"could not convert string to (?:float|int|complex)|invalid literal for (?:int|float|decimal)"
-        r"|NumberFormatException|strconv\.(?:Parse\w{2,8}|Atoi): parsing|invalid digit found in string"
-        r"|invalid float literal"
+        r"|NumberFormatException|strconv\.(?:Parse\w{2,8}|Atoi): parsing"
+        r"|(?<!>: )(?<!>': )(?:invalid digit found in string|invalid float literal)"  # but not of an option, as clap says
         r"|Parse(?:Int|Float)Error|invalid input syntax for (?:type )?(?:integer|numeric|double|real|bigint|date)"
         r"|invalid value for (?:Float|Integer|Rational|Complex)\(",
         "Python, Java, Go, Rust, Ruby, PostgreSQL",
