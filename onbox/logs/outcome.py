@@ -28,7 +28,8 @@ def _any_of(words: str) -> str:
 LINE_LIMIT = 300
 # No words that are said of preparations as well: loaded, installed, registered, checked.
 _MADE = lazy(
-    r"\b(?:(?<!\ba )(?<!\bthe )complete(?:d|(?! (?:log|output|list|error|trace\w*|stack|report|message)s?\b))"
+    r"\binstalled [\w./-]{1,80}\.\w{1,8}$"
+    r"|\b(?:(?<!\ba )(?<!\bthe )complete(?:d|(?! (?:log|output|list|error|trace\w*|stack|report|message)s?\b))"
     r"|(?:up to|(?<!file )in) (?:date|place|sync)|backed up|all (?:good|set)|as expected|"
     + _any_of(
         "finished done ready saved written wrote stored published uploaded pushed released exported delivered shipped "
@@ -68,8 +69,8 @@ _LOST = lazy(
         "unusable unfinished unpublished unsaved unscored untrained unwritten unsent undelivered unsolved unresolved "
         "unrecoverable unsuccessful unsuccessfully undone unbuilt unprocessed untested unreachable unreadable "
         "unstable untrustworthy useless worthless pointless meaningless hopeless lost incomplete partial partially "
-        "forbidden denied dead died crashed broken killed stuck wedged hung ruined spoiled doomed poisoned wrecked "
-        "impossible missing insufficient canceled cancelled scrapped withdrawn sorry alas unfortunately wasted"
+        "forbidden denied dead(?!-) died crashed broken killed stuck wedged hung ruined spoiled doomed poisoned "
+        "wrecked impossible missing insufficient canceled cancelled scrapped withdrawn sorry alas unfortunately wasted"
     )
     + r"|abnormal(?:ly)? (?:terminat\w+|ended|end|exit)|without success)\b"
     r"|^\W{0,3}(?:abbruch|abgebrochen|interrompue?|arrêt|interrotto|interrumpido|interrompido|прервано|остановлено)\b"
@@ -125,6 +126,10 @@ _ENDED_WITH = lazy(
     r"[1-9]\d{0,2}\)?\W{0,2}$",
     re.IGNORECASE,
 )
+_DID_SOME = lazy(r"\W{0,4}(?:\w{1,20}: )?[a-z]{4,14}ed [1-9]\d{0,8}\b(?! ?(?:of|/))", re.IGNORECASE)
+_SOME_COULD_NOT = lazy(
+    r"\W{0,4}[1-9]\d{0,8} (?:\w{1,20} ){0,2}(?:(?:could|can) ?not|not|failed|were lost)\b", re.IGNORECASE
+)
 _ADVISES = lazy(
     rf"^\W{{0,4}}(?:{_any_of('set see please try use check run note you hint tip add consider if')})\b", re.IGNORECASE
 )
@@ -139,11 +144,20 @@ def outcome_in(text: str) -> Outcome | None:
         return None
     if ended_with_code(said.text[:LINE_LIMIT]):
         return Outcome.LOST
-    told = {_of_clause(clause) for clause in _CLAUSES.split(said.text[:LINE_LIMIT])} - {None}
+    clauses = _CLAUSES.split(said.text[:LINE_LIMIT])
+    told = {_of_clause(clause) for clause in clauses} - {None}
+    if len(told) > 1 or (told == {Outcome.LOST} and counts_both(said.text)):
+        return None
     if _LEAVES.search(said.text) or _SOME_FAILED.search(said.text):
         told -= {Outcome.MADE}
-    found = told.pop() if len(told) == 1 else None
+    found = next(iter(told), None)
     return None if found is Outcome.LOST and _counts_nothing_new(said.text) else found
+
+
+def counts_both(text: str) -> bool:
+    """Whether a line counts what went well, and what did not: `recompressed 8 files, 2 could not be processed`."""
+    clauses = _CLAUSES.split(text[:LINE_LIMIT])
+    return bool(_DID_SOME.match(clauses[0])) and any(_SOME_COULD_NOT.match(clause) for clause in clauses[1:])
 
 
 def _counts_nothing_new(text: str) -> bool:

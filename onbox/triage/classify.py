@@ -327,6 +327,10 @@ SURE_WITHIN = 3  # lines from the end: of what a rule is sure of there, words kn
 REPORT_LINES = 12
 LOOP_LINES = 2
 NO_HEDGE = 2.0  # log-odds for a failure: a sentence that speaks so plainly hedges nothing
+REPORT_OF_TESTS_WITHIN = 3
+_REPORT_OF_PYTEST = lazy(
+    r"={3,60} (?:\d{1,6} \w{1,12}, ){0,6}[1-9]\d{0,5} (?:failed|errors?)\b.{0,120} in [\d.]{1,12}s\b"
+)
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
 
@@ -336,6 +340,8 @@ def _is_plainly_ill(at: SeenLine, rule: str, tail: tuple[SeenLine, ...]) -> bool
     if tells_code(at.text) or ends_badly(last) or counts_bad_only(message(last).text):
         return True
     if at.text == last and (message(last).level in FATAL_LEVELS or ITS_OWN_ERROR.match(last)):
+        return True
+    if any(_REPORT_OF_PYTEST.match(line.text) for line in tail[-REPORT_OF_TESTS_WITHIN:]):
         return True
     return rule == TESTS_FAILED and any(_FAILED_TESTS.search(line.text) for line in tail[-REPORT_LINES:])
 

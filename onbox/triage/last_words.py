@@ -123,7 +123,9 @@ _OF_A_TOOL = lazy(
     re.IGNORECASE,
 )
 _NOTHING_IS_THERE = lazy(
-    r"(?i)\W{0,4}(?:[\w.-]{1,40}: )?(?:no|nothing)(?: \w{3,20}){0,2} (?:(?:was|were|has been|have been|could be) )?"
+    r"(?i)(?:[^,;:]{1,80}, nothing (?:was |has been )?"
+    r"(?:installed|written|saved|published|uploaded|deployed|sent)\W{0,3}$)"
+    r"|\W{0,4}(?:[\w.-]{1,40}: )?(?:no|nothing)(?: \w{3,20}){0,2} (?:(?:was|were|has been|have been|could be) )?"
     r"(?:written|saved|produced|published|exported|uploaded|kept|stored|created)\W{0,3}$"
 )
 _OF_ANY_TOOL = lazy(r"[\w.-]{1,60}(?:\[\d{1,9}\])?: ")
@@ -153,11 +155,18 @@ _ENDS_BADLY = lazy(
     r"|(?-i:\bPASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"  # of dbt
     r"|\b(?:finished|ended|done|completed?)\b.{0,40}(?<!no )(?<!any )(?<!\b0 )\b(?:errors|damage|defects) found\W{0,2}$"
     r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
+    r"|\b(?:job|run|training|work|task) (?:is |was )?(?:not complete[d]?|incomplete|unfinished)\b"
+    r"|\bsuccess: false\b"  # of Nextflow
+    r"|\b(?:was|were) not carried out\b"
     r"|\bno (?:point|sense|use) in (?:going on|continuing|carrying on|proceeding)\b"
     r"|^\W{0,4}(?:(?:the )?time is (?:up|over)|(?:ran )?out of time)\b(?!.{0,80}\b(?:best|kept|saved|done)\b)"
-    r"|\{.{0,400}\"(?:ok|success|succeeded|passed)\" ?: ?false\b"
-    r"|\{.{0,400}\"(?:status|state|result|outcome|ev(?:ent)?)\" ?: ?"
-    r"\"(?:failed|failure|error|aborted|halt(?:ed)?|crashed)\""
+    r"|\b(?:verdict|decision|result|status|outcome)\W{1,3}(?:no-?go|failed|rejected)\b"
+)
+# A record that says so of the whole, as the last of all.
+_RECORD_OF_FAILURE = lazy(
+    r"(?i)\{.{0,400}\"(?:(?:ok|success|succeeded|passed)\" ?: ?false\b"
+    r"|(?:status|state|result|outcome|ev(?:ent)?)\" ?: ?"
+    r"\"(?:failed|failure|error|aborted|halt(?:ed)?|crashed|preempted|evicted|killed|interrupted|timed?[ _-]?out)\")"
 )
 # Who reads it is to mend something, and then to start it once more.
 _ASKS_TO_START_ANEW = lazy(
@@ -205,6 +214,8 @@ def ends_badly(text: str) -> bool:
         return False  # it tells of parts, of which others went well
     if _ENDS_WITH_CODE.search(said):
         return not going_on.MEANT.search(text)
+    if _RECORD_OF_FAILURE.search(said):
+        return not going_on.is_handled(text)
     if _ASKS_TO_START_ANEW.search(said):
         return not _IS_THERE.search(said)
     return _ENDS_BADLY.search(said) is not None and not is_harmless("", text, loud=True)
@@ -261,9 +272,14 @@ def _ended_by_somebody(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault
 
 
 def _left_nothing(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
-    """The last line of all, where it says behind a word of success that nothing is there: `No solution written.`"""
+    """The last line of all, where it says behind a word of success that nothing is there: `No solution written.`, or
+    that the program stops without it.
+    """
     said = message(tail[-1].text) if tail else None
-    if said is None or said.level is not None or not _NOTHING_IS_THERE.match(said.text):
+    if said is None or said.level is not None:
+        return None
+    stops = STOPS.search(said.text) and outcome_of(tail[-1].text) is Outcome.LOST and not attempt.reached_end
+    if not stops and not _NOTHING_IS_THERE.match(said.text):
         return None
     return None if is_harmless(said.text, tail[-1].text) else fault_of(BY_ID["error-line"], tail[-1], attempt)
 

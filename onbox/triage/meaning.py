@@ -86,13 +86,18 @@ _NONE_OF_THEM = lazy(
     r"\b0 (?:[a-z-]{3,20} ){1,3}(?:problems?|objects?|issues?|faults?|violations?|conflicts?|alerts?)\b|\bxid none\b"
     r"|(?<!=)\b(?:0|no|zero|without(?: any)?) (?:(?:targets|steps|tasks|jobs|files|items|shards|stages|checks"
     r"|tests) )?(?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted"
-    r"|problems?|corrupt\w*|mismatch\w*|oom[ -]?kill\w*|segfaults?|kill(?:s|ed))\b(?! (?:handler|message|code))"
+    r"|problems?|corrupt\w*|bad|lost|invalid|rejected|damaged|mismatch\w*|oom[ -]?kill\w*|segfaults?|kill(?:s|ed))\b"
+    r"(?! (?:handler|message|code))"
     r"|(?<!=)\bno (?:\w{3,12} ){1,2}(?:aborted|crashed|died|(?:was|were) (?:lost|killed|aborted))\b"
     r"|\b(?:aborted|killed|lost|dead|crashed) \w{3,12}\b[^:=\d]{0,24}[ :=]\s?0$"
     r"|\b(?:\w{1,20} )?(?:errors?|fail\w*|problems?|mismatch\w*|rejected|crash\w*)(?: to \w+)?"
     r"(?:\"?\s?[:=]\s?0| 0 times)\b(?![.\d])"
+    r"|\b(?:corrupt(?:ed)?|missing|broken|damaged|lost|bad|invalid)(?: [a-z]{3,12})? 0\b(?![.\d])"
+    r"|(?<![\d.,/])0 (?:of|/|out of) [1-9]\d{0,8} (?:[a-z]{3,16} )?(?:fail\w*|could not|rejected|corrupt\w*|damaged"
+    r"|lost|missing)\b.{0,40}$"
     r"|\bfail(?:ures?|ed)? counts?\b[ :=]{1,3}0(?![.\d])"
-    r"|\b(?:aborted|killed|failed|crashed|diverged|interrupted|errored|cancell?ed|oom|error)\"?\s?[:=]\s?"
+    r"|\b(?:aborted|killed|failed|crashed|diverged|interrupted|errored|cancell?ed|oom|error)(?: [a-z]{3,12})?"
+    r"\"?\s?[:=]\s?"
     r"(?:false|none)\b(?! [a-z])",
     re.IGNORECASE,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
@@ -22,6 +23,7 @@ GROWS_FOR, GROWS_BY, LARGE = 7, 5.0, 1e9  # rows, times each time: so long and s
 MEASURED = 1e6
 FAR_ABOVE = 1e5  # times the first one: no figure that is trained or simulated gets there and is well
 NEWEST = 3  # rows
+_IMPOSSIBLE = 1e60
 LARGE_ENOUGH = 1e4
 LEAST = 1e-3  # a first figure below that may have been about nothing
 STEADY = 1.8  # times the mean growth: what grows so evenly is a count or a clock
@@ -52,7 +54,15 @@ def blown_up(told: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt: L
     """Where a figure grew beyond all that is measured, or far above what it was first; None if none did. told: the
     first and the newest lines of progress, as (number, line). tail: the last lines of the log.
     """
-    return _explodes(tail, attempt) or _left_its_range(told, attempt)
+    return _explodes(tail, attempt) or _left_its_range(told, attempt) or _beyond_all(tail, attempt)
+
+
+def _beyond_all(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> Fault | None:
+    """The last line of all, where it shows a figure that nothing in the world has, and the first lines show none."""
+    shown = [line for line in tail if any(_IMPOSSIBLE < abs(float(one)) < inf for one in _FLOATS.findall(line.text))]
+    if not shown or len(tail) < BLOWN_ROWS or shown[0].number < tail[2].number or shown[-1] != tail[-1]:
+        return None
+    return Fault(BLOWN_UP, *shown[0], LOGGED, attempt.progress)
 
 
 def _left_its_range(told: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:

@@ -108,10 +108,11 @@ _GOOD = lazy(_DID_WELL, re.IGNORECASE)
 # What brings something, each of it.
 _BROUGHT = lazy(
     rf"{_DID_WELL}|success(?:es)?|done|answered|accepted|uploaded|converted|processed|scored|saved|written|sent"
-    r"|transferred|copied|evaluated|generated|solved|delivered|published|exported|imported|trained|finished",
+    r"|transferred|copied|evaluated|generated|solved|delivered|published|exported|imported|trained|finished|kept|good"
+    r"|usable|valid",
     re.IGNORECASE,
 )
-_BAD = lazy(r"fail(?:ed|ures?)?|errors?|unreachable|unreadable|unusable|crashed|aborted", re.IGNORECASE)
+_BAD = lazy(r"fail(?:ed|ures?)?|errors?|unreachable|unreadable|unusable|crashed|aborted|dropped", re.IGNORECASE)
 _REST = lazy(r"skip(?:ped)?|changed|warn(?:ing)?s?|ignored|rescued|cached", re.IGNORECASE)
 _NOT_YET = lazy(r"running|pending|queued|remaining|left|waiting|scheduled|active", re.IGNORECASE)
 _OF_TESTS = lazy(r"\b(?:pass(?:ed)?|tests?|checks?|total|unreachable)\b", re.IGNORECASE)  # the last: of Ansible
@@ -162,7 +163,8 @@ NOT_SUCCESS = lazy(
     r"|\b[a-z_-]{1,40} #?\d{1,9} (?:is |was |has )?(?:finished|done|complete[d]?)\b(?! successfully)",
     re.IGNORECASE,
 )
-_NOT_ALL_DONE = (signs.STOPPED, NOT_SUCCESS, NOTHING_DONE, FETCHED, _RAISED)
+_WHAT_NEXT = lazy(r"\b(?:finished|done|complete[d]?)[,;:] {1,2}(?:now )?[a-z]{3,12}ing\b", re.IGNORECASE)
+_NOT_ALL_DONE = (_WHAT_NEXT, signs.STOPPED, NOT_SUCCESS, NOTHING_DONE, FETCHED, _RAISED)
 PART_OF = lazy(r"(?<![\d.,/])(\d{1,12})\s?(?:/|of=?)\s?(\d{1,12})(?![\d.,/])")
 
 

@@ -34,7 +34,7 @@ STACK_DUMP = lazy(r"most recent call first|^Call stack:$")
 CHAIN = lazy(r"During handling of the above exception|The above exception was the direct cause")
 IGNORED = lazy(
     r"Exception ignored in|--- Logging error|Error in atexit|\b(?:Task|Future) exception was never retrieved"
-    r"|^(?:future|task): <(?:Task|Future)\b"  # of asyncio, below that
+    r"|^(?:future|task): <(?:Task|Future)\b(?!.{0,400} exception=SystemExit\()"  # of asyncio, below that
     r"|Exception in thread (?:Net|Msg|Chk|Metrics|wandb|Tensorboard|tqdm)|Error in sys\.excepthook"
     r"|\b\d{1,9} \w{1,20} failed with the following error:"  # scikit-learn counts the fits that it sets aside
 )

@@ -288,7 +288,7 @@ DATA: tuple[RuleRow, ...] = (
         "|invalid input syntax|parseinterror|parsefloaterror|invalid value for ",
         r"could not convert string to (?:float|int|complex)|invalid literal for (?:int|float|decimal)"
         r"|NumberFormatException|strconv\.(?:Parse\w{2,8}|Atoi): parsing"
-        r"|(?<!>: )(?<!>': )(?:invalid digit found in string|invalid float literal)"  # but not of an option, as clap says
+        r"|(?<!>: )(?<!>': )(?:invalid digit found in string|invalid float literal)"  # no option, as of clap
         r"|Parse(?:Int|Float)Error|invalid input syntax for (?:type )?(?:integer|numeric|double|real|bigint|date)"
         r"|invalid value for (?:Float|Integer|Rational|Complex)\(",
         "Python, Java, Go, Rust, Ruby, PostgreSQL",

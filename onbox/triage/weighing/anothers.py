@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.logs.model.writers import writer_of
-from onbox.logs.outcome import Outcome
+from onbox.logs.outcome import Outcome, counts_both
 from onbox.regex import lazy
+from onbox.triage.meaning import without_none
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS
 from onbox.triage.reading.outcome import closing_outcome, outcome_of
 from onbox.triage.reading.record import CONTAINER_ENDED, LOGGED, PROVEN, WEAK
 from onbox.triage.reading.success import counts_failed
 from onbox.triage.rules.rows import DEATH, DIVERGED, PEER, SUMMARY
-from onbox.triage.weighing.outputs import is_result
+from onbox.triage.weighing.outputs import complains, is_result
 from onbox.triage.weighing.unproven import TOLD_MUCH
 from onbox.triage.weighing.went_on import first_line, names_piece, took_the_next
 
@@ -79,6 +80,33 @@ def is_a_counted_part(fault: Fault, scene: Scene) -> bool:
     if last is None or last.number <= fault.number:
         return False
     return _TALLY.search(message(last.text).text) is not None and outcome_of(last.text) is Outcome.MADE
+
+
+# `31 of 31 volumes`, `31 good, 0 bad`: all that there was.
+_COUNTS_ALL = lazy(
+    r"(?<!step )(?<!stage )(?<!phase )(?<![\d.,/])(?P<all>[2-9]|[1-9]\d{1,8}) ?(?:of|/|out of) ?(?P=all)(?![\d./%])"
+    r"(?!.{0,60}\b(?:fail|lost|dead|bad|could|not)\w*)"
+    r"|\b[1-9]\d{0,8} (?:good|ok|fine|passed),? (?:and )?0 (?:bad|failed|errors?|broken)\W{0,3}$",
+    re.IGNORECASE,
+)
+
+
+def is_one_of_all(fault: Fault, scene: Scene) -> bool:
+    """Whether it complains of a piece, and the last line of all counts every one of them, or those that went well
+    beside those that did not.
+    """
+    last = scene.record.last_line
+    if scene.dead or last is None or last.number <= fault.number or fault.ended_program:
+        return False
+    if fault.row.explains == DIVERGED:
+        return False  # a loop comes to its end with any figures
+    said = message(last.text).text
+    if counts_both(said):
+        return True
+    found = _COUNTS_ALL.search(said)
+    if found is None or scene.attempt.steps.is_habit(last.text):
+        return False
+    return not complains(without_none(said))
 
 
 def is_of_an_errored_trial(fault: Fault, scene: Scene) -> bool:

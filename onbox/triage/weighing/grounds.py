@@ -40,6 +40,7 @@ from onbox.triage.weighing.anothers import (
     is_of_a_worker,
     is_of_an_ended_container,
     is_of_an_errored_trial,
+    is_one_of_all,
     misses_an_aborted_rank,
     reads_an_empty_pipe,
     was_in_its_librarys_hand,
@@ -157,7 +158,7 @@ def _is_fine_later(fault: Fault, scene: Scene) -> bool:
 
 def is_over(words: Fault, scene: Scene) -> bool:
     """Whether the program did more after a complaint among its last lines, which no rule has counted."""
-    if was_told_before(words, scene):
+    if was_told_before(words, scene) or is_one_of_all(words, scene):
         return True
     if closing_outcome(scene.record) is Outcome.LOST and not scene.exited_zero:
         return False
@@ -254,6 +255,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(True, "a container has ended with a code, and was not started again", is_of_an_ended_container),
     Ground(False, "words so vague count in the last lines only", is_vague_and_far),
     Ground(False, "a part, and the last line of all counts how many of them did well", is_a_counted_part),
+    Ground(False, "one piece, and the last line of all counts every one of them", is_one_of_all),
     Ground(False, "a piece that failed, and a driver that sums up all of them", is_a_lost_piece),
     Ground(False, "a trial that a search counts as errored, and the program told more", is_of_an_errored_trial),
     Ground(True, "the last line of all says that the work will not be there",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _TOLD_IN_LAST = 6  # lines
 _PIECES = (
     r"(?:trials|runs|jobs|tasks|models|seeds|folds|requests|prompts|replicas|samples|examples|questions|images|files|records"
+    r"|answers|responses|lines|rows|parts|tiles|volumes|objects|vectors|embeddings|predictions"
     r"|documents|videos|clips|items|episodes|batches|shards|sequences|chunks|pages|urls|configs|candidates|workers|databases|e?mails|messages|completions)"
 )
 _LOST = r"(?:failed|skipped|dropped|rejected|errored|discarded|lost|unusable|unreadable|invalid|empty)"
@@ -36,7 +37,11 @@ _NOTHING_CAME = lazy(
     rf"|\bover 0 (?!h|min|sec|days?\b)\w{{3,}}|\ball \d{{1,9}} {_PIECES} (?:have |were )?(?:been )?{_LOST}\b"
     r"|\bno (?:trials?|runs?|models?|jobs?|seeds?) (?:(?:is|are|was|were|has|have) )?(?:been )?"
     r"(?:completed|finished|succeeded)\b"
-    rf"|(?<![\w./,])(?P<whole>\d{{1,9}}) ?(?:of|/|out of) ?(?P=whole) {_PIECES} (?:have |were )?(?:been )?{_LOST}\b"
+    rf"|(?<![\w./,])(?P<whole>\d{{1,9}}) ?(?:of|/|out of) ?(?P=whole) {_PIECES} (?:have |were )?(?:been )?"
+    rf"(?:{_LOST}|(?:could |can)not be \w{{4,}})\b"
+    rf"|(?:^|[,;:(]\s?)0 {_PIECES} (?:were |was )?(?:written|embedded|saved|produced|indexed|exported)\b"
+    r"(?!.{0,60}\b(?:unchanged|cached|already|up[- ]to[- ]date|skipp\w+)\b)"
+    rf"|^\W*(?:\w+: )?(?:done|finished|complete[d]?)\W{{1,3}}0 {_PIECES}\b"
     r"|\b(?!skipp|fail|reject|dropp|miss|error|corrupt|lost|retri)[a-z]{3,12}(?:ed|t) 0 (?:of|out of|/) ?[1-9]\d{0,8}\b"
     r"|\(0 (?:results?|scores?|samples?)\)"
     rf"|(?:^\W*|: )(?:evaluated|scored|graded|judged|transcribed|rendered|embedded|trained (?:on )?) 0 {_PIECES}\b"

@@ -34,6 +34,11 @@ _MESSAGE_LINES = 6  # that the message of an exception may go on for
 _SAVED_IN_LAST = 12  # lines: a summary may follow
 _STEP_OK = lazy(r"(?i)\b(?:rc|exit(?:ed)?|status|exit[ _-]?code|return ?code)\s?[=: ]\s?0\W{0,3}$")
 _NUMBER = lazy(r"\d+")
+# The code of one command among a script's own words: `mirror A failed (wget exit 4)`, `try 2 rc=22`.
+_OF_A_COMMAND = lazy(
+    r"(?i)\([a-z][\w.-]{1,20} exit(?:ed)? (?:code )?[1-9]\d{0,2}\)"
+    r"|\b(?:try|attempt|mirror|retry|source)\b.{0,60}\b(?:rc|exit|code)\b"
+)
 _TOLERATED = lazy(r"\++ (?:true|:)\s{0,8}$")
 _DONE = lazy(
     r"^\W{0,4}(?:all )?(?:done|finished|completed)\b(?! with (?:[1-9]|warnings?|errors?|problems?)\b)"
@@ -107,7 +112,8 @@ def closes_with_work(fault: Fault, scene: Scene) -> bool:
         return False
     if not names_result(last.text) and (_tells_of_its_code(fault, scene) or has_given_up(fault, scene)):
         return False
-    return is_complaint(fault) or (fault.row.explains > ASKED and names_a_file(last.text))
+    of_a_step = fault.row.id == "launcher" and _OF_A_COMMAND.search(fault.text) is not None
+    return is_complaint(fault) or of_a_step or (fault.row.explains > ASKED and names_a_file(last.text))
 
 
 def _is_told_by_another(last: SeenLine, fault: Fault, scene: Scene) -> bool:

@@ -54,6 +54,45 @@ FAILED = {
         "chunk 0 stored\nchunk 1 stored\nsession has run out, please log in again (chunks 0-1 are safe)\n",
     ),
     "its time is up": ("time_limit", "step 13 of 1000\ntime is up after step 13 of 1000, results so far in part.csv\n"),
+    "a task of asyncio that leaves the program": (
+        "network_blip",
+        (
+            "object 0 done\nTask exception was never retrieved\n"
+            "future: <Task finished name='Task-1' coro=<main() done> exception=SystemExit('mirror is incomplete')>\n"
+            'Traceback (most recent call last):\n  File "/w/aio.py", line 12, in one\n    raise SystemExit(text)\n'
+            "SystemExit: mirror is incomplete\n"
+        ),
+    ),
+    "Go's runtime, behind a step that is finished": (
+        "code_error",
+        (
+            "sampling 50\nsampling finished, aggregating\nfatal error: all goroutines are asleep - deadlock!\n\n"
+            "goroutine 1 [semacquire]:\nmain.main()\n\t/w/main.go:13 +0x327\n"
+        ),
+    ),
+    "tests that failed, and many that did not": (
+        "code_error",
+        "collected 12 items\n"
+        + "".join(f"test_a.py::test_{at} PASSED\n" for at in range(9))
+        + "FAILED tests/test_a.py::test_env - AssertionError: assert '1' is None\n"
+        "========= 1 failed, 9 passed, 1 skipped, 1 xfailed, 1 warning in 0.09s =========\n",
+    ),
+    "none of many was written": (
+        "config_error",
+        (
+            "part0 not embedded: [Errno 2] No such file or directory: '/d/part0.npy'\n"
+            "part1 not embedded: [Errno 2] No such file or directory: '/d/part1.npy'\n"
+            "embedding job done, 0 vectors written to emb/\n"
+        ),
+    ),
+    "a verdict": ("code_error", "[ OK ] scratch 0.01s\n[FAIL] drift 8.1 sigma\nverdict: NO-GO (1 failing)\n"),
+    "the job is not complete": (
+        "time_limit",
+        (
+            "step 140/400\nstep 160/400\n"
+            "wall clock budget of 5 s used up at step 160 of 400; snapshot written to b.pt, job not complete\n"
+        ),
+    ),
     "a code of timeout(1), in words": ("time_limit", "draw 4/50\ndraw 5/50\nrc 124\n"),
     "an exception nobody caught, and a step more of another thread": (
         "cuda_oom",
@@ -309,6 +348,19 @@ FAILED = {
     ),
 }
 HEALTHY = {
+    "one of all, which was done again": (
+        "vol_001 ok, 11.2 GB\nvol_003 CUDA out of memory, redone in 4 patches, ok\n31 of 31 volumes\n"
+    ),
+    "all of them are good": "part 22: unexpected end of file, fetched again, good\n31 good, 0 bad\n",
+    "none of many failed": "val: 0 of 5000 images failed to decode\nval: top1 76.1\n",
+    "mirrors that failed, each with its code, and what they were to bring": (
+        "vocoder\n  mirror :8811 failed (wget exit 4)\n  vocoder 200000 bytes from :8812\nacoustic\n"
+        "  mirror :8811 failed (wget exit 4)\n  acoustic 300000 bytes from :8812\n62951f943c41cdd3\nmodels ready\n"
+    ),
+    "some were done, and some could not be": (
+        "! old/w9.log.gz fails the integrity test, will be redone next night\n"
+        "! gzip: old/wa.log: No such file or directory\nrecompressed 8 files, 2 could not be processed\n"
+    ),
     "a full disk, and another one": (
         "epoch 1 loss 0.41\ncp: error writing '/mnt/s/e1.pt': No space left on device\nfalling back to /data\n"
         "epoch 2 loss 0.38\nepoch 3 loss 0.36\ncopied to /data/e3.pt\n"
