@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from onbox.logs.again import has_letters
 from onbox.logs.cut_end import completed, completed_or_whole, grows_like_another, whole_part
 from onbox.logs.judge.choose import choose
-from onbox.logs.judge.closing import ClosingLines
-from onbox.logs.judge.last_lines import TAIL_BYTES
+from onbox.logs.judge.ending.closing import ClosingLines
+from onbox.logs.judge.ending.last_lines import TAIL_BYTES
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.traces import FOLD, Traces
 from onbox.logs.links import Links

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
-from onbox.logs.judge.announced import announced, announced_by_any, announced_for
 from onbox.logs.judge.by_head import counted_in_rows, counted_to_head, with_end, with_likely_end
-from onbox.logs.judge.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.larger_work import is_one_of_several
-from onbox.logs.judge.limits import limit_of
-from onbox.logs.judge.nesting import is_open, is_under_way, stands_beside
-from onbox.logs.judge.pick import AGAIN, MOVES, RAISED_MAX, Pick, is_of_many, maximum_of, pick_of
+from onbox.logs.judge.picking.grounds import LINES_SINCE, LOADS, Scene
+from onbox.logs.judge.picking.nesting import is_open, is_under_way, stands_beside
+from onbox.logs.judge.picking.pick import AGAIN, MOVES, RAISED_MAX, Pick, is_of_many, maximum_of, pick_of
+from onbox.logs.judge.told.announced import announced, announced_by_any, announced_for
+from onbox.logs.judge.told.limits import limit_of
 from onbox.logs.line.words import BUDGET_IS_OVER, LONE_UNITS, UNITS
 from onbox.logs.loops import NEARLY
 from onbox.logs.totals.likely import likely_end
@@ -19,9 +19,9 @@ from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from onbox.logs.counter import Counter
-    from onbox.logs.judge.closing import ClosingLines
-    from onbox.logs.judge.columns import Whole
-    from onbox.logs.judge.rising import Rising
+    from onbox.logs.judge.ending.closing import ClosingLines
+    from onbox.logs.judge.unnamed.columns import Whole
+    from onbox.logs.judge.unnamed.rising import Rising
     from onbox.logs.track import Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit

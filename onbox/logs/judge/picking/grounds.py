@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.headings import heads_its_bar
+from onbox.logs.judge.picking.headings import heads_its_bar
 from onbox.logs.line.shapes import DRAWN, MEASURED, named_with
 from onbox.logs.line.words import LONE_UNITS, SELDOM_UNITS, STEP_UNITS
 from onbox.named_tuple import NamedTuple
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.logs.counter import Counter
-    from onbox.logs.judge.closing import ClosingLines
+    from onbox.logs.judge.ending.closing import ClosingLines
     from onbox.logs.track import Track
 
 NEEDED = 2

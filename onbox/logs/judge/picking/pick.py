@@ -5,10 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.grounds import LOOKS, Scene, counts
-from onbox.logs.judge.headings import closes_bars, heads_bars, heads_its_bar, numbers_each_bar, numbers_each_loop
-from onbox.logs.judge.in_turn import as_one
-from onbox.logs.judge.nesting import is_inner, is_open
+from onbox.logs.judge.picking.grounds import LOOKS, Scene, counts
+from onbox.logs.judge.picking.headings import (
+    closes_bars,
+    heads_bars,
+    heads_its_bar,
+    numbers_each_bar,
+    numbers_each_loop,
+)
+from onbox.logs.judge.picking.in_turn import as_one
+from onbox.logs.judge.picking.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import (
     NEARLY,
