@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onbox.contract.progress import Progress
 from onbox.logs.judge.by_head import counted_in_rows, counted_to_head, with_end, with_likely_end
-from onbox.logs.judge.larger_work import is_one_of_several
+from onbox.logs.judge.over.larger_work import is_one_of_several
 from onbox.logs.judge.picking.grounds import LINES_SINCE, LOADS, Scene
 from onbox.logs.judge.picking.nesting import is_open, is_under_way, stands_beside
 from onbox.logs.judge.picking.pick import AGAIN, MOVES, RAISED_MAX, Pick, is_of_many, maximum_of, pick_of

@@ -1,0 +1,1 @@
+"""Whether the run is over, where its counter and its last lines are known. Pure."""
