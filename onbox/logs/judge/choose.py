@@ -10,7 +10,8 @@ from onbox.logs.judge.over.by_counters import finished_by_counters
 from onbox.logs.judge.over.by_words import has_begun_anew, over_by_words
 from onbox.logs.judge.over.larger_work import is_one_of_several
 from onbox.logs.judge.picking.grounds import Scene
-from onbox.logs.judge.picking.pick import Pick, is_of_many, maximum_of, pick_of
+from onbox.logs.judge.picking.maximum import maximum_of
+from onbox.logs.judge.picking.pick import Pick, is_of_many, pick_of
 from onbox.logs.judge.without_words import of_columns, without_words
 from onbox.logs.line.words import UNITS
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.progress import Progress
 from onbox.logs.judge.by_head import counted_in_rows
 from onbox.logs.judge.picking.grounds import LINES_SINCE
-from onbox.logs.judge.picking.pick import RAISED_MAX
+from onbox.logs.judge.picking.maximum import RAISED_MAX
 from onbox.logs.judge.told.announced import announced, announced_by_any, announced_for
 from onbox.logs.judge.told.limits import limit_of
 from onbox.logs.line.words import LONE_UNITS, UNITS

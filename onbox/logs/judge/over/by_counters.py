@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.picking.grounds import LOADS
+from onbox.logs.judge.picking.grounds import LOADS, MOVES
+from onbox.logs.judge.picking.maximum import AGAIN
 from onbox.logs.judge.picking.nesting import is_open, is_under_way, stands_beside
-from onbox.logs.judge.picking.pick import AGAIN, MOVES
 from onbox.logs.line.words import BUDGET_IS_OVER
 from onbox.logs.loops import NEARLY
 from onbox.regex import lazy

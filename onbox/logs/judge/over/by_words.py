@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.over.by_counters import counts_in_last_line
-from onbox.logs.judge.picking.grounds import LINES_SINCE
-from onbox.logs.judge.picking.pick import MOVES
+from onbox.logs.judge.picking.grounds import LINES_SINCE, MOVES
 
 if TYPE_CHECKING:
     from onbox.contract.progress import Progress

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.picking.pick import AT_ONCE
+from onbox.logs.judge.picking.aside import AT_ONCE
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
