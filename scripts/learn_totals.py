@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from onbox.logs.judge.by_head import counted_in_rows, counted_of
-from onbox.logs.judge.grounds import Scene
-from onbox.logs.judge.pick import pick_of
+from onbox.logs.judge.picking.grounds import Scene
+from onbox.logs.judge.picking.pick import pick_of
 from onbox.logs.progress import ProgressReader
 from onbox.logs.totals.features import Counted, features_of
 from onbox.logs.totals.head_numbers import HeadNumber, numbers_of_head

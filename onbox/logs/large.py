@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from onbox.logs.alike import PROBE_BYTES, hardly_alike
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of
-from onbox.logs.progress import ProgressReader, ProgressSettings, clean_text
+from onbox.logs.progress import ProgressReader, ProgressSettings
+from onbox.logs.shown_text import clean_text
 from onbox.named_tuple import NamedTuple
 from onbox.system.places import Stretch, apart, spread
 

@@ -7,20 +7,21 @@ other, the last one is read.
 from __future__ import annotations
 
 import re
-from binascii import crc32
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from onbox.logs.again import has_letters
+from onbox.logs.alike_lines import AlikeLines
 from onbox.logs.cut_end import completed, completed_or_whole, grows_like_another, whole_part
 from onbox.logs.judge.choose import choose
-from onbox.logs.judge.closing import ClosingLines
-from onbox.logs.judge.last_lines import TAIL_BYTES
+from onbox.logs.judge.ending.closing import ClosingLines
+from onbox.logs.judge.ending.last_lines import TAIL_BYTES
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.traces import FOLD, Traces
 from onbox.logs.links import Links
 from onbox.logs.model.carriers import Carried
 from onbox.logs.model.segments import HEAD_LINES
+from onbox.logs.shown_text import shown_texts
 from onbox.logs.totals.head import beginning_of
 from onbox.logs.track import Track
 from onbox.named_tuple import NamedTuple
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from onbox.contract.progress import Progress
+    from onbox.logs.alike_lines import Placed
 
 PENDING_BYTES = 1 << 15
 FIRST_READ_MAX = 1000  # a line that comes more often than that tells of no new run
@@ -39,19 +41,8 @@ OWN_TEXT_LIMIT = 2000  # with a regular expression of the user's own, which has 
 BLOCK_BYTES = 1 << 18
 
 _ROW = lazy(rb"(?:[a-z]\w{1,20}:)?(?:[ |\t\xe2\x94\x82]|\x1b\[[0;]{0,8}[a-z])*0")
-_DIGITS = b"0123456789"
-ALIKE_FIRST = 4  # of so many, each is read: how often a number went on tells what it is
-ALIKE_STEP = 8
-HABITS_MAX = 16
-FALLS_SELDOM = 4  # a number that falls in more than every fourth line is no counter
 _STAMP = lazy(rb"0000-00-00.00:00:00(?:[.,]0{1,9})?")
-_INTEGER = lazy(rb"\d+")
 _KEY_DROPS = b"0123456789 #=>.-,:%|[]?\t\xe2\x96\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x94\x95\x81\xb8\xba<"
-_MOVES = lazy(r"\x1b\[(?:\d*[A-G]|[\d;]*[Hf]|\d*[KJ])")
-_ESCAPES = lazy(
-    r"\x1bP[^\x1b]*(?:\x1b\\)?|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b."
-    r"|[\x00-\x08\x0b-\x1f\x7f]"
-)
 
 
 class ProgressSettings(NamedTuple):
@@ -107,14 +98,7 @@ class ProgressReader:
         self._first: list[bytes] = []  # its first lines, folded: they are read wherever they stand once more
         self._first_read = 0  # how many such lines were read that show nothing else
         self._drawing = False  # of the line that is overwritten, the first piece has been read
-        self._form = 0  # checksum of the last line with a trace, without its digits
-        self._alike = 0  # how many lines before that one had the same
-        self._numbers: list[bytes] = []  # of the last line with a trace
-        self._falls: list[int] = []  # how often each of them fell among the alike lines
-        self._of_form = 0  # how many lines of that form there were so far, in all its runs
-        self._habits: dict[int, tuple[int, list[int]]] = {}  # form -> the two above, where another form came between
-        self._skipped = b""  # the alike line before, if it was not read yet: it is, before a line of another form
-        self._skipped_place = 0
+        self._alike = AlikeLines()
         self._traces = Traces()
 
     def state(self) -> dict[str, Any]:
@@ -129,14 +113,7 @@ class ProgressReader:
             "first": [folded.decode("latin-1") for folded in self._first],
             "first_read": self._first_read,
             "drawing": self._drawing,
-            "form": self._form,
-            "alike": self._alike,
-            "numbers": [number.decode() for number in self._numbers],
-            "falls": list(self._falls),
-            "of_form": self._of_form,
-            "habits": [[form, count, list(falls)] for form, (count, falls) in self._habits.items()],
-            "skipped": self._skipped.decode("latin-1"),
-            "skipped_place": self._skipped_place,
+            **self._alike.state(),
         }
 
     @staticmethod
@@ -149,13 +126,7 @@ class ProgressReader:
         reader = cls(settings)
         reader._track = Track.from_state(state["track"])
         reader._links = Links.from_state(state["links"])
-        reader._form, reader._alike = state["form"], state["alike"]
-        reader._numbers = [number.encode() for number in state["numbers"]]
-        reader._falls = list(state["falls"])
-        reader._of_form = state.get("of_form", state["alike"])
-        reader._habits = {form: (count, list(falls)) for form, count, falls in state.get("habits", [])}
-        reader._skipped = state["skipped"].encode("latin-1")
-        reader._skipped_place = state["skipped_place"]
+        reader._alike.take_state(state)
         reader._pending = state["pending"].encode("latin-1")
         reader._carried = Carried(processes=False)
         reader._carried.take_state(state.get("carried", []))
@@ -198,9 +169,9 @@ class ProgressReader:
         """What is fed next stands further down in the log: nothing is known of what lies between."""
         if self._pending:
             self._lines(self._pending + b"\n")
-        self._read_skipped()
+        self._read(self._alike.left())
         self._pending = b""
-        self._begin_form(0, b"")
+        self._alike.begin_form(0, b"")
         self._track.leap()
 
     def forget(self, line: int, kept: Collection[str]) -> None:
@@ -244,13 +215,13 @@ class ProgressReader:
 
     def _at_end(self, settings: ProgressSettings, *, only_whole: bool = False) -> ProgressReader:
         """This reader, as if the line still growing had ended. only_whole: and had not begun."""
-        if not self._pending and not self._skipped:
+        if not self._pending and not self._alike.has_left:
             return self
         end = ProgressReader.from_state(self.state(), settings)
         first, _, pending = end._pending.rpartition(b"\n")  # noqa: SLF001 - as above
         end._lines(first and first + b"\n")  # noqa: SLF001 - as above
         end._lines((whole_part(pending) if only_whole else self._completed(pending)) + b"\n")  # noqa: SLF001 - as above
-        end._read_skipped()  # noqa: SLF001 - as above
+        end._read(end._alike.left())  # noqa: SLF001 - as above
         return end
 
     def _completed(self, pending: bytes) -> bytes:
@@ -302,7 +273,7 @@ class ProgressReader:
             # The last one may have been cut before its number.
             cut_next = ended and at == len(pieces) - 2 and pieces[-1].count(b"/") < piece.count(b"/")
             if (first or cut_next or keys[at] != keys[at + 1]) and piece.strip():
-                self._read_skipped()
+                self._read(self._alike.left())
                 self._track.drawn = len(pieces) > 1
                 self._piece(piece)
         self._track.drawn = False
@@ -313,8 +284,8 @@ class ProgressReader:
             self._text(piece)
 
     def _plain(self, data: bytes) -> None:
-        """Lines that nothing overwrites: those with a trace are read. Of many, with no other one between, that differ in
-        their digits only, the first ones, the last, every eighth (later every 64th), and those where a counter falls back.
+        """Lines that nothing overwrites: those with a trace are read, or that match the user's own regex; of many that
+        are alike, a few.
         """
         lines = data.split(b"\n")
         folds = data.translate(FOLD).split(b"\n")
@@ -322,9 +293,12 @@ class ProgressReader:
         shows = self._traces.look(folds)
         for at, folded in enumerate(folds[:-1]):
             if shows[folded] or self._is_first(folded) or (self._regex and self._matches(lines[at])):
-                self._alike_line(lines[at])
+                self._track.place += 1
+                due = self._alike.take(self._cut(lines[at]), self._track.place)
+                if due:
+                    self._read(due)
             elif self._track.table and _ROW.match(folded):
-                self._read_skipped()
+                self._read(self._alike.left())
                 self._text(lines[at])
 
     def _is_first(self, folded: bytes) -> bool:
@@ -334,64 +308,13 @@ class ProgressReader:
         self._first_read += 1
         return self._first_read <= FIRST_READ_MAX
 
-    def _alike_line(self, line: bytes) -> None:
-        """A line with a trace, or of the user's own regex: read, unless it goes on as the alike lines before it did."""
-        self._track.place += 1
-        line = self._cut(line)
-        form = line.translate(None, _DIGITS)
-        mark = crc32(form)
-        if mark != self._form:
-            self._read_skipped()
-            self._begin_form(mark, line)
+    def _read(self, lines: list[Placed]) -> None:
+        """Read lines, each with the place that it had."""
+        now = self._track.place
+        for line, place in lines:
+            self._track.place = place
             self._text(line)
-            return
-        self._alike += 1
-        self._of_form += 1
-        fallen = self._has_fallen(line)
-        if fallen:
-            self._read_skipped()
-        step = ALIKE_STEP if self._of_form < ALIKE_STEP**2 else ALIKE_STEP**2
-        if not fallen and self._alike % step and self._of_form > ALIKE_FIRST:
-            self._skipped, self._skipped_place = line, self._track.place
-        else:
-            self._skipped = b""
-            self._text(line)
-
-    def _read_skipped(self) -> None:
-        """The last of the alike lines is read before anything else is."""
-        line, self._skipped = self._skipped, b""
-        if not line:
-            return
-        place, self._track.place = self._track.place, self._skipped_place
-        self._text(line)
-        self._track.place = place
-
-    def _begin_form(self, mark: int, line: bytes) -> None:
-        """Another form begins. What is known of its numbers from its earlier runs still holds."""
-        self._habits.pop(self._form, None)
-        if len(self._habits) >= HABITS_MAX:
-            del self._habits[next(iter(self._habits))]
-        self._habits[self._form] = (self._of_form, self._falls)
-        self._form, self._alike, self._skipped = mark, 0, b""
-        self._numbers = _INTEGER.findall(line)
-        self._of_form, falls = self._habits.get(mark, (0, []))
-        self._falls = falls if len(falls) == len(self._numbers) else [0] * len(self._numbers)
-
-    def _has_fallen(self, line: bytes) -> bool:
-        """Whether a number that otherwise rises from line to line fell: a counter may have begun anew."""
-        numbers, before, falls = _INTEGER.findall(line), self._numbers, self._falls
-        self._numbers = numbers
-        if len(numbers) != len(falls) or len(numbers) != len(before):  # `.5` after `0.5`
-            self._falls = [0] * len(numbers)
-            return True
-        if numbers == before:
-            return False
-        fallen = False
-        for at, (now, then) in enumerate(zip(numbers, before, strict=True)):
-            if now != then and (len(now) < len(then) or (len(now) == len(then) and now < then)):
-                falls[at] += 1
-                fallen = fallen or FALLS_SELDOM * falls[at] <= self._of_form + FALLS_SELDOM
-        return fallen
+        self._track.place = now
 
     def _text(self, raw: bytes) -> None:
         for text in self._shown(raw):
@@ -402,10 +325,7 @@ class ProgressReader:
         return self._regex is not None and any(map(self._regex.search, self._shown(raw)))
 
     def _shown(self, raw: bytes) -> list[str]:
-        """What a terminal shows of a line."""
-        text = self._cut(raw).decode("utf-8", "replace")
-        parts = _MOVES.split(text) if "\x1b" in text else (text,)
-        return [clean for part in parts if (clean := _ESCAPES.sub("", part).rstrip())]
+        return shown_texts(self._cut(raw))
 
     def _cut(self, line: bytes) -> bytes:
         limit = OWN_TEXT_LIMIT if self._regex else TEXT_LIMIT
@@ -425,11 +345,6 @@ class ProgressReader:
         found = self._regex.search(text)
         if found:
             self._track.take_own(found.groupdict())
-
-
-def clean_text(line: bytes) -> str:
-    """A line without what only a terminal understands."""
-    return _ESCAPES.sub("", line.decode("utf-8", "replace")).rstrip()
 
 
 def read_progress(data: bytes, settings: ProgressSettings | None = None) -> Progress:

@@ -1,7 +1,8 @@
 """What a run's journal says has happened to the chain: the one fold of it. Pure: records in, facts out.
 
-Small whatever the journal's length, and plain on request, so that a reader who comes back can keep it between two looks
-and go on from there. What only the runner needs of each stage is folded beside it, in `onbox/chain/state/replay.py`.
+Small whatever the journal's length, and plain on request (`kept_facts.py`), so that a reader who comes back can keep it
+between two looks and go on from there. What only the runner needs of each stage is folded beside it, in
+`onbox/chain/state/replay.py`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ from onbox.contract.events import CHAIN_ENDS, ROLLBACKS, Event, Unreadable
 from onbox.contract.json_text import as_number, as_whole
 from onbox.logs.metric import LIMIT as METRIC_LIMIT
 from onbox.logs.metric import metric_in
-from onbox.model.tracker import identity_from_record
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
-from onbox.runs.jobs import Jobs, KnownJob
+from onbox.runs.jobs import Jobs
 from onbox.system.clock import parse_utc
 from onbox.triage import repeats
 
@@ -28,6 +28,7 @@ KEPT_TRACKER_RUNS = 20
 NAME_LIMIT = 80
 STAGES_KEPT = 8
 WARNINGS_KEPT = 5
+TEXT_LIMIT = 500
 
 
 class StageResult(NamedTuple):
@@ -112,7 +113,7 @@ class JournalFacts:
     rolled_back_to: the step, while no attempt has followed.
     rechecked: the stage at which the chain ended, judged again since then, and DONE; "" for none.
     failed_left: of a sweep, how many failed cells are left; None: none was skipped since its end. jobs: of engines.
-    tracker_runs: newest records, oldest first.
+    tracker_runs: newest records, oldest first. repeats: how its attempts ended badly, as `repeats.take_in` folds it.
     """
 
     def __init__(self) -> None:
@@ -138,12 +139,12 @@ class JournalFacts:
         self.failed_left: int | None = None
         self.jobs = Jobs()
         self.tracker_runs: list[Record] = []
-        self._repeats: Mapping[str, Any] = repeats.NOTHING
+        self.repeats: Mapping[str, Any] = repeats.NOTHING
 
     @property
     def bad_ends(self) -> tuple[repeats.AttemptEnd, ...]:
         """How its attempts ended badly, oldest first."""
-        return repeats.ends_of(self._repeats)
+        return repeats.ends_of(self.repeats)
 
     def repeated(self, same_step: float | None) -> repeats.Repeated:
         """How often the newest bad end came. same_step: as in [detect]."""
@@ -177,7 +178,7 @@ class JournalFacts:
         if event in _OF_STAGE:
             self.stage_event = event
         self.jobs.apply(record)
-        self._repeats = repeats.take_in(self._repeats, record)
+        self.repeats = repeats.take_in(self.repeats, record)
         step = _STEPS.get(event)
         if step is not None:
             step(self, record)
@@ -332,105 +333,3 @@ def fold(records: Iterable[Record | Unreadable]) -> JournalFacts:
         if not isinstance(record, Unreadable):
             facts.apply(record)
     return facts
-
-
-# -- kept between two looks
-
-SCHEMA = 2  # 1 was the patrol's own fold; results, series and began_at came later, and may be missing
-DRIFTS_KEPT = 5
-TEXT_LIMIT = 500
-_END_KEPT = ("event", "at", "ended_at", "duration_seconds", "reason", "stopped_at", "attempt")
-_PLAIN = (
-    "is_open",
-    "launches",
-    "launch",
-    "began_at",
-    "rested_seconds",
-    "stage",
-    "attempt",
-    "attempt_began_at",
-    "boot_id",
-    "retries",
-    "stage_event",
-    "notices_held",
-    "newest_event",
-    "newest_at",
-    "rolled_back_to",
-    "failed_left",
-    "rechecked",
-)
-
-_LATER: dict[str, Any] = {
-    "began_at": None,
-    "rested_seconds": 0.0,
-    "boot_id": None,
-    "notices_held": "",
-    "stage_event": "",
-    "rolled_back_to": None,
-    "failed_left": None,
-    "rechecked": "",
-}  # what an earlier version did not keep
-
-
-def to_plain(facts: JournalFacts) -> dict[str, Any]:
-    """As JSON-ready data, bounded, every text of it safe to show."""
-    return {
-        "schema": SCHEMA,
-        **{name: _safe(getattr(facts, name)) for name in _PLAIN},
-        "end": None if facts.end is None else _kept(facts.end, _END_KEPT),
-        "results": [list(one) for one in facts.results.values()],
-        "series": [[name, *one] for name, one in facts.series.items()],
-        "jobs": [_job_to_plain(job) for job in facts.jobs.of.values()],
-        "submissions": facts.jobs.submissions,
-        "tracker_runs": list(trackers_by_stage(facts).values()),
-        "repeats": dict(facts._repeats),  # noqa: SLF001 - this module's own
-    }
-
-
-def from_plain(data: Mapping[str, Any]) -> JournalFacts:
-    """The inverse of `to_plain`. Raises KeyError, TypeError, ValueError for what is of another shape."""
-    if data["schema"] != SCHEMA:
-        raise ValueError(f"a journal's facts of schema {data['schema']}")
-    facts = JournalFacts()
-    for name in _PLAIN:
-        setattr(facts, name, data.get(name, _LATER[name]) if name in _LATER else data[name])
-    facts.end = None if data["end"] is None else dict(data["end"])
-    results = (StageResult(*one) for one in data.get("results", ()))
-    facts.results = {one.stage: one._replace(warnings=tuple(one.warnings)) for one in results}
-    facts.series = {name: Series(*one) for name, *one in data.get("series", ())}
-    facts.jobs.of = {job["stage"]: KnownJob(**job) for job in data["jobs"]}
-    facts.jobs.submissions = int(data["submissions"])
-    facts.tracker_runs = [dict(one) for one in data["tracker_runs"]]
-    facts._repeats = dict(data["repeats"])  # noqa: SLF001 - this module's own
-    return facts
-
-
-def trackers_by_stage(facts: JournalFacts) -> dict[str, dict[str, Any]]:
-    """The newest run at a tracker of each stage, of the newest eight stages: identity and drift, safe to show."""
-    found: dict[str, dict[str, Any]] = {}
-    for record in facts.tracker_runs:
-        identity = identity_from_record(record)
-        if identity is None or identity.stage is None:
-            continue
-        drift = record.get("drift")
-        words = [safe_line(one, TEXT_LIMIT) for one in drift[:DRIFTS_KEPT]] if isinstance(drift, list) else []
-        told = {key: _safe(value) for key, value in identity._asdict().items() if value is not None}
-        found.pop(identity.stage, None)
-        found[identity.stage] = {**told, "drift": words}
-    return dict(list(found.items())[-STAGES_KEPT:])
-
-
-def _job_to_plain(job: KnownJob) -> dict[str, Any]:
-    ended = None if job.ended is None else {key: _safe(value) for key, value in job.ended.items()}
-    return {**{key: _safe(value) for key, value in job._asdict().items()}, "ended": ended}
-
-
-def _kept(record: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    return {key: _safe(record[key]) for key in keys if record.get(key) is not None}
-
-
-def _safe(value: Any) -> Any:
-    """Text bounded and safe; numbers, booleans and None as they are; anything else is left out."""
-    if isinstance(value, str):
-        return safe_line(value, TEXT_LIMIT)
-    return value if isinstance(value, int | float) or value is None else None

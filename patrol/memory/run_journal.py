@@ -6,7 +6,8 @@ from typing import Any
 
 from onbox.contract.events import Unreadable, parse_events
 from onbox.named_tuple import NamedTuple
-from onbox.runs.journal import JournalFacts, from_plain, to_plain
+from onbox.runs.journal import JournalFacts
+from onbox.runs.kept_facts import from_plain, to_plain
 
 
 class JournalPlace(NamedTuple):

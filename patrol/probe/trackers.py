@@ -12,7 +12,7 @@ from onbox.contract.readings import Absent, Maybe, Unseen, observed
 from onbox.model.tracker import Intent, TrackerIdentity, identity_from_record
 from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
-from onbox.runs.journal import trackers_by_stage
+from onbox.runs.kept_facts import trackers_by_stage
 from onbox.trackers import trackio_db
 from onbox.trackers.identity import Case, find_drift, identity_of
 from onbox.trackers.wandb_file import block_before, fold_wandb

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onbox.logs.judge.grounds import GROUNDS, NEEDED
+from onbox.logs.judge.picking.grounds import GROUNDS, NEEDED
 from onbox.logs.line.shapes import SHAPES
 from onbox.logs.links import RULES
 from onbox.logs.model.carriers import CARRIERS, RAY

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from sentinels.judge.outcome import TABLE, TROUBLES
-from sentinels.judge.run_facts import ROWS, RunFold, RunTerms
+from sentinels.judge.run_facts import RunFold
+from sentinels.judge.run_rows import ROWS, RunTerms
 
 HEADER = """\
 # What `sentinel` says, and when
 
-Rendered from `sentinels/judge/outcome.py` and `sentinels/judge/run_facts.py` by `python scripts/gen_docs.py`.
+Rendered from `sentinels/judge/outcome.py` and `sentinels/judge/run_rows.py` by `python scripts/gen_docs.py`.
 
 ## Outcomes and exit codes
 

@@ -10,7 +10,8 @@ import pytest
 from onbox.contract.states import RunState
 from sentinels.judge.engine_state import EngineWord
 from sentinels.judge.outcome import Outcome
-from sentinels.judge.run_facts import ROWS, RunFold, RunTerms, facts_of, judge_run
+from sentinels.judge.run_facts import RunFold, facts_of
+from sentinels.judge.run_rows import ROWS, RunTerms, judge_run
 
 PRINT = "a" * 16
 HEAD = {"run": "digits", "run_id": "R1", "project": "/p", "chain_fingerprint": PRINT, "stage_count": 2}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.announced import announced, announced_by_any, announced_for, announced_in_list
-from onbox.logs.judge.columns import Whole
-from onbox.logs.judge.limits import limit_of
-from onbox.logs.judge.pick import is_of_many
+from onbox.logs.judge.picking.pick import is_of_many
+from onbox.logs.judge.told.announced import announced, announced_by_any, announced_for, announced_in_list
+from onbox.logs.judge.told.limits import limit_of
+from onbox.logs.judge.unnamed.columns import Whole
 from onbox.logs.line.done import BARE_DONE
 from onbox.logs.line.words import UNITS
 from onbox.logs.totals.features import Counted
@@ -15,9 +15,9 @@ from onbox.logs.totals.likely import likely_end
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
-    from onbox.logs.judge.closing import ClosingLines
-    from onbox.logs.judge.pick import Pick
-    from onbox.logs.judge.rising import Rising
+    from onbox.logs.judge.ending.closing import ClosingLines
+    from onbox.logs.judge.picking.pick import Pick
+    from onbox.logs.judge.unnamed.rising import Rising
     from onbox.logs.track import Track
 
 ROUNDED = ("tqdm", "labelled-max")  # rules of counters whose maximum may stand beside them, rounded

@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.line.labelled_east import read_labelled_of_east
+from onbox.logs.line.labelled_shapes import (
+    BATCHES,
+    BEFORE_EPOCH,
+    COUNTED,
+    EPOCH_AND_STEP,
+    EPOCH_OF,
+    SHORT_EPOCH,
+    SHORT_MEASURED,
+    WORD,
+)
 from onbox.logs.line.numbers import COUNT, ShownCount, is_exact, parse_count
 from onbox.logs.line.roles import is_measured, role_in_line
 from onbox.logs.line.settings import (
@@ -18,16 +28,6 @@ from onbox.logs.line.settings import (
     is_quoted,
     is_setting,
     tells_a_setting,
-)
-from onbox.logs.line.shapes import (
-    BATCHES,
-    BEFORE_EPOCH,
-    COUNTED,
-    EPOCH_AND_STEP,
-    EPOCH_OF,
-    SHORT_EPOCH,
-    SHORT_MEASURED,
-    WORD,
 )
 from onbox.logs.line.sights import CounterSight
 from onbox.logs.line.words import (

@@ -10,8 +10,8 @@ from onbox.logs.line.words import UNIT_WORD
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
-_GAP = r"\s{0,20}"  # bounded, and never beside another one: what is read takes time in proportion to its length
-_OF = r"(?:/|(?:of|von|sur|de|di|из|van|av)(?!\w)|out of)"
+GAP = r"\s{0,20}"  # bounded, and never beside another one: what is read takes time in proportion to its length
+OF = r"(?:/|(?:of|von|sur|de|di|из|van|av)(?!\w)|out of)"
 FRACTION = r"\d\s?[kmgtb]?(?:i?b|it)?\s*(?:/|of|von|sur|de|di|из|van|av|out of)"  # in every line that shows one
 _BAR = r"[#=>█▉▊▋▌▍▎▏━╸╺─░▒▓■□▰▱◼⣿*•-]"
 
@@ -53,7 +53,7 @@ _FREE = r"(?<![\w.,/-])"  # before a count: it is no part of a word, a path or a
 def _shape(
     name: str, needs: tuple[str, ...], pattern: str, meaning: str, source: str, example: str, traits: Traits = NONE
 ) -> Shape:
-    return Shape(name, needs, lazy(pattern, re.IGNORECASE), meaning, source, example, traits, _OF in pattern)
+    return Shape(name, needs, lazy(pattern, re.IGNORECASE), meaning, source, example, traits, OF in pattern)
 
 
 SHAPES: tuple[Shape, ...] = (
@@ -70,8 +70,8 @@ SHAPES: tuple[Shape, ...] = (
         "tqdm",
         ("%", "/", "[", "<"),
         rf"(?P<percent>\d{{1,9}}(?:\.\d{{1,9}})?)%(?:\s{{0,20}}\|(?P<bar>[^"
-        rf"|]*)\|)?{_GAP}(?P<current>{COUNT})[a-zA-Z]{{0,20}}{_GAP}/{_GAP}"
-        rf"(?P<max>{COUNT})\s?[a-zA-Z]{{0,20}}{_GAP}\[(?P<elapsed>[\d:.dhms]{{1,24}}){_GAP}<{_GAP}(?P<eta>[^,\]]*)(?P<rate>[^\]]*)",
+        rf"|]*)\|)?{GAP}(?P<current>{COUNT})[a-zA-Z]{{0,20}}{GAP}/{GAP}"
+        rf"(?P<max>{COUNT})\s?[a-zA-Z]{{0,20}}{GAP}\[(?P<elapsed>[\d:.dhms]{{1,24}}){GAP}<{GAP}(?P<eta>[^,\]]*)(?P<rate>[^\]]*)",
         "bar with counter, elapsed and remaining time",
         "tqdm, enlighten, HF Trainer, Lightning, kohya, Optuna",
         "steps:  15%|█▌  | 360/2400 [08:49<49:58,  1.47s/it, loss=0.09]",
@@ -138,7 +138,7 @@ SHAPES: tuple[Shape, ...] = (
             "/",
         ),
         r"(?:^|[\s:|\]])(?P<label>train(?:ing)?|test(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?):?\s{0,20}"
-        rf"(?:\[?(?P<epoch>\d{{1,18}})(?:/(?P<epochs>\d{{1,18}}))?\]?{_GAP})?\[{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})",
+        rf"(?:\[?(?P<epoch>\d{{1,18}})(?:/(?P<epochs>\d{{1,18}}))?\]?{GAP})?\[{GAP}(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT})",
         "epoch, then the batches inside it in brackets",
         "timm, Swin, torchvision references",
         "Train: 11 [  10/15 ( 73%)]  Loss: 0.627 (0.744)",
@@ -148,9 +148,9 @@ SHAPES: tuple[Shape, ...] = (
         "bar",
         (),
         rf"(?:(?<=[\[|│(])|(?<![^\s%]))(?:{_BAR}{{3,}}(?!{_BAR})|{_BAR}{{1,2}}(?!{_BAR})(?=[\s.·]))"
-        rf"[\s.·-]{{0,200}}(?![\s.·-])(?:[\])|│]{_GAP})?(?:\d{{1,9}}(?:\.\d{{1,9}})?%{_GAP})?"
-        rf"(?:\| ETA: [\w:.]{{1,12}} \|{_GAP})?"
-        rf"(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})(?:{_GAP}\[{_GAP}(?P<elapsed>[\d:]{{1,24}}){_GAP}<{_GAP}(?P<eta>[\d:]{{1,24}}))?",
+        rf"[\s.·-]{{0,200}}(?![\s.·-])(?:[\])|│]{GAP})?(?:\d{{1,9}}(?:\.\d{{1,9}})?%{GAP})?"
+        rf"(?:\| ETA: [\w:.]{{1,12}} \|{GAP})?"
+        rf"(?P<current>{COUNT}){GAP}{OF}{GAP}(?P<max>{COUNT})(?:{GAP}\[{GAP}(?P<elapsed>[\d:]{{1,24}}){GAP}<{GAP}(?P<eta>[\d:]{{1,24}}))?",
         "a drawn bar, then the counter",
         "click, rich, progressbar2, alive-progress, Lightning's RichProgressBar, Node's cli-progress, Java's progressbar",
         "Preprocess  [################-------]  412/900",
@@ -159,8 +159,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "counter-bar",
         ("/", "%"),
-        rf"{_FREE}[\[(]?(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})[\])]?\s{{1,4}}\[?(?:{_BAR}|_){{3,200}}\s{{0,200}}\]?"
-        rf"{_GAP}"
+        rf"{_FREE}[\[(]?(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT})[\])]?\s{{1,4}}\[?(?:{_BAR}|_){{3,200}}\s{{0,200}}\]?"
+        rf"{GAP}"
         r"(?P<percent>\d{1,3}(?:\.\d{1,9})?)%",
         "a counter, then a drawn bar and the percentage",
         "rich with its columns in another order, Go's pb, Symfony",
@@ -170,7 +170,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "counter-drawn",
         ("/", "[", "]"),
-        rf"{_FREE}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})\s{{1,12}}\[(?=[^\]]{{8,200}}\](?:\s|$)){_BAR}{{0,200}}"
+        rf"{_FREE}(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT})\s{{1,12}}\[(?=[^\]]{{8,200}}\](?:\s|$)){_BAR}{{0,200}}"
         r"[\s.·]{0,200}\]",
         "a counter, then a drawn bar",
         "custom loops, PHP and shell scripts",
@@ -181,7 +181,7 @@ SHAPES: tuple[Shape, ...] = (
         "percent-fraction",
         ("%",),
         rf"{_FREE}(?P<percent>\d{{1,3}}(?:\.\d{{1,9}})?)\s?%[\s\])"
-        rf"|:]{{0,20}}(?:[(\[]{_GAP})?(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
+        rf"|:]{{0,20}}(?:[(\[]{GAP})?(?P<current>{COUNT}){GAP}{OF}{GAP}(?P<max>{COUNT})",
         "a percentage and the counter that makes it",
         "git, progressbar2, dvc",
         "Receiving objects:  61% (185/302)",
@@ -190,9 +190,9 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "fraction-percent",
         ("%",),
-        rf"{_FREE}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT}){_GAP}(?:[a-z]{{1,20}}\s(?=[a-z]))?"
-        rf"(?:[a-z]{{1,20}}{_GAP})?(?:\){_GAP})?(?:[(\["
-        rf"|,:.…-]{{1,8}}{_GAP})?"
+        rf"{_FREE}(?P<current>{COUNT}){GAP}{OF}{GAP}(?P<max>{COUNT}){GAP}(?:[a-z]{{1,20}}\s(?=[a-z]))?"
+        rf"(?:[a-z]{{1,20}}{GAP})?(?:\){GAP})?(?:[(\["
+        rf"|,:.…-]{{1,8}}{GAP})?"
         r"(?P<percent>\d{1,3}(?:\.\d{1,9})?)\s?%",
         "a counter and its percentage",
         "custom loops, Stan, pytest-like runners",
@@ -202,7 +202,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "named-bracket",
         ("[", ", ", "/"),
-        rf"^\s*\[(?P<label>train|val|test|eval)\w{{0,8}}: (?P<epoch>\d{{1,9}}),{_GAP}(?P<current>\d{{1,12}}){_GAP}/{_GAP}(?P<max>\d{{1,12}})\]",
+        rf"^\s*\[(?P<label>train|val|test|eval)\w{{0,8}}: (?P<epoch>\d{{1,9}}),{GAP}(?P<current>\d{{1,12}}){GAP}/{GAP}(?P<max>\d{{1,12}})\]",
         "what is done, the epoch, and the batches inside it, in one pair of brackets",
         "LTR, PyTracking",
         "[train: 3, 200 / 1000] FPS: 215.2 (249.5)  ,  Loss/total: 0.40084",
@@ -211,7 +211,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "two-brackets",
         ("][", "/"),
-        rf"^\s*\[{_GAP}(?P<epoch>\d{{1,18}}){_GAP}/{_GAP}(?P<epochs>\d{{1,18}}){_GAP}\]\[{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}\]",
+        rf"^\s*\[{GAP}(?P<epoch>\d{{1,18}}){GAP}/{GAP}(?P<epochs>\d{{1,18}}){GAP}\]\[{GAP}(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT}){GAP}\]",
         "epoch, then the batches inside it, both in brackets",
         "PyTorch's DCGAN example, custom GAN loops",
         "[3/25][400/1583] Loss_D: 0.5121 Loss_G: 3.1",
@@ -220,9 +220,9 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "bracket-step",
         ("/",),
-        rf"(?<![\w\])])[\[(]{_GAP}(?P<epoch>\d{{1,9}}){_GAP}/{_GAP}(?P<epochs>\d{{1,9}}){_GAP}[\])][\s:,|-]{{1,6}}"
+        rf"(?<![\w\])])[\[(]{GAP}(?P<epoch>\d{{1,9}}){GAP}/{GAP}(?P<epochs>\d{{1,9}}){GAP}[\])][\s:,|-]{{1,6}}"
         r"(?:(?:mini)?batch|step|iter|iteration|sweep|pass|cycle|update|move|sample|chunk|tile|frame|query|example)"
-        rf"[\s:#=]{{0,4}}[\[(]?(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
+        rf"[\s:#=]{{0,4}}[\[(]?(?P<current>{COUNT}){GAP}{OF}{GAP}(?P<max>{COUNT})",
         "epoch in brackets, then the batches inside it with their name",
         "custom loops",
         "[3/50] Step: 150/259, Training Loss: 3.29",
@@ -258,9 +258,9 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "epoch-comma-batch",
         ("[", ",", "]"),
-        rf"^(?:(?:INFO|DEBUG|\[[^\[\]]{{0,40}}\]|[\d:.,/T-][\d:.,/T -]{{4,30}})[\s:|-]{{0,3}}(?:\w{{1,20}}[:\s]\s?)?)?{_GAP}"
-        rf"\[{_GAP}(?P<epoch>\d{{1,9}}){_GAP},{_GAP}(?P<current>\d{{1,9}}){_GAP}(?:/{_GAP}(?P<max>\d{{1,9}}){_GAP})?\]"
-        rf"(?:[\s:|-]{{0,4}}\[[A-Za-z ]{{1,40}}\])?\s?[:|-]?{_GAP}"
+        rf"^(?:(?:INFO|DEBUG|\[[^\[\]]{{0,40}}\]|[\d:.,/T-][\d:.,/T -]{{4,30}})[\s:|-]{{0,3}}(?:\w{{1,20}}[:\s]\s?)?)?{GAP}"
+        rf"\[{GAP}(?P<epoch>\d{{1,9}}){GAP},{GAP}(?P<current>\d{{1,9}}){GAP}(?:/{GAP}(?P<max>\d{{1,9}}){GAP})?\]"
+        rf"(?:[\s:|-]{{0,4}}\[[A-Za-z ]{{1,40}}\])?\s?[:|-]?{GAP}"
         r"(?=\[?[A-Za-z][\w /-]{0,30}[:=]\s{0,8}\[?-?\d{1,18}\.\d)",
         "epoch, then the batches inside it, in one pair of brackets",
         "PyTorch's CIFAR-10 tutorial, I-JEPA",
@@ -282,8 +282,8 @@ SHAPES: tuple[Shape, ...] = (
         rf"(?<![a-z_])(?:current|completed|done|finished|processed|(?P<word>step|iter|iteration|update)"
         r"|(?<=\")(?:applied|sent|received|indexed|uploaded|downloaded|copied|migrated|loaded|saved|exported|imported"
         r"|scanned|inserted|written|handled|replayed|restored|verified|embedded|seen))"
-        rf"[\"']?{_GAP}[:=]{_GAP}(?P<current>{COUNT}){_GAP}"
-        rf"(?:[,;]{_GAP})?[\"']?total[\"']?{_GAP}[:=]{_GAP}(?P<max>{COUNT})(?![\w.])",
+        rf"[\"']?{GAP}[:=]{GAP}(?P<current>{COUNT}){GAP}"
+        rf"(?:[,;]{GAP})?[\"']?total[\"']?{GAP}[:=]{GAP}(?P<max>{COUNT})(?![\w.])",
         "a counter and its maximum as two neighbouring fields",
         "JSON lines and logfmt of services and renderers",
         '{"progress": {"current": 41, "total": 120}}',
@@ -320,7 +320,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "cjk",
         ("/",),
-        rf"(?:[轮步代次数度骤期]{_GAP}(?:[:：\[(【（]{_GAP})?|第{_GAP})(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?![A-Za-z0-9_.])",  # noqa: RUF001 - Chinese
+        rf"(?:[轮步代次数度骤期]{GAP}(?:[:：\[(【（]{GAP})?|第{GAP})(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT})(?![A-Za-z0-9_.])",  # noqa: RUF001 - Chinese
         "a counter beside the Chinese word for step, round or iteration",
         "custom loops",
         "训练步数: 410/2000",
@@ -329,7 +329,7 @@ SHAPES: tuple[Shape, ...] = (
         "leading-bracket",
         ("/",),
         rf"^(?:\d{{4}}[-/]\d\d[-/]\d\d[T ][\d:.,]{{8,16}}\s{{1,4}}(?:INFO|DEBUG)?[\s:|-]{{0,4}})?\s*"
-        rf"[\[(]{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}[\])](?=\s+\S)",
+        rf"[\[(]{GAP}(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT}){GAP}[\])](?=\s+\S)",
         "a counter in brackets before what is done",
         "ninja, docker, yarn, cargo-like tools",
         "[212/640] Building CXX object src/a.o",
@@ -346,7 +346,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "stamped-bracket",
         ("/", ":", "oss"),
-        rf"^(?=[^\[(]{{0,80}}\d\d:\d\d)(?!.*epoch)(?:\S+\s+){{1,6}}?[\[(]{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}[\])](?=.*loss)",
+        rf"^(?=[^\[(]{{0,80}}\d\d:\d\d)(?!.*epoch)(?:\S+\s+){{1,6}}?[\[(]{GAP}(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT}){GAP}[\])](?=.*loss)",
         "a time stamp, a counter in brackets, and a loss",
         "custom loops with a logger",
         "I0101 10:00:00.000 123 train.py:33] [1200/5000] loss=0.3",
@@ -355,7 +355,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "loss-bracket",
         ("[", "/", "oss"),
-        rf"loss\S{{0,24}}\s{{1,20}}\S{{1,24}}\s{{1,20}}\[{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT}){_GAP}\]\s*$",
+        rf"loss\S{{0,24}}\s{{1,20}}\S{{1,24}}\s{{1,20}}\[{GAP}(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT}){GAP}\]\s*$",
         "a loss, then how many samples of the epoch",
         "PyTorch's beginner tutorials",
         "loss: 2.294637  [ 6464/60000]",
@@ -365,7 +365,7 @@ SHAPES: tuple[Shape, ...] = (
         "bare-leading",
         ("/",),
         rf"^\s*(?:\[[A-Za-z][\w.-]{{0,20}}\]\s{{1,8}})?"
-        rf"(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})(?!,?\s{{1,20}}\d{{1,2}}:\d\d)"
+        rf"(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT})(?!,?\s{{1,20}}\d{{1,2}}:\d\d)"
         r"(?=[\s:|,-].*(?:loss|[a-z_]{2}\s?[=:]\s?-?\d{1,18}\.\d)|(?:\s{1,8}-?\d{1,9}\.\d{2,12}){1,8}\s{0,8}$)",
         "a counter that begins the line, and a loss or another number with its name",
         "custom loops",
@@ -387,7 +387,7 @@ SHAPES: tuple[Shape, ...] = (
         r"(?P<label>(?:processed|processing|completed|done|finished|generated|generating|progress|solved|written|wrote"
         r"|handled|trained|training|running|evaluated|copied|downloaded|converted|building"
         r"|working on)(?:\s[a-z]{1,30})?)"
-        rf"[\s:=(]{{0,20}}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})",
+        rf"[\s:=(]{{0,20}}(?P<current>{COUNT}){GAP}{OF}{GAP}(?P<max>{COUNT})",
         "a verb of doing, then the counter",
         "custom loops, joblib, sklearn",
         "Processed 300 of 1000 documents",
@@ -395,46 +395,11 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "fraction-unit",
         (),
-        rf"{_FREE}(?P<current>{COUNT}){_GAP}{_OF}{_GAP}(?P<max>{COUNT})\s{{1,20}}(?P<word>{UNIT_WORD})(?![a-z])",
+        rf"{_FREE}(?P<current>{COUNT}){GAP}{OF}{GAP}(?P<max>{COUNT})\s{{1,20}}(?P<word>{UNIT_WORD})(?![a-z])",
         "a counter, then what it counts",
         "custom loops, pueue, batch tools",
         "3 of 10 epochs done",
     ),
-)
-
-# behind the word for what is counted: `epoch 5 of 20`, `step: 1200`, `iter [100/500]`, `"current_steps": 1000`
-_LETTER = "A-Za-zÀ-ÿА-яё"
-WORD = lazy(rf"(?<![{_LETTER}])[{_LETTER}]+(?![{_LETTER}])")
-# ESPnet: 12epoch:train:1501-1600batch, 12/40epoch started; [e:12]
-BEFORE_EPOCH = lazy(
-    r"(?<![\w.])(?P<epoch>\d{1,18})(?:/(?P<epochs>\d{1,18}))?(?:epoch(?::| started)|-epoch(?=\s?[(\[:]))"
-    r"|\[[eE](?:[:=]\s?|(?=\d{1,5}\] (?:step|it|iter|batch)(?![a-z])))(?P<short>\d{1,18})\]"
-)
-# E001/60 it 22/44; `e3 s1000 | G 1.7`, `e5 it  100 kd 0.3`
-EPOCH_AND_STEP = lazy(
-    r"\s{0,8}[eE](?P<epoch>\d{1,6})[ :,/]{1,3}(?:[sbi]|(?:it|iter|step|batch)\s{0,6}[:=]?\s{0,6})(?P<current>\d{1,12})(?=\s?[\s:|,;])"
-)
-# `e38  correct 4504/5120  loss 0.3191`
-SHORT_EPOCH = lazy(
-    r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})\s?[:|]?\s{1,4}(?=[A-Za-z|].{0,120}(?:loss|acc|top-?1|(?<![a-z])(?:trn|val|ppl|lr)(?![a-z])))"
-)
-# `e3 mse 0.52`: a figure with any other name, so that it must go on
-SHORT_MEASURED = lazy(
-    r"\s{0,8}[eE][pP]?(?P<epoch>\d{1,5})\s?[:|,]?\s{1,4}(?=[a-z][\w/-]{1,20}(?:\s?[:=]\s{0,4}|\s{1,4})-?\d{1,9}\.\d)"
-)
-EPOCH_OF = lazy(r"(?<!\S)[eE](?:[pP]\.?)?(?P<epoch>\d{1,6})/(?P<epochs>\d{1,6})(?=[\s:,|\]])(?P<short>)")
-COUNTED = lazy(
-    r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|nr|number|numero|número|num|idx|index|id(?=\s?[=:])|count|seen|done"
-    r"|processed|completed))?\.?[\"')\]]*"
-    r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
-    rf"(?P<sep>{_GAP}(?:(?:\.{{2,80}}:?|->|:{{1,3}}|[=#|│]|-(?=\s\d{{1,6}} ?:)){_GAP})?)(?:[\[({{\"'#]{{1,4}}{_GAP})?"
-    rf"(?!\d{{4}}-\d\d-\d\d)(?P<current>(?<![\d.-]){COUNT})(?:th(?![a-z]))?(?![\w.]{{0,20}}[a-z])(?P<close>{_GAP}[\])]?)"
-    rf"(?:(?:{_GAP}[-=*#~]{{2,80}}{_GAP}\()?{_GAP}(?:\((?=of ))?(?:{_OF}|\|(?=\d{{1,9}}(?:[\])]|\s{{1,4}}[a-z]{{2,12}} -?\d))){_GAP}(?:(?:an? |the )?(?:max(?:imum)?|total)(?: of)?{_GAP})?\[?(?P<max>{COUNT}|\?))?"
-)
-# after an epoch: the batches inside it
-BATCHES = lazy(
-    rf"[\])]?[\s:,|-]{{0,20}}(?:\([a-z]{{1,20}}\){_GAP})?[\[(]{_GAP}(?P<current>{COUNT}){_GAP}/{_GAP}(?P<max>{COUNT})"
-    rf"|[\])]?{_GAP}[:,|]{_GAP}(?P<current2>{COUNT}){_GAP}/{_GAP}(?P<max2>{COUNT})(?![\w/])"
 )
 
 

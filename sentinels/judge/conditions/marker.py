@@ -17,7 +17,7 @@ from sentinels.box.wire import (
 )
 from sentinels.judge.conditions.base import Arming, WaitCondition
 from sentinels.judge.outcome import Outcome, WaitFinding
-from sentinels.judge.run_facts import why_failed
+from sentinels.judge.run_rows import why_failed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from sentinels.box.wire import (
 )
 from sentinels.judge.conditions.base import Arming, WaitCondition
 from sentinels.judge.outcome import Outcome, WaitFinding
-from sentinels.judge.run_facts import PROOF_SECONDS
+from sentinels.judge.run_rows import PROOF_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,8 @@ from sentinels.judge.conditions.base import Arming, WaitCondition
 from sentinels.judge.conditions.marker import failure_facts
 from sentinels.judge.engine_state import EngineWord, word_of
 from sentinels.judge.outcome import Outcome, WaitFinding
-from sentinels.judge.run_facts import JudgedRun, RunTerms, facts_of, judge_run
+from sentinels.judge.run_facts import facts_of
+from sentinels.judge.run_rows import JudgedRun, RunTerms, judge_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

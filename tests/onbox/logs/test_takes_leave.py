@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onbox.logs.judge.takes_leave import LEAVES, Leave, ends_a_process
+from onbox.logs.judge.ending.takes_leave import LEAVES, Leave, ends_a_process
 
 
 @pytest.mark.parametrize("leave", LEAVES, ids=lambda leave: leave.program)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from onbox.contract.events import CHAIN_ENDS, Event, Record
-from onbox.runs.journal import JournalFacts, fold, from_plain, to_plain, trackers_by_stage
+from onbox.runs.journal import JournalFacts, fold
+from onbox.runs.kept_facts import from_plain, to_plain, trackers_by_stage
 from onbox.system.clock import parse_utc
 
 LAUNCH: Record = {"event": Event.CHAIN_STARTED, "launch": 2, "at": "2026-11-21T05:00:00.000Z"}

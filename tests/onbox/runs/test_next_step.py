@@ -9,7 +9,8 @@ import pytest
 from onbox.contract.markers import Slot
 from onbox.contract.states import RunState
 from onbox.runs.acts import Act, WithWord
-from onbox.runs.journal import fold, from_plain, to_plain
+from onbox.runs.journal import fold
+from onbox.runs.kept_facts import from_plain, to_plain
 from onbox.runs.next_step import TABLE, Standing, next_step, step_after
 from onbox.runs.room import LEAST_BYTES, LEAST_INODES, RunRoom
 from onbox.runs.signs import Sign, signs_of_failure, signs_of_room, signs_of_stage

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.grounds import LOOKS
-from onbox.logs.judge.headings import heads_its_bar
+from onbox.logs.judge.picking.grounds import LOOKS
+from onbox.logs.judge.picking.headings import heads_its_bar
 from onbox.logs.line.words import INNER_UNITS, STEP_UNITS
 from onbox.logs.loops import NEARLY
 

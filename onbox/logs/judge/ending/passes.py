@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.closing_line import form
+from onbox.logs.judge.ending.closing_line import form
 from onbox.logs.line.read import read_line
 
 if TYPE_CHECKING:

@@ -11,16 +11,27 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
-from onbox.logs.judge.closing_line import claim, closes, form, is_bad, is_grave, is_result, makes, said, says, says_so
-from onbox.logs.judge.early_stop import begins_next, stopped_behind, told_in
-from onbox.logs.judge.in_all import in_all, tells_a_reason
-from onbox.logs.judge.last_lines import LINES_AFTER, LOOPED, OF_THE_BEST, LastLines
-from onbox.logs.judge.last_words import ends_in_frame_of_rules, ends_in_results, ends_in_totals
-from onbox.logs.judge.left_over import leaves_some
-from onbox.logs.judge.rising import SELDOM, rising
-from onbox.logs.judge.sentence import ends_in_sentence, stops_at, tells_a_figure
-from onbox.logs.judge.takes_leave import ends_a_process, goes_on
-from onbox.logs.judge.under_head import ends_in_results_column
+from onbox.logs.judge.ending.closing_line import (
+    claim,
+    closes,
+    form,
+    is_bad,
+    is_grave,
+    is_result,
+    makes,
+    said,
+    says,
+    says_so,
+)
+from onbox.logs.judge.ending.early_stop import begins_next, stopped_behind, told_in
+from onbox.logs.judge.ending.in_all import in_all, tells_a_reason
+from onbox.logs.judge.ending.last_lines import LINES_AFTER, LOOPED, OF_THE_BEST, LastLines
+from onbox.logs.judge.ending.last_words import ends_in_frame_of_rules, ends_in_results, ends_in_totals
+from onbox.logs.judge.ending.left_over import leaves_some
+from onbox.logs.judge.ending.sentence import ends_in_sentence, stops_at, tells_a_figure
+from onbox.logs.judge.ending.takes_leave import ends_a_process, goes_on
+from onbox.logs.judge.unnamed.rising import SELDOM, rising
+from onbox.logs.judge.unnamed.under_head import ends_in_results_column
 from onbox.logs.line.percents import read_percent
 from onbox.logs.line.read import read_line
 from onbox.logs.line.remarks import turn_of

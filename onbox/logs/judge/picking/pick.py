@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.grounds import LOOKS, Scene, counts
-from onbox.logs.judge.headings import closes_bars, heads_bars, heads_its_bar, numbers_each_bar, numbers_each_loop
-from onbox.logs.judge.in_turn import as_one
-from onbox.logs.judge.nesting import is_inner, is_open
+from onbox.logs.judge.picking.aside import is_earlier_stage, without_those_aside
+from onbox.logs.judge.picking.estimated import estimated_anew
+from onbox.logs.judge.picking.grounds import LOOKS, MOVES, Scene, counts
+from onbox.logs.judge.picking.headings import closes_bars, heads_bars, numbers_each_bar, numbers_each_loop
+from onbox.logs.judge.picking.in_turn import as_one
+from onbox.logs.judge.picking.maximum import AGAIN, maximum_of
+from onbox.logs.judge.picking.nesting import is_inner, is_open
 from onbox.logs.line.words import LONE_UNITS, STEP_UNITS
 from onbox.logs.loops import (
     NEARLY,
@@ -25,19 +27,8 @@ if TYPE_CHECKING:
     from onbox.logs.track import Track
 
 PARTS_MAX = 2  # times that a bar with a name began again, until it is one of an unknown number
-LONG = 1000  # steps of a run that looks at itself seldom
-A_LITTLE = 50  # times in its end: the last look that came behind it
-AT_ONCE = "replica"  # unless they go on one after the other
-AGAIN = 5  # times that the epochs began: they are those of one of many runs
-MOVES = 2  # of a number whose words say little, until it is taken for a counter
-WHOLE_STEPS = STEP_UNITS - {"batch", "timestep"}  # one may be told as another: `iter 300`, `max_steps: 1000`
 GOES_ON = 8  # times that a fraction after any words went on, until it counts as much as a unit
-NEARLY_ALL = 0.9  # of a counter that is told each tenth time: its end may not have been told
-ROUNDS = ("iter", "round")  # of boosting: `n_estimators=700`, and `[iter 25]`
 LONGER_SECONDS = 10  # of two that are over, the one that was at work for so much longer is the work
-ESTIMATES = 3  # ends of one bar that goes on
-NO_END = 1 << 30  # a bar that is drawn with another end each time: none that is told elsewhere is its own
-RAISED_MAX = 4  # times that a run may state a larger maximum
 HEADINGS = (numbers_each_bar, numbers_each_loop, heads_bars)  # what stands around the work below it
 
 
@@ -54,7 +45,7 @@ def pick_of(scene: Scene) -> Pick | None:
     current = [counter for counter in track.counters.values() if counter.last >= track.started]
     everything = list(track.counters.values())
     counters = current or everything
-    current, counters, everything = (_around(_estimated(as_one(some))) for some in (current, counters, everything))
+    current, counters, everything = (_around(estimated_anew(as_one(some))) for some in (current, counters, everything))
     # Loading or validating in the new run, before it has trained: what the training had reached still holds.
     for kinds, among in ((("own",), counters), (("train",), current), (("train",), counters), (("train",), everything),
                          (("bare",), counters), (("moving",), counters),
@@ -109,31 +100,6 @@ def _is_a_level(counter: Counter, begun: Counter) -> bool:
     return begun.minimum <= 1 and counter.first <= begun.first and counter.minimum > stride
 
 
-def _estimated(counters: list[Counter]) -> list[Counter]:
-    """The counters, where several bars without a name are one whose end is estimated anew in each look: the newest of
-    them, without an end.
-    """
-    bars = [one for one in counters if one.rule == "tqdm" and one.key == f"bar:{one.unit}/{one.maximum}"]
-    bars.sort(key=lambda one: one.first)
-    goes_on = all(
-        one.current < next_.current and (one.elapsed or 0) <= (next_.elapsed or 0) for one, next_ in pairwise(bars)
-    )
-    apart = len(bars) > 1 and all(one.current < next_.minimum for one, next_ in pairwise(bars))  # none began at 0
-    if (
-        (len(bars) < ESTIMATES and not apart)
-        or not goes_on
-        or any(one.resets or one.current >= (one.maximum or 0) for one in bars)
-    ):
-        return counters
-    bars += [
-        one
-        for one in counters
-        if one.rule == "tqdm-open" and one.current < bars[0].current and one.last < bars[0].first
-    ]
-    bars.sort(key=lambda one: one.first)
-    return [*(one for one in counters if one not in bars), bars[-1]._replace(maximum=None, stretched=NO_END)]
-
-
 def _around(counters: list[Counter]) -> list[Counter]:
     """The counters, where what is around others is the work itself: `shards`, and the rows of each."""
     inside = taking_turns(counters)
@@ -159,13 +125,7 @@ def _kind(counter: Counter) -> str:
 
 
 def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
-    counters = [counter for counter in counters if not _is_one_of_one(counter, counters)] or counters
-    counters = [counter for counter in counters if not _is_the_only_epoch(track, counter, counters)]
-    counters = [counter for counter in counters if not _names_the_piece(counter, counters)]
-    counters = [counter for counter in counters if not _is_told_late(counter, counters)]
-    counters = [counter for counter in counters if not _is_told_beside_its_bar(counter, counters)]
-    if any(counter.advances for counter in counters):
-        counters = [counter for counter in counters if not _is_share(counter)]
+    counters = without_those_aside(counters, track)
     loops = outermost(counters)
     through = _goes_through_stages(track, counters) if loops is not None and loops[0].unit == "stage" else None
     if through is not None:
@@ -184,7 +144,7 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     inner = max(inside, key=lambda counter: counter.last) if inside else None
     if inner is not None and epoch is not None and inner.last < epoch.changed:
         inner = None
-    whole = [counter for counter in whole if not _is_earlier_stage(track, counter, whole + epochs)]
+    whole = [counter for counter in whole if not is_earlier_stage(track, counter, whole + epochs)]
     bounded = [counter for counter in whole if maximum_of(track, counter) is not None]
     if bounded:
         best = max(bounded, key=lambda counter: _rank(track, counter, bounded))
@@ -198,18 +158,7 @@ def _best_of(track: Track, counters: list[Counter]) -> Pick | None:
     if epoch is not None and maximum_of(track, epoch):
         return Pick(epoch, None if epoch.begun >= AGAIN else maximum_of(track, epoch), inner)
     if whole and not (epoch is not None and all(_was_passed(one, epoch, inner) for one in whole)):
-        best = max(
-            whole,
-            key=lambda counter: (
-                counter.seen < LOOKS or not _never_moved(counter),
-                counter.unit in STEP_UNITS,
-                counter.last >= track.line - 200,
-                counter.advances > 0,
-                not any(other.first > counter.last and other.advances >= MOVES for other in whole),  # the next phase
-                counter.current,
-            ),
-        )
-        return Pick(best, None, None)
+        return Pick(max(whole, key=lambda counter: _rank_without_end(track, counter, whole)), None, None)
     if epoch is not None:
         return Pick(epoch, None, inner)
     if inside:
@@ -246,17 +195,6 @@ def _is_second_call(counter: Counter) -> bool:
     return counter.rule == "keras" and counter.repeats == 1
 
 
-def _is_one_of_one(counter: Counter, others: list[Counter]) -> bool:
-    """One of one tells nothing."""
-    return counter.maximum == 1 and not heads_its_bar(counter, others)
-
-
-def _is_the_only_epoch(track: Track, counter: Counter, counters: list[Counter]) -> bool:
-    """`epochs: 1` among the settings, and a bar in it: that is the whole run."""
-    alone = counter.unit == "epoch" and counter.maximum is None and track.maxima.get("epoch") == 1 == counter.current
-    return alone and any(other.made and other.maximum is not None and not other.resets for other in counters)
-
-
 def _is_coarser(counter: Counter, epoch: Counter) -> bool:
     """`epoch 31/40  cycle 4/4`: beside each other on each line, and the epochs go on through it. Or the same, `5/12`
     where the epoch is `6/12`.
@@ -269,46 +207,6 @@ def _is_coarser(counter: Counter, epoch: Counter) -> bool:
     if not beside:
         return False
     return epoch.maximum > counter.maximum and epoch.advances > counter.advances
-
-
-def _is_told_late(counter: Counter, counters: list[Counter]) -> bool:
-    """`Trial 4 Complete`, and then `Running Trial #5`: the word of its end is one behind."""
-    return counter.kind == "bare" and any(
-        other.unit == counter.unit and other.kind == "train" and other.current == counter.current + 1
-        for other in counters
-    )
-
-
-def _is_told_beside_its_bar(counter: Counter, others: list[Counter]) -> bool:
-    """`starting at step 150 / 900` above a bar to 900, or `'epoch': 3` behind one that is full: the bar goes on."""
-    if counter.made or counter.advances or counter.beside_epoch or not counter.rule.startswith("labelled"):
-        return False
-    bars = [one for one in others if one.made and one.kind == "train" and one.advances and not one.repeats]
-    same = any(one.first > counter.first and one.maximum == counter.maximum for one in bars)
-    told = counter.seen == 1 and counter.maximum is not None and same
-    at_end = counter.unit == "epoch" and counter.maximum is None and counter.seen > 1
-    return told or (
-        at_end and any(one.first < counter.first and one.maximum == one.current and not one.inner for one in bars)
-    )
-
-
-def _names_the_piece(counter: Counter, others: list[Counter]) -> bool:
-    """`iterations=500 split 9/10`: named once above the counter that goes on, and not the first one: which piece of a
-    larger work this log is about. Of replicas all are at work at once.
-    """
-    if counter.unit == AT_ONCE and not counter.advances:
-        return True
-    if counter.current > counter.minimum or counter.made or counter.maximum is None or counter.current <= 1:
-        return False
-    if counter.rule == "repeated-first":
-        return False
-    return any(
-        (other.first > counter.first or counter.seen == 1)
-        and other.advances >= MOVES
-        and not other.resets
-        and other.kind == "train"
-        for other in others
-    )
 
 
 def _was_passed(counter: Counter, epoch: Counter, inner: Counter | None) -> bool:
@@ -330,11 +228,6 @@ def is_of_many(counter: Counter) -> bool:
     """
     named = counter.rule == "tqdm" and not counter.key.startswith(f"bar:{counter.unit}/")
     return counter.repeats > (PARTS_MAX if named else 0) or (counter.inner and counter.begun >= LOOKS)
-
-
-def _is_share(counter: Counter) -> bool:
-    """`Direct execution  6/6 (100%)`: a display that never moved may be a row of a summary."""
-    return counter.rule in ("fraction-percent", "percent-fraction") and counter.current == counter.minimum
 
 
 def _goes_on_around(counter: Counter, inner: Counter) -> bool:
@@ -376,92 +269,20 @@ def _rank(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool |
     )
 
 
+def _rank_without_end(track: Track, counter: Counter, others: list[Counter]) -> tuple[bool | float, ...]:
+    """As `_rank`, of those of which nobody told how many there are."""
+    return (
+        counter.seen < LOOKS or not _never_moved(counter),
+        counter.unit in STEP_UNITS,
+        counter.last >= track.line - 200,
+        counter.advances > 0,
+        not any(other.first > counter.last and other.advances >= MOVES for other in others),  # the next phase
+        counter.current,
+    )
+
+
 def _is_told_anew(counter: Counter, other: Counter) -> bool:
     """`0/2571`, then `33500/40594`: the same display, where the program has found out how much there is."""
     alike = counter.made and counter.rule == other.rule != "tqdm" and counter.unit == other.unit
     grown = counter.maximum is not None and other.maximum is not None and counter.maximum < other.maximum
     return alike and grown and counter.seen == 1 and counter.last < other.first and counter.current < other.current
-
-
-def maximum_of(track: Track, counter: Counter) -> int | None:
-    """Of the counter itself, else one that the log told elsewhere for what it counts."""
-    if counter.stretched > counter.advances or (counter.maximum is None and _begins_always(counter)):
-        return None  # `3/100`, `3/200`
-    if counter.maximum is not None:
-        return counter.maximum
-    units = sorted(WHOLE_STEPS) if counter.unit in WHOLE_STEPS else [counter.unit]
-    units = [*units, *ROUNDS] if counter.unit in ROUNDS else units
-    units = [*units, "episode"] if counter.unit == "epoch" else units  # `Ep 10`
-    units = [*units, "fit"] if counter.unit == "task" else units  # of scikit-learn, which joblib calls tasks
-    units = [*units, "timestep"] if counter.unit == "step" else units
-    units = [*units, "step"] if counter.unit == "timestep" and not _knows_another_end(track) else units
-    others = [other for other in track.counters.values() if other.kind != "setting" or other.advances]
-    taken = {other.unit for other in others if other.unit != counter.unit}
-    for unit in (counter.unit, *(other for other in units if other not in taken)):
-        most = track.maxima.get(unit)
-        reached = most is not None and (
-            most >= counter.current or (unit == counter.unit and _is_just_past(counter, most))
-        )
-        if reached and track.raised.get(unit, 0) < RAISED_MAX:
-            return most
-        once = _named_once(track, counter) if unit == counter.unit else None
-        if once is not None:
-            return once
-    return None
-
-
-def _is_just_past(counter: Counter, most: int) -> bool:
-    """Whether the last look at it came a little behind its end: `Step: 40800` below `max_steps: 40000`."""
-    over = counter.current - most
-    return counter.advances >= MOVES and most >= LONG and counter.minimum < most and over * A_LITTLE <= most
-
-
-def _begins_always(counter: Counter) -> bool:
-    """`8 iterations` of each solve, and `Total iterations: 930` at the end: that is not the end of any of them."""
-    return counter.resets >= AGAIN and 2 * counter.resets > counter.advances and counter.unit != "epoch"
-
-
-def _knows_another_end(track: Track) -> bool:
-    """Whether one of the counters has a maximum of its own: `num_env_steps` is not of the timesteps then."""
-    return any(
-        counter.maximum is not None or counter.unit in track.maxima or counter.key.startswith("global ")
-        for counter in track.counters.values()
-    )
-
-
-def _named_once(track: Track, counter: Counter) -> int | None:
-    """`=> num_updates=976` in the first lines or on each line, and the updates, one by one."""
-    for other in track.counters.values():
-        once = other.unit == counter.unit and other.first < counter.first
-        once = once and (
-            other.seen == 1 or other.minimum == other.current == counter.current
-        )  # `reached num_updates=640`
-        beside = other.unit == counter.unit and not other.advances and other.seen == counter.seen  # on each line
-        if (
-            (once or beside)
-            and other.key.startswith("global ")
-            and counter.advances >= MOVES
-            and (other.current > counter.current or (once and other.current == counter.current))
-        ):
-            return int(other.current)
-    return None
-
-
-def _is_earlier_stage(track: Track, counter: Counter, others: list[Counter]) -> bool:
-    """Whether a counter of things (samples, files) was complete before the counter of the work itself began; or one
-    whose end was only told when it was there, and another goes on.
-    """
-    if counter.maximum is None and counter.current == maximum_of(track, counter):
-        return any(other.first > counter.last and other.advances >= MOVES for other in others)
-    if counter.made and any(_trains_behind(other, counter) for other in others):
-        return counter.maximum is not None and counter.current >= NEARLY_ALL * counter.maximum
-    if counter.unit in LONE_UNITS or counter.maximum is None or counter.current < counter.maximum:
-        return False
-    return any(other.unit in LONE_UNITS and other.first > counter.last for other in others)
-
-
-def _trains_behind(epoch: Counter, bar: Counter) -> bool:
-    """Whether epochs began when a bar was over, and went on: it prepared them."""
-    whole = float(epoch.minimum).is_integer()  # 0.07 is another view of the same run
-    moves = epoch.advances >= MOVES or (epoch.advances > 0 and epoch.maximum is not None)
-    return whole and epoch.unit == "epoch" and epoch.first > bar.last and moves

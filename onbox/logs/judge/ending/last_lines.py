@@ -6,19 +6,19 @@ from collections import Counter
 from functools import cached_property
 from itertools import pairwise
 
-from onbox.logs.judge.announced import numbers_of
-from onbox.logs.judge.at_limit import Limit, reached
-from onbox.logs.judge.closing_line import closes, form, said
-from onbox.logs.judge.columns import Whole, whole
-from onbox.logs.judge.early_stop import says_all_there_was
-from onbox.logs.judge.fits import fits_ended
-from onbox.logs.judge.led import led
-from onbox.logs.judge.passes import ends_pass
-from onbox.logs.judge.rising import OF_A_MODULE, Rising, rising, risings
-from onbox.logs.judge.rounded import exact_of
-from onbox.logs.judge.ticking import ticking
-from onbox.logs.judge.under_head import lists_results
-from onbox.logs.judge.until import until
+from onbox.logs.judge.ending.at_limit import Limit, reached
+from onbox.logs.judge.ending.closing_line import closes, form, said
+from onbox.logs.judge.ending.early_stop import says_all_there_was
+from onbox.logs.judge.ending.passes import ends_pass
+from onbox.logs.judge.told.announced import numbers_of
+from onbox.logs.judge.told.rounded import exact_of
+from onbox.logs.judge.unnamed.columns import Whole, whole
+from onbox.logs.judge.unnamed.fits import fits_ended
+from onbox.logs.judge.unnamed.led import led
+from onbox.logs.judge.unnamed.rising import OF_A_MODULE, Rising, rising, risings
+from onbox.logs.judge.unnamed.ticking import ticking
+from onbox.logs.judge.unnamed.under_head import lists_results
+from onbox.logs.judge.unnamed.until import until
 from onbox.logs.line.read import read_line
 from onbox.logs.model.lines import readable
 from onbox.logs.totals.head import headings

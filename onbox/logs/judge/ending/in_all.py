@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.closing_line import said
+from onbox.logs.judge.ending.closing_line import said
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.columns import LINES, ROWS, Whole
+from onbox.logs.judge.unnamed.columns import LINES, ROWS, Whole
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

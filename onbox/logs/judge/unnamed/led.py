@@ -11,9 +11,9 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.announced import announced, announced_by_letter, announced_by_verb, numbers_of
-from onbox.logs.judge.columns import LINES, LINES_BEHIND, ROWS, Whole
-from onbox.logs.judge.rising import OF_A_LIST
+from onbox.logs.judge.told.announced import announced, announced_by_letter, announced_by_verb, numbers_of
+from onbox.logs.judge.unnamed.columns import LINES, LINES_BEHIND, ROWS, Whole
+from onbox.logs.judge.unnamed.rising import OF_A_LIST
 from onbox.logs.line.words import NOT_PROGRESS
 from onbox.logs.model.lines import message
 from onbox.regex import lazy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.closing_line import form, is_bad, is_grave, is_result, said
-from onbox.logs.judge.results import is_record
+from onbox.logs.judge.ending.closing_line import form, is_bad, is_grave, is_result, said
+from onbox.logs.judge.ending.results import is_record
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

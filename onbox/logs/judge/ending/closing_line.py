@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from onbox.logs.judge.results import is_figures, is_list, is_record, is_value
+from onbox.logs.judge.ending.results import is_figures, is_list, is_record, is_value
 from onbox.logs.line.remarks import CRASHED, OF_A_LAYER
 from onbox.logs.line.words import BUDGET_IS_OVER
 from onbox.logs.model.lines import message

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.headings import heads_its_bar
+from onbox.logs.judge.picking.headings import heads_its_bar
 from onbox.logs.line.shapes import DRAWN, MEASURED, named_with
 from onbox.logs.line.words import LONE_UNITS, SELDOM_UNITS, STEP_UNITS
 from onbox.named_tuple import NamedTuple
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onbox.logs.counter import Counter
-    from onbox.logs.judge.closing import ClosingLines
+    from onbox.logs.judge.ending.closing import ClosingLines
     from onbox.logs.track import Track
 
 NEEDED = 2
 NEVER = -9  # outweighs a display and a measure; not the log's own word of the end, nor the user's own expression
 LOOKS = 3  # at a number that has not moved: it names one of several
+MOVES = 2  # of a number whose words say little, until it is taken for a counter
 ADVANCES = 2  # of things done by a verb that is seldom said of the work itself
 PIECES = 4  # times that `shard 5/16` went on: it may be named as what one of several works on
 LOADS = ("bar:load", "bar:fetch")  # what keys of preparations begin with

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.rising import LINES, LINES_BEHIND
+from onbox.logs.judge.unnamed.rising import LINES, LINES_BEHIND
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.closing_line import form, is_bad, is_grave, is_result, makes, said
+from onbox.logs.judge.ending.closing_line import form, is_bad, is_grave, is_result, makes, said
 from onbox.regex import lazy
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.closing_line import form, is_bad, said
+from onbox.logs.judge.ending.closing_line import form, is_bad, said
 from onbox.logs.outcome import Outcome, outcome_in
 from onbox.regex import lazy
 

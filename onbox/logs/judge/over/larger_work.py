@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.pick import AT_ONCE
+from onbox.logs.judge.picking.aside import AT_ONCE
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
     from onbox.logs.counter import Counter
-    from onbox.logs.judge.pick import Pick
+    from onbox.logs.judge.picking.pick import Pick
     from onbox.logs.track import Track
 
 PIECES_MAX = 1000  # a larger number is one of what was done
