@@ -37,6 +37,8 @@ _OF_FLAG: Mapping[str, Sign] = {
     "runner-gone": Sign.RUNNER_GONE,
     "notifications-stuck": Sign.NOTICES_STUCK,
     "results-missing": Sign.RESULTS_MISSING,
+    "done-with-warning": Sign.DOUBTED,
+    "fast-finish": Sign.DOUBTED,
 }
 
 

@@ -310,6 +310,8 @@ def _signs(
     signs = {*view.stage_signs, *((Sign.RESULTS_MISSING,) if missing else ())}
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
         signs.add(Sign.GATE_REFUSED)
+    if _warnings(view):
+        signs.add(Sign.DOUBTED)
     if view.rechecked:
         signs.add(Sign.RECHECKED)
     signs |= signs_of_failure(str((failure or {}).get("failure_class") or ""))

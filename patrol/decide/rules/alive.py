@@ -132,7 +132,7 @@ HEARTBEAT = Row(
 RUNNER_IS_GONE = Row(
     "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE, NOT_DONE),
     lambda s: f"its runner is gone, stage {word(observed(s.look.stage) or '?', 40)} goes on; {how_far(s)}",
-    "the stage is well; a resume takes it over alive, so that the chain goes on after it",
+    "the stage is well; until a runner is back nobody notices its stall or its timeout",
     remedy=lambda s: "Resume: it takes over the live stage and starts nothing twice.", command=status_command,
     resume=lambda s: s.look.managed,
 )  # fmt: skip
