@@ -77,9 +77,17 @@ def end_in_every_way(box: Box) -> None:
 
 def kill(box: Box, run: str, *, and_stage: bool) -> None:
     """kill -9 of a run's runner and keeper, and of its stage."""
-    status = json.loads(box.onbox("status", "--json", run).stdout)
-    tree = json.loads((box.project / ".onbox" / run / "status.json").read_text())
-    for pid in (status["runner_pid"], tree["keeper"]["pid"]):
+    folder = box.project / ".onbox" / run
+
+    def begun() -> tuple[int, int] | None:
+        """Runner and keeper, once all of it is there: the launch returns before."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            holder, tree = (json.loads((folder / name).read_text()) for name in ("lock", "status.json"))
+            if (folder / "logs" / "train.log").stat().st_size:
+                return int(holder["pid"]), int(tree["keeper"]["pid"])
+        return None
+
+    for pid in wait_until(begun, f"{run} to be at work") or ():
         os.kill(pid, signal.SIGKILL)
     stage = find_tree(None, f"ONBOX_RUN_DIR={box.project}/.onbox/{run}".encode()) if and_stage else []
     for entry in stage:
