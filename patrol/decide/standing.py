@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from patrol.decide.remote_command import Way
     from patrol.memory.transfers import Home
 
+DOUBTS = ("done-with-warning", "fast-finish")  # rules that speak against results of a run that is done
+
 # What a rule says of the run it names. Those of the second table do so beside another rule, too.
 _OF_RULE: Mapping[str, Sign] = {
     "unreachable": Sign.NO_CONTACT,
@@ -37,8 +39,7 @@ _OF_FLAG: Mapping[str, Sign] = {
     "runner-gone": Sign.RUNNER_GONE,
     "notifications-stuck": Sign.NOTICES_STUCK,
     "results-missing": Sign.RESULTS_MISSING,
-    "done-with-warning": Sign.DOUBTED,
-    "fast-finish": Sign.DOUBTED,
+    **dict.fromkeys(DOUBTS, Sign.DOUBTED),
 }
 
 

@@ -70,7 +70,8 @@ class Manifest(NamedTuple):
         """Whether its chain has such a stage: beside it may lie what another chain of the same name left. Where not
         every name was kept, any may be one of it.
         """
-        return stage[:NAME_LIMIT] in self.stages or len(self.stages) != self.stage_count
+        knows_all = bool(self.stages) and len(self.stages) == self.stage_count
+        return not knows_all or stage[:NAME_LIMIT] in self.stages
 
 
 def parse(text: bytes, identity: str) -> Manifest:

@@ -201,14 +201,14 @@ def _with_times(look: RunLook, read: ReadRun, clock: float) -> RunLook:
     )
 
 
-def _stage_named(read: ReadRun) -> object:
-    return read.fields.get("stage") or read.journal.facts.stage or read.raw.stage or None
+def _stage_named(read: ReadRun) -> str | None:
+    named = (read.fields.get("stage"), read.journal.facts.stage, read.raw.stage)
+    return next((one for one in named if isinstance(one, str) and one and read.manifest.has(one)), None)
 
 
 def _declared(read: ReadRun) -> DeclaredStage | None:
     """Its stage of now as run.json has it; None where it has no such stage, or was not read whole."""
-    stage = _stage_named(read)
-    return read.manifest.stages.get(stage) if isinstance(stage, str) else None
+    return read.manifest.stages.get(_stage_named(read) or "")
 
 
 def new_points(raw: RawRun) -> tuple[Point, ...]:

@@ -365,6 +365,8 @@ def test_what_another_chain_of_the_same_name_left_does_not_count(box: LocalBox, 
     seen = look(box, project)
     assert (seen.stages_done, seen.stages_total) == (2, 2)
     assert {one.stage for one in seen.finished} in ({"train", "eval"}, {"eval"}), "a first look reads a part"
+    assert project.onbox("chain", *stages[:2]).returncode == 0
+    assert look(box, project).stage != "eval", "that nothing had to run again makes no stage of another chain its own"
 
 
 def test_a_sweep_is_one_run_that_counts_its_cells(box: LocalBox, project: Box) -> None:
