@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onbox.system.lock import is_locked
+from patrol.act.look_again import LOCK
 from patrol.decide.table import BOX_FLAGS
 from tests import warm
 from tests.box import REPOSITORY, Box, wait_until
@@ -111,12 +113,15 @@ class Patrolled:
         wait_until(self._no_look_is_left, "the looks to come to be ended")
 
     def _no_look_is_left(self) -> bool:
-        """Whether none waits; those that do are ended. One may have begun since the last time."""
+        """Whether none waits; those that do are ended. One may have begun since the last time, and one that was killed
+        holds its turn until the kernel has taken it apart.
+        """
         looks = self.looks_to_come()
         for pid in looks:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        return not looks
+        turns = (self.folder / "state" / "onbox").glob(f"local-*/{LOCK}")
+        return not looks and not any(is_locked(os.fspath(turn)) for turn in turns)
 
     def end_everything(self) -> None:
         self.end_looks_to_come()

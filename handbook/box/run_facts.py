@@ -57,6 +57,7 @@ def describe(told: PatrolKept, way: Way, record: RunRecord | None, records_at: f
     """Everything that is known of one run."""
     look = told.look or RunLook(told.run, managed=bool(told.run), place="", undelivered=Absent("not looked at"))
     verdict = told.verdict or NO_VERDICT
+    failure = observed(look.failure)
     facts = RunFacts(
         box=told.box,
         run=told.run,
@@ -87,7 +88,7 @@ def describe(told: PatrolKept, way: Way, record: RunRecord | None, records_at: f
         log=_log(look.log),
         waiting=_known(look.undelivered),
         trackers=tuple(map(tracker_facts, look.trackers)),
-        disk=as_typed(disk_to_look_at(look.room)),
+        disk=as_typed(disk_to_look_at(look.room, "" if failure is None else failure.proof)),
     )
     return facts if record is None else _with_record(facts, record, look, records_at)
 

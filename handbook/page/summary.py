@@ -10,6 +10,7 @@ from handbook.page.render_run import state_word
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.fence import fence, fence_name
 from patrol.decide.remote_command import here
+from patrol.decide.standing import DOUBTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,11 +102,10 @@ def run_line(run: RunFacts) -> str:
 
 
 def _also(run: RunFacts) -> str:
-    """What else is the matter: the first of it with what was seen, as a run may be done and its results worthless."""
-    if not run.further:
-        return ""
-    (rule, says), *more = run.further[:3]
-    return f"; also {rule}: {safe(says, 120)}" + "".join(f", {name}" for name, _ in more)
+    """What else is the matter: the first of it with what was seen, and what speaks against results that are done."""
+    shown = enumerate(run.further[:3])
+    told = [f"{rule}: {safe(says, 120)}" if at == 0 or rule in DOUBTS else rule for at, (rule, says) in shown]
+    return f"; also {', '.join(told)}" if told else ""
 
 
 def overdue(facts: HandbookFacts, now: float) -> list[str]:

@@ -40,6 +40,7 @@ examples:
   onbox progress train.log --json
   ssh box cat train.log | onbox progress -
 
+`~` stands before what was read from a log: the work itself may be further. `/unknown`: the log never says the end.
 A maximum is shown only if the log gives it exactly (never `5.16k`). Set `regex` or `max` in [progress] of onbox.toml
 if a log shows its progress in its own form.
 """

@@ -41,6 +41,8 @@ STATUS_EXAMPLES = """\
 examples:
   onbox status                  stages, markers, last log line, next command
   onbox status --json | jq .state
+
+`~` stands before a progress that was read from the log: the work itself may be further.
 """
 RUNS_EXAMPLES = """\
 examples:

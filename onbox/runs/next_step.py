@@ -116,6 +116,14 @@ TABLE: tuple[StepRow, ...] = (
         _done(Sign.SEALED), "its end was checked and entered into its record",
     ),
     StepRow(
+        NextStep("done-with-warning", Act.STATUS,
+             "look at what its WARNING names, in log and results; only if they are as meant: `patrol pull`, `patrol verify`,"
+             " `handbook seal`",
+             "take its results for good before somebody has looked; stop, release or delete anything before a person agreed",
+             (WithWord.ACKNOWLEDGE, WithWord.REDO)),
+        _done(Sign.DOUBTED), "exit code and files were good, and something that was seen speaks against them",
+    ),
+    StepRow(
         NextStep("done", Act.PULL, "pull the results, load each of them once (`patrol verify`), then `handbook seal`",
              "stop, release or delete anything before the results were loaded once and a person agreed",
              (WithWord.ACKNOWLEDGE,)),
@@ -227,7 +235,8 @@ TABLE: tuple[StepRow, ...] = (
         _is(RunState.STALLED), "alive is not progress, and a stall is not a death",
     ),
     StepRow(
-        NextStep("runner-gone", Act.RESUME, "the resume takes over the live stage; look again in a minute",
+        NextStep("runner-gone", Act.RESUME,
+             "the resume starts the runner now: it takes over the live stage, and starts nothing twice; look again in a minute",
              "start its command by hand: the stage is alive", resume_now=True),
         _has(Sign.RUNNER_GONE), "the stage is well, but nothing watches it: no timeout and no stall is noticed",
     ),

@@ -30,6 +30,7 @@ class Sign(Enum):
     PULLED = "all its files are home"
     VERIFIED = "all its files are home, and each was loaded once"
     SEALED = "its record is sealed"
+    DOUBTED = "what is done of it has a warning beside its DONE"
     REPEATED = "an earlier attempt failed in the same way"
     NO_ROOM = "its failure is a full disk or quota"
     NO_INODES = "its failure is a disk without free inodes"

@@ -137,6 +137,8 @@ def _signs(state: RunState, known: KnownSweep, *, runner_alive: bool, lives: boo
     elif state is RunState.FAILED and known.board.failures:
         most = next(iter(boards.classes_of(known.board)))
         signs |= {Sign.CELLS_FAILED, *signs_of_failure(most)}
+    if boards.warnings_of(known.board):
+        signs.add(Sign.DOUBTED)
     if not runner_alive and lives:
         signs.add(Sign.RUNNER_GONE)
     if state is RunState.PENDING:

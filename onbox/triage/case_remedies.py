@@ -5,6 +5,7 @@ from __future__ import annotations
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.classes import REMEDIES, RULE_REMEDIES
+from onbox.triage.full_disk import full_folder
 
 LIMIT = 80
 
@@ -100,10 +101,23 @@ CASES: tuple[CaseRow, ...] = (
 )
 
 
+# Where the line names a file: it may lie on another disk than the project.
+ON_DISK = {
+    "disk_full": "Make room on the disk of {folder}, never with the best or the newest whole checkpoint: "
+    "`onbox prune --dry-run` lists old ones that may go, `onbox stats --hogs` what else is big. Then resume.",
+    "inode_exhausted": "Delete or pack small files (tar, shards) on the disk of {folder}, then resume. Pruning big "
+    "checkpoints does not help.",
+    "quota_exceeded": "Free space under the quota that {folder} counts for, or move caches and outputs elsewhere, then "
+    "resume.",
+}
+
+
 def remedy_of(failure_class: str, rule: str, line: str | None) -> str:
     """What to do about this very failure. rule: that found the class. line: that proves it, as it was printed."""
     for row in CASES:
         found = lazy(row.pattern).search((line or "")[:1000]) if row.failure_class == failure_class else None
         if found is not None:
             return row.remedy.format_map({key: value[:LIMIT] for key, value in found.groupdict().items()})
+    if failure_class in ON_DISK and rule not in RULE_REMEDIES and (folder := full_folder(line)):
+        return ON_DISK[failure_class].format(folder=folder)
     return RULE_REMEDIES.get(rule) or REMEDIES.get(failure_class, REMEDIES["unknown"])

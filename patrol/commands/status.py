@@ -44,6 +44,7 @@ examples:
   patrol status gpu1/digits     one run, as `onbox status` shows it on the box now
   patrol status --json | jq .patrol.stale
 
+`~` stands before a progress that was read from a log: the work itself may be further.
 The exit code is that of the worst last line: 0 nothing needs you, 1 warning, 2 critical, 3 not known: the patrol itself
 is stale or never looked, or the last look saw nothing.
 """

@@ -120,7 +120,8 @@ def _reported(verdict: Verdict, scene: RunScene | None) -> Reported:
         told = told._replace(
             cells_failed=of_cells, cells_skipped=of_cells and scene is not None and scene.look.failed_were_skipped
         )
-        return told._replace(failure_class=failure.failure_class, retry_allowed=failure.retry_allowed)
+        told = told._replace(failure_class=failure.failure_class, proof=failure.proof)
+        return told._replace(retry_allowed=failure.retry_allowed)
     engine = scene.engine if scene is not None else None
     return told._replace(failure_class=engine.failure_class or "") if engine is not None else told
 
@@ -136,7 +137,7 @@ def _with_step(verdict: Verdict, told: Reported, way: Way, onbox: tuple[str, ...
         verdict = verdict._replace(finding=verdict.finding._replace(remedy=remedy))
     typist = Typist(verdict.box, verdict.run, way, onbox)
     try:
-        command = typist.line(step.act, told.look, disk_to_look_at(told.room))
+        command = typist.line(step.act, told.look, disk_to_look_at(told.room, told.proof))
         finding, asked = verdict.finding._replace(command=command), typist.asked(step)
     except Untypeable as shown:
         finding, asked = _without_command(verdict.finding, shown), ()

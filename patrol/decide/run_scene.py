@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import whole_seconds
+from onbox.runs.unseen_end import LATE_SECONDS
 from onbox.triage.repeats import AttemptEnd, Repeated, repeated
 from patrol.decide.box_scene import BoxScene, finite
 from patrol.decide.tracker_view import fresh_age
@@ -103,7 +104,8 @@ class RunScene(BoxScene):
 
     @cached_property
     def heartbeat_limit_seconds(self) -> float:
-        return self.limits.cadences_count * self.look.heartbeat_every_seconds
+        every = self.look.heartbeat_every_seconds
+        return max(self.limits.cadences_count * every, every + LATE_SECONDS)
 
     @cached_property
     def heartbeat_age(self) -> float | None:

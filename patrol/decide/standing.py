@@ -9,6 +9,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.runs.acts import Act, NextStep
 from onbox.runs.next_step import Standing
 from onbox.runs.signs import Sign, signs_of_failure, signs_of_room
+from onbox.triage.full_disk import full_folder
 from patrol.decide.remote_command import here
 from patrol.verdict import Severity
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from onbox.runs.room import RunRoom
     from patrol.decide.remote_command import Way
     from patrol.memory.transfers import Home
+
+DOUBTS = ("done-with-warning", "fast-finish")  # rules that speak against results of a run that is done
 
 # What a rule says of the run it names. Those of the second table do so beside another rule, too.
 _OF_RULE: Mapping[str, Sign] = {
@@ -36,6 +39,7 @@ _OF_FLAG: Mapping[str, Sign] = {
     "runner-gone": Sign.RUNNER_GONE,
     "notifications-stuck": Sign.NOTICES_STUCK,
     "results-missing": Sign.RESULTS_MISSING,
+    **dict.fromkeys(DOUBTS, Sign.DOUBTED),
 }
 
 
@@ -43,7 +47,8 @@ class Reported(NamedTuple):
     """What a verdict says of one run, as far as the next step asks.
 
     rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
-    failure_class: "" where it has not failed. retry_allowed: the marker's own word; None: the class table decides.
+    failure_class: "" where it has not failed; proof: the line that tells it. retry_allowed: the
+    marker's own word; None: the class table decides.
     repeated: whether an earlier attempt ended in the same way. cells_failed, cells_skipped: of a sweep.
     rechecked: the stage at which it ended was judged again. home: what a pull brought here of it. room: where
     it has none. stage_signs: names of what a resume finds of its stage.
@@ -57,6 +62,7 @@ class Reported(NamedTuple):
     flags: Iterable[str] = ()
     look: str = ""
     failure_class: str = ""
+    proof: str = ""
     retry_allowed: bool | None = None
     repeated: bool = False
     cells_failed: bool = False
@@ -93,9 +99,11 @@ def standing_of(told: Reported) -> Standing:
     return Standing(told.state, frozenset(signs))
 
 
-def disk_to_look_at(room: RunRoom | None) -> str:
-    """For a shell in the project: the place without room, where it may lie on another disk."""
-    return room.path if room is not None and room.path.startswith("/") else "."
+def disk_to_look_at(room: RunRoom | None, proof: str = "") -> str:
+    """For a shell in the project: the place without room, where it may lie on another disk. proof: the line that tells
+    of a failure; "" for none.
+    """
+    return room.path if room is not None and room.path.startswith("/") else full_folder(proof) or "."
 
 
 class Typist(NamedTuple):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 TARGETS_LIMIT = 32
 STAGES_LIMIT = 200
+NAME_LIMIT = 80
 PROMISES_LIMIT = 50  # artifacts of one stage
 EVERY_SECONDS = 30.0
 NOT_READ = "0"  # the id of a file that was not read, or by another version: it is asked for whole
@@ -65,6 +66,13 @@ class Manifest(NamedTuple):
     same_step: float | None = None
     why: str = "no run.json"
 
+    def has(self, stage: str) -> bool:
+        """Whether its chain has such a stage: beside it may lie what another chain of the same name left. Where not
+        every name was kept, any may be one of it.
+        """
+        knows_all = bool(self.stages) and len(self.stages) == self.stage_count
+        return not knows_all or stage[:NAME_LIMIT] in self.stages
+
 
 def parse(text: bytes, identity: str) -> Manifest:
     """What the box sent of the file: its head, and below it as many stages as there was room for."""
@@ -104,7 +112,7 @@ def _stages(lines: bytes) -> dict[str, DeclaredStage]:
     for line in lines.split(b"\n"):
         stage = parse_object(line.strip().removesuffix(b","))
         if stage is not None and isinstance(stage.get("name"), str):
-            stages[stage["name"][:80]] = DeclaredStage(
+            stages[stage["name"][:NAME_LIMIT]] = DeclaredStage(
                 as_number(stage.get("stall_after_seconds")),
                 bool(stage.get("artifacts")),
                 as_number(stage.get("timeout_seconds")),
@@ -120,7 +128,7 @@ def _promises(lines: bytes) -> dict[str, tuple[ArtifactPromise, ...]]:
         listed = stage.get("artifacts")
         if isinstance(stage.get("name"), str) and isinstance(listed, list) and len(found) < STAGES_LIMIT:
             items = [as_object(one) for one in listed[:PROMISES_LIMIT]]
-            found[stage["name"][:80]] = tuple(
+            found[stage["name"][:NAME_LIMIT]] = tuple(
                 ArtifactPromise(one["pattern"][:1000], one.get("is_glob") is True, as_whole(one.get("min_count")) or 1)
                 for one in items
                 if isinstance(one.get("pattern"), str)

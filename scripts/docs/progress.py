@@ -15,7 +15,7 @@ HEAD = """\
 `onbox progress LOG` prints `~4600/5155 (89%) eta 1h12m loss 0.41`, `~4600/unknown` where the log never gives the
 maximum
 exactly, and `no progress shown` where there is none. `· finished` stands behind it where the log
-shows an end of the run's own.
+shows an end of the run's own. `~` says that the number was read from a log: the work itself may be further.
 
 - Only the last run in a log counts: a restart line, or the first line once more after ten minutes (cron) or below a
   headline (`=== run 2 ===`), drops the

@@ -217,6 +217,15 @@ def test_resume_takes_the_frozen_definition(box: Box) -> None:
     assert box.log("a") == "frozen\n"
 
 
+def test_another_chain_of_the_same_name_says_what_is_not_in_it(box: Box) -> None:
+    assert box.onbox("chain", "train=true", "eval=true").returncode == 0
+    said = box.onbox("chain", "train=true", "export=true").stdout
+    assert "not in this chain: eval; markers and logs stay" in said
+    assert "onbox chain --run NAME" in said
+    assert box.status()["stages_done"] == 2
+    assert "not in this chain" not in box.onbox("chain", "train=true", "export=true", "plot=true").stdout
+
+
 def test_a_changed_command_is_shown_and_decided(box: Box) -> None:
     box.onbox("chain", "a=echo 30 epochs >>ran")
     refused = box.onbox("chain", "a=echo 50 epochs >>ran")

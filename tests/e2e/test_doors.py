@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.box import Box
 
 FAILURES = sorted(REMEDIES.keys() - {"success_healthy"})
-STATES = ("stopped", "done", "interrupted", "orphan", "refused", "running", "acked")
+STATES = ("stopped", "done", "interrupted", "orphan", "refused", "running", "acked", "elsewhere", "doubted")
 # What no next command may do: that needs a person's word.
 FORBIDDEN = re.compile(r"\b(?:stop|ack|--redo|--accept-done|--any-checkpoint|--again|chain|rm|kill)\b")
 
@@ -64,6 +64,9 @@ def end_in_every_way(box: Box) -> None:
     (box.project / "full.toml").write_text('[gates]\ndisk_free = "999PB"\n')
     for run in ("done", "acked"):
         assert box.onbox("chain", "--run", run, "train=true").returncode == 0
+    assert box.onbox("chain", "--run", "doubted", "train=echo epoch 3/10 loss 0.4", "eval=true").returncode == 0
+    full = "train=echo 'tee: /mnt/small/out: No space left on device'; exit 1"
+    assert box.onbox("chain", "--run", "elsewhere", full).returncode == 1
     assert box.onbox("chain", "-c", "full.toml", "--run", "refused", "train=true").returncode == 3
     for run in ("stopped", "interrupted", "orphan", "running"):
         assert box.onbox("chain", "-d", "--launch-check", "0", "--run", run, waits).returncode == 0
@@ -74,9 +77,17 @@ def end_in_every_way(box: Box) -> None:
 
 def kill(box: Box, run: str, *, and_stage: bool) -> None:
     """kill -9 of a run's runner and keeper, and of its stage."""
-    status = json.loads(box.onbox("status", "--json", run).stdout)
-    tree = json.loads((box.project / ".onbox" / run / "status.json").read_text())
-    for pid in (status["runner_pid"], tree["keeper"]["pid"]):
+    folder = box.project / ".onbox" / run
+
+    def begun() -> tuple[int, int] | None:
+        """Runner and keeper, once all of it is there: the launch returns before."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            holder, tree = (json.loads((folder / name).read_text()) for name in ("lock", "status.json"))
+            if (folder / "logs" / "train.log").stat().st_size:
+                return int(holder["pid"]), int(tree["keeper"]["pid"])
+        return None
+
+    for pid in wait_until(begun, f"{run} to be at work") or ():
         os.kill(pid, signal.SIGKILL)
     stage = find_tree(None, f"ONBOX_RUN_DIR={box.project}/.onbox/{run}".encode()) if and_stage else []
     for entry in stage:
@@ -173,6 +184,18 @@ def test_every_door_says_the_same(doors: dict[str, dict[str, Door]]) -> None:
         assert len({plain(door.next_command) for door in told.values()}) == 1, (name, told)
         from_here = {door.next_command for way, door in told.items() if way != "onbox status --json"}
         assert len(from_here) == 1, (name, told)  # how onbox is called there is one answer, too
+
+
+def test_the_disk_to_look_at_is_the_one_that_was_full(doors: dict[str, dict[str, Door]]) -> None:
+    for way, door in doors["mixed/elsewhere"].items():
+        assert "df -h /mnt/small && df -i /mnt/small && " in door.next_command, way
+
+
+def test_a_warning_beside_done_is_looked_at_before_its_results_are_taken(doors: dict[str, dict[str, Door]]) -> None:
+    assert "patrol pull" in doors["mixed/done"]["patrol --json"].next_command
+    for way, door in doors["mixed/doubted"].items():
+        assert plain(door.next_command) == "onbox status doubted", way
+    assert doors["mixed/doubted"]["patrol --json"].severity == "warning"
 
 
 def test_no_next_command_does_what_needs_a_persons_word(doors: dict[str, dict[str, Door]]) -> None:

@@ -536,10 +536,13 @@ def test_a_stages_environment_does_not_reach_the_next_one(box: Box) -> None:
 def test_status_tells_when_the_keeper_is_gone_too(box: Box) -> None:
     start_waiting(box)
     box.kill_runner()
-    assert "continues the chain" in box.onbox("status").stdout
+    told = " ".join(box.onbox("status").stdout.split())
+    assert "when it ends the runner starts again" in told
+    assert "the resume starts the runner now" in told, "what is next does not speak against it"
     assert box.status()["step"] == "runner-gone", "as patrol and handbook say"
     os.kill(keeper_pid(box), signal.SIGKILL)
-    wait_until(lambda: "takes over" in box.onbox("status").stdout, "status to tell")
+    wait_until(lambda: "so is the keeper" in box.onbox("status").stdout, "status to tell")
+    assert "when it ends the runner starts again" not in " ".join(box.onbox("status").stdout.split())
 
 
 def test_a_live_stage_of_another_chain_is_not_forgotten(box: Box) -> None:

@@ -34,6 +34,7 @@ REFUSES = ResumeFacts("refuse", "of another command", "train", "", None)
         ("failed", "onbox logs --run digits", {"state": "failed"}),
         ("other-lineage", "onbox resume --dry-run digits", {"state": "interrupted", "resume": FOREIGN}),
         ("results-missing", "onbox resume --dry-run digits", {"state": "done", "resume": LOST}),
+        ("done-with-warning", "onbox status digits", {"state": "done", "signs": ("DOUBTED", "ILL")}),
         ("results-pulled", "patrol verify gpu0/digits", {"state": "done", "signs": ("PULLED",)}),
         ("results-verified", "patrol teardown-check gpu0", {"state": "done", "signs": ("VERIFIED",), "resume": LOST}),
         ("results-do-not-fit", "onbox resume --dry-run digits", {"state": "interrupted", "resume": REFUSES}),

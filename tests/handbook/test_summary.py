@@ -55,6 +55,8 @@ def test_what_stands_beside_the_verdict_is_named() -> None:
 def test_of_what_stands_beside_the_verdict_the_first_is_told_and_the_others_are_named() -> None:
     run = run_facts(0)._replace(further=(("done-with-warning", "the last loss is nan"), ("disk-low", "few bytes")))
     assert "also done-with-warning: the last loss is nan, disk-low)" in run_line(run)
+    run = run._replace(further=(("fast-finish", "took 3s"), ("done-with-warning", "the last loss is nan"), ("a", "b")))
+    assert "also fast-finish: took 3s, done-with-warning: the last loss is nan, a)" in run_line(run)
 
 
 def test_a_live_run_without_a_word_by_hand_is_told_as_due() -> None:

@@ -139,6 +139,7 @@ RUNNING_CASES: tuple[Case, ...] = (
     Case("the runner was killed with -9, the stage trains on", "runner-gone", WARNING, RunState.RUNNING, "the stage is well; a resume takes it over", run(runner_alive=False, heartbeat_age_seconds=700.0), resume=True),
     Case("the run is well, its monitor hangs", "heartbeat-stale", WARNING, RunState.RUNNING, "monitor stale, run healthy", run(heartbeat_age_seconds=61.0)),
     Case("heartbeat exactly two cadences old", "healthy", OK, RunState.RUNNING, "more than two", run(heartbeat_age_seconds=60.0)),
+    Case("a cadence of 200 ms on a busy box", "healthy", OK, RunState.RUNNING, "late by seconds is load, not a hung monitor", run(heartbeat_age_seconds=9.0, heartbeat_every_seconds=0.2)),
     Case("the run hangs and its monitor, too", "stalled", CRITICAL, RunState.STALLED, "both are said", run(heartbeat_age_seconds=OLD, log=log(OLD), artifacts=artifacts(OLD)), flags=("heartbeat-stale",)),
     Case("new run of the same name", "healthy", OK, RunState.RUNNING, "history of the old one does not count",
          run(run_id="r2"), before=before(rates=(9.0,) * 12, gone_ticks=3, signatures=(("x", "r1/train/1"),)), flags=("replaced",)),

@@ -42,6 +42,18 @@ def difference_lines(differences: Iterable[Difference]) -> list[str]:
     return lines
 
 
+def left_behind_lines(differences: Iterable[Difference]) -> list[str]:
+    """What becomes of stages that the launch before had and this one has not: one name serves for two chains."""
+    gone = [one.what.removesuffix(" cmd") for one in differences if one.what.endswith(" cmd") and not one.after]
+    if not gone:
+        return []
+    more = f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else ""
+    return [
+        f"  not in this chain: {', '.join(gone[:SHOWN])}{more}; markers and logs stay, and do not count for it",
+        "  to keep both chains apart, give one a name of its own: onbox chain --run NAME …",
+    ]
+
+
 def _describe(paths: RunPaths, conflict: Conflict, typed: StartCommand) -> list[str]:
     name = conflict.frozen.stage.name
     if conflict.action is Action.REFUSE_LIVE:

@@ -17,7 +17,7 @@ from onbox.chain.state.earlier_results import Conflicts, ResultWishes, redo_with
 from onbox.chain.state.frozen_run import read_head
 from onbox.chain.state.run_registry import note_run
 from onbox.commands.launch.changes import tell_changed_results, tell_code_changes
-from onbox.commands.launch.conflicts import describe_conflicts, difference_lines
+from onbox.commands.launch.conflicts import describe_conflicts, difference_lines, left_behind_lines
 from onbox.commands.launch.say import say, say_before_start, size_of
 from onbox.commands.shared.echo import beater, listener
 from onbox.commands.shared.elsewhere import refuse_alive_elsewhere, removed_under_it
@@ -153,7 +153,8 @@ def _announcer(args: Options) -> Any:
     """Tells what differs from the launch before, ahead of the start."""
 
     def announce(differences: tuple[Difference, ...]) -> None:
-        text = "\n".join(["this launch differs from the one before:", *difference_lines(differences)])
+        lines = [*difference_lines(differences), *left_behind_lines(differences)]
+        text = "\n".join(["this launch differs from the one before:", *lines])
         say_before_start(args, {"event": "changed", "differences": [one._asdict() for one in differences]}, text)
 
     return announce

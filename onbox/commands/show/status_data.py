@@ -33,6 +33,7 @@ from onbox.runs.next_step import Standing, next_step
 from onbox.runs.signs import Sign, signs_of_failure, signs_of_room
 from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.triage.classes import about_stall, may_repeat
+from onbox.triage.full_disk import full_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,7 +97,9 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
     if room is not None:
         data["warnings"].append(safe_line(room.words))
         standing = standing._replace(signs=standing.signs | signs_of_room(room))
-    return {**data, **_step_data(next_step(standing), head.run, place_of(room, str(head.project)))}
+    named = full_folder(str((data["failure"] or {}).get("proof") or ""))
+    place = named if room is None and named else place_of(room, str(head.project))
+    return {**data, **_step_data(next_step(standing), head.run, place)}
 
 
 def _progress_now(now: ProgressNow, view: RunView, log: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -307,6 +310,8 @@ def _signs(
     signs = {*view.stage_signs, *((Sign.RESULTS_MISSING,) if missing else ())}
     if (view.end or {}).get("event") == Event.GATE_REFUSED:
         signs.add(Sign.GATE_REFUSED)
+    if _warnings(view):
+        signs.add(Sign.DOUBTED)
     if view.rechecked:
         signs.add(Sign.RECHECKED)
     signs |= signs_of_failure(str((failure or {}).get("failure_class") or ""))

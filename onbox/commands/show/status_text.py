@@ -288,7 +288,8 @@ def _runner_text(view: RunView) -> str:
         return f"alive, {pid}, {beat}{late}{lost if view.keeper_gone else ''}"
     if view.stage_alive:
         if view.keeper_alive:
-            return f"gone; stage {view.stage_alive} goes on and continues the chain when it ends"
+            unwatched = "meanwhile no stall and no timeout is noticed"
+            return f"gone; stage {view.stage_alive} goes on, and when it ends the runner starts again; {unwatched}"
         goes_on = "which goes on; `onbox resume` takes over, but nobody records how it ends"
         return f"gone, and so is the keeper of stage {view.stage_alive}, {goes_on}"
     return "none" if view.end else "none, and the chain has not ended: interrupted"

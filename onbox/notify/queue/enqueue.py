@@ -27,6 +27,7 @@ from onbox.system.files import StateNotWritten, lines_of, open_plain
 from onbox.system.lock import LockUnsupported, is_locked
 from onbox.system.process import Files, look_up, start_detached, wait_for_ends
 from onbox.system.self_exec import child_words
+from onbox.triage.full_disk import full_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -57,7 +58,10 @@ def start_deliverer(paths: RunPaths, environ: Mapping[str, str]) -> int:
 def command_after(notice: Notice) -> str | None:
     """What to type next on the box, wherever that shell stands; None where nothing is to be typed."""
     step = step_after(notice.event, signs_of_failure(notice.failure_class or ""))
-    return None if step is None else f"cd {shlex.quote(notice.project)} && {step.act.line(notice.run)}"
+    if step is None:
+        return None
+    line = step.act.line(notice.run, place=full_folder(notice.proof) or ".")
+    return f"cd {shlex.quote(notice.project)} && {line}"
 
 
 class Courier:

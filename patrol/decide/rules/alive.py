@@ -69,7 +69,9 @@ SLOW = If(
 )
 RETRIED = If("its stage was retried `retries` times or more", lambda s: s.look.retries >= s.limits.retries_count)
 FLAPS = If("it changed between well and ill too often", _flaps)
-HEARTBEAT_STALE = If("its heartbeat is older than two of its cadences", lambda s: s.heartbeat_stale)
+HEARTBEAT_STALE = If(
+    "its heartbeat is older than two of its cadences, and more than 10 s late", lambda s: s.heartbeat_stale
+)
 RUNNER_LIVES = If("its runner is alive", lambda s: observed(s.look.runner_alive) is True)
 UNDECLARED = If("no process is declared to look for", lambda s: s.presence is Presence.UNDECLARED)
 LOG_FRESH = If(
@@ -124,7 +126,7 @@ def _engine_troubles(scene: RunScene) -> str:
 HEARTBEAT = Row(
     "heartbeat-stale", Severity.WARNING, RunState.RUNNING, (RUNNER_LIVES, NO_OUTCOME, HEARTBEAT_STALE),
     lambda s: f"the monitor on the box has been silent for {ago(s.heartbeat_age)} (limit {ago(s.heartbeat_limit_seconds)}); of the run: {else_known(s)}",
-    "a stale monitor is told apart from an unhealthy run: more than two cadences",
+    "a stale monitor is told apart from an unhealthy run: more than two cadences, and more than a busy box delays it",
     remedy=lambda s: "See whether the runner hangs or its disk is full; the stage itself is not affected.",
     command=status_command,
 )  # fmt: skip
@@ -132,7 +134,7 @@ HEARTBEAT = Row(
 RUNNER_IS_GONE = Row(
     "runner-gone", Severity.WARNING, RunState.RUNNING, (RUNNER_GONE, NOT_DONE),
     lambda s: f"its runner is gone, stage {word(observed(s.look.stage) or '?', 40)} goes on; {how_far(s)}",
-    "the stage is well; a resume takes it over alive, so that the chain goes on after it",
+    "the stage is well; until a runner is back nobody notices its stall or its timeout",
     remedy=lambda s: "Resume: it takes over the live stage and starts nothing twice.", command=status_command,
     resume=lambda s: s.look.managed,
 )  # fmt: skip

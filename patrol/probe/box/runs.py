@@ -126,6 +126,16 @@ p_record() {
   head -c 4096 lock markers/*_DONE markers/*_FAILED
   p_mark told
 }
+p_stages() {
+  set --
+  for p_file in markers/[!C]*_DONE markers/C[!H]*_DONE; do
+    [ -s "$p_file" ] || continue
+    p_word=${p_file#markers/}
+    set -- "$@" -e "{\"name\": \"${p_word%_DONE}\","
+  done
+  [ $# = 0 ] || p_done=$(grep -cF "$@" run.json)
+  p_done=${p_done:-0}
+}
 p_one() {
   while [ $# -gt 0 ] && [ "$1" != "$p_run" ]; do
     shift 10
@@ -135,9 +145,7 @@ p_one() {
   printf '%s\n' "$p_run"
   p_done=0 p_ends=0 p_waiting=0 p_dead=0 p_holder= p_stage= p_keeper= p_exit= p_inode=0 p_offset=0 p_size=0
   p_points=${10} p_new_inode=0 p_new_size=0
-  for p_file in markers/[!C]*_DONE markers/C[!H]*_DONE; do
-    [ -s "$p_file" ] && p_done=$((p_done+1))
-  done
+  p_stages
   for p_file in markers/*_FAILED markers/CHAIN_*; do
     [ -s "$p_file" ] && p_ends=$((p_ends+1))
   done
@@ -247,7 +255,8 @@ class LiveProcess(NamedTuple):
 
 
 class RawRun(NamedTuple):
-    """What the box sent of one run, still as text. stage, attempt: of the newest slot; "" and None: no slot.
+    """What the box sent of one run, still as text. done_count: of the stages in run.json, as a chain of the same name
+    before it may have left markers of others. stage, attempt: of the newest slot; "" and None: no slot.
 
     keeper_holds: the slot's keeper was seen to hold it open. exit_code: what the slot says of the command's end. marks:
     which markers there are, where that is another than the box was told; "": the same. record: then the run's records,

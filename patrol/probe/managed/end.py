@@ -19,16 +19,21 @@ from patrol.snapshot import Failure, FinishedStage
 
 if TYPE_CHECKING:
     from onbox.contract.readings import Maybe
-    from onbox.runs.journal import JournalFacts
+    from onbox.runs.journal import JournalFacts, StageResult
     from patrol.memory.run_memory import LogPlace
     from patrol.probe.box.runs import RawRun
+
+
+def results_of(facts: JournalFacts, manifest: Manifest) -> tuple[StageResult, ...]:
+    """Of its stages that are done. The journal also tells of those of an earlier chain of the same name."""
+    return tuple(one for one in facts.results.values() if manifest.has(one.stage))
 
 
 def finished_stages(facts: JournalFacts, manifest: Manifest) -> tuple[FinishedStage, ...]:
     """Its stages that are done, of which is known how long they took."""
     return tuple(
         FinishedStage(one.stage, one.spent_seconds, manifest.stages.get(one.stage, DeclaredStage()).expected_seconds)
-        for one in facts.results.values()
+        for one in results_of(facts, manifest)
         if one.spent_seconds is not None
     )
 
@@ -68,6 +73,8 @@ def failure_of(raw: RawRun, manifest: Manifest, place: LogPlace | None) -> Maybe
         return Unseen(f"{safe_line(names[0])}: {marker.reason}")
     if marker.run_id != manifest.run_id:
         return Absent("the FAILED marker is of another run")
+    if not manifest.has(marker.stage):
+        return Absent("the FAILED marker is of a stage that the chain does not have any more")
     data = marker.data
 
     def said(key: str) -> str:

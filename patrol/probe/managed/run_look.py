@@ -23,7 +23,7 @@ from patrol.memory.run_manifest import NOT_READ, DeclaredStage, Manifest, parse
 from patrol.memory.run_memory import LogPlace, RunMemory, SeriesPlace
 from patrol.probe import log_memory
 from patrol.probe.box.logs import Span, parse_log
-from patrol.probe.managed.end import end_of, failure_of, finished_stages
+from patrol.probe.managed.end import end_of, failure_of, finished_stages, results_of
 from patrol.probe.managed.liveness import runner_alive, stage_alive
 from patrol.probe.managed.progress import artifacts_of, cells_of, detected_by, progress_of, told_by_status
 from patrol.probe.managed.values import TEXT_LIMIT, age_of, first_int, json_of, stage_of, text_of
@@ -117,7 +117,7 @@ def _with_state(read: ReadRun, box: Box) -> RunLook:
         stage_alive=stage_alive(raw, fields, box.identity),
         **end_of(raw, facts, manifest, box.identity.clock_seconds),
         launches=facts.launches,
-        stage_results=tuple(facts.results.values()),
+        stage_results=results_of(facts, manifest),
         waiting_for=text_of(fields.get("waiting_for"), "waits for nothing"),
         retries=facts.retries,
         rolled_back_to=facts.rolled_back_to,
@@ -201,14 +201,14 @@ def _with_times(look: RunLook, read: ReadRun, clock: float) -> RunLook:
     )
 
 
-def _stage_named(read: ReadRun) -> object:
-    return read.fields.get("stage") or read.journal.facts.stage or read.raw.stage or None
+def _stage_named(read: ReadRun) -> str | None:
+    named = (read.fields.get("stage"), read.journal.facts.stage, read.raw.stage)
+    return next((one for one in named if isinstance(one, str) and one and read.manifest.has(one)), None)
 
 
 def _declared(read: ReadRun) -> DeclaredStage | None:
     """Its stage of now as run.json has it; None where it has no such stage, or was not read whole."""
-    stage = _stage_named(read)
-    return read.manifest.stages.get(stage) if isinstance(stage, str) else None
+    return read.manifest.stages.get(_stage_named(read) or "")
 
 
 def new_points(raw: RawRun) -> tuple[Point, ...]:

@@ -13,6 +13,7 @@ import pytest
 from onbox.chain import run_room
 from onbox.chain.dry_run import Forecast, as_data, foretell, in_words
 from onbox.chain.lock.lock_owner import Holder, write_holder
+from onbox.chain.lock.runner_health import is_late
 from onbox.chain.run_status import NOT_JUDGED, look_at_run
 from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.slots import reserve_slot
@@ -21,7 +22,8 @@ from onbox.commands.show.status_data import as_data as status_of
 from onbox.contract.events import Event, render_event
 from onbox.contract.exits import Exit
 from onbox.contract.readings import Absent, Unseen
-from onbox.model.manifest import Artifact, Stage
+from onbox.contract.runfile import RunHead
+from onbox.model.manifest import Artifact, RunSettings, Stage
 from onbox.system.lock import is_locked, try_lock
 from onbox.system.process import look_up
 from tests.box import wait_until
@@ -183,6 +185,12 @@ def test_a_runner_whose_heartbeat_is_late_is_not_said_to_be_at_work(here: OnDisk
     assert here.status()["heartbeat_late"] is True
     assert in_words(here.forecast()).startswith("its runner is stuck or stopped, its heartbeat is late")
     os.close(lock)
+
+
+def test_a_heartbeat_that_a_busy_box_delays_by_seconds_is_not_late(here: OnDisk) -> None:
+    head = RunHead("a", "a-1", "/p", "f", 1, RunSettings(sample_every_seconds=0.2), {})
+    assert not is_late(head, 9.0)
+    assert is_late(head, 11.0)
 
 
 def test_a_stage_that_lives_without_a_runner_is_adopted_and_started_no_second_time(here: OnDisk) -> None:

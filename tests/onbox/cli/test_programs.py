@@ -241,3 +241,13 @@ def test_no_line_of_a_help_is_wider_than_80_columns_but_what_is_typed(program: P
     wide = [line for page in help_pages(program) for line in page.splitlines() if len(line) > 80]
     names = tuple(f"  {one.name} " for one in PROGRAMS)
     assert [line for line in wide if not line.startswith(names) or "   " in line.strip()] == []
+
+
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [(onbox.cli.app.PROGRAM, "progress"), (onbox.cli.app.PROGRAM, "status"), (patrol.cli.PROGRAM, "status")],
+)
+def test_who_meets_a_sign_before_a_number_finds_it_in_the_help(program: Program, command: str) -> None:
+    text = " ".join(CliRunner().invoke(program, [command, "--help"]).output.split())
+    assert "`~` stands before" in text
+    assert "read from" in text

@@ -148,7 +148,8 @@ def test_a_warning_of_a_cell_that_is_done_is_told_of_the_sweep(here: SweepHere) 
     assert here.run(echo) == Exit.DONE
     says = "2 cells: the last loss in its log is nan (n=1; n=3)"
     assert here.box.marker("SWEEP_DONE")["warnings"] == [says]
-    assert look_at_sweep(here.paths).data["warnings"] == [says]
+    seen = look_at_sweep(here.paths).data
+    assert (seen["warnings"], seen["step"]) == ([says], "done-with-warning")
     states = [row[0] for row in read_table(here.paths).rows]
     assert states == ["done: the last loss in its log is nan", "done", "done: the last loss in its log is nan"]
 

@@ -347,6 +347,28 @@ def test_hostile_run_directories_do_no_harm(box: LocalBox, tmp_path: Path, name:
         assert "1 left out, not a run's name" in dict(seen.sections_unseen)["runs"]
 
 
+def test_what_another_chain_of_the_same_name_left_does_not_count(box: LocalBox, project: Box) -> None:
+    """Its markers lie beside those of the chain that is there now, and so does its failure."""
+    lost = "test -e lost && echo RuntimeError: shape mismatch >&2 && exit 1; echo loss nan"
+    stages = ("prep=echo epoch 3/10", "train=true", f"test={lost}")
+    assert project.onbox("chain", *stages).returncode == 0
+    (project.project / "lost").touch()
+    assert project.onbox("chain", "--redo", "test", *stages).returncode == 1
+    project.onbox("chain", "-d", "train=true", f"eval={GO_ON}")
+    wait_until(lambda: "step" in project.log("eval"), "the second stage of the other chain to speak")
+    seen = look(box, project)
+    assert (seen.stages_done, seen.stages_total) == (1, 2)
+    assert isinstance(seen.failure, Absent)
+    assert {one.stage for one in seen.stage_results} <= {"train"}
+    (project.project / "go").touch()
+    project.wait_for_marker("CHAIN_DONE")
+    seen = look(box, project)
+    assert (seen.stages_done, seen.stages_total) == (2, 2)
+    assert {one.stage for one in seen.finished} in ({"train", "eval"}, {"eval"}), "a first look reads a part"
+    assert project.onbox("chain", *stages[:2]).returncode == 0
+    assert look(box, project).stage != "eval", "that nothing had to run again makes no stage of another chain its own"
+
+
 def test_a_sweep_is_one_run_that_counts_its_cells(box: LocalBox, project: Box) -> None:
     command = "echo '{\"acc\": 0.{n}}' >m-{n}.json; test {n} != 2 || { echo 'Error: step 37/900 of it'; exit 1; }"
     words = ("--name", "digits", "--metrics", "m-{n}.json", "--sort", "-acc", "n=1..3", "--", command)
