@@ -77,7 +77,7 @@ _LOST = lazy(
     r"|(?:训练|运行|任务|程序)(?:已)?中止|中断しました|중단(?:되었|했|됨)",
     re.IGNORECASE,
 )
-_BETWEEN = r"\b(?:\W+\w+){0,5}\W+$"  # a few words at most, up to what is denied
+_BETWEEN = r"\b(?:\W+\w+){0,6}\W+$"  # a few words at most, up to what is denied
 _DENIED = lazy(
     rf"\b(?:{_any_of('not never nothing none nobody no cannot neither nor hardly without')}|\w+n't"
     rf"|{_any_of('nicht kein keine pas não не niet nie')}|non(?=\s)"
@@ -176,14 +176,17 @@ def _of_clause(text: str) -> Outcome | None:
         return None
     if lost:
         return None if all(_DENIED.search(text[: hit.start()]) for hit in lost) else Outcome.LOST
+    made = False
     for hit in _MADE.finditer(text):
         before, behind = text[: hit.start()], text[hit.end() :]
-        if not _NOT_YET.search(before) and not _FIELD.match(behind):
-            if any(int(part[1]) < int(part[2]) for part in _PART.finditer(before)):
-                return None  # `31 of 96 files moved`: not all of it
-            denied = _DENIED.search(before) or _NOTHING_BEHIND.match(behind) or _NOTHING_BEFORE.search(before)
-            return Outcome.LOST if denied else Outcome.MADE
-    return None
+        if _NOT_YET.search(before) or _FIELD.match(behind):
+            continue
+        if not made and any(int(part[1]) < int(part[2]) for part in _PART.finditer(before)):
+            return None  # `31 of 96 files moved`: not all of it
+        if _DENIED.search(before) or _NOTHING_BEHIND.match(behind) or _NOTHING_BEFORE.search(before):
+            return Outcome.LOST  # also where the file has its name of what was to be done: `merged file not written`
+        made = True
+    return Outcome.MADE if made else None
 
 
 def _is_figure(hit: re.Match[str], text: str) -> bool:

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
 from onbox.logs.short import NONE_WITHIN, counts_none, misses_result
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
@@ -32,7 +33,8 @@ from onbox.triage.classes import (
 from onbox.triage.evidence import Evidence, classify_end
 from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, STOPS, are_no_words, ends_badly, is_harmless
 from onbox.triage.reading.match import PYTHON_WARNING, QUIET_LEVELS
-from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
+from onbox.triage.reading.outcome import outcome_of
+from onbox.triage.reading.record import PROVEN, WEAK, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.reading.signs import UNCAUGHT
 from onbox.triage.reading.success import counts_bad_only
@@ -45,6 +47,7 @@ from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.no_room import has_lost_a_file
+from onbox.triage.weighing.outputs import names_result
 from onbox.triage.weighing.scene import Scene
 from onbox.triage.weighing.silence import is_said_done
 from onbox.triage.weighing.unproven import comes_all_the_time
@@ -326,6 +329,7 @@ def _read_again(
 SURE_WITHIN = 3  # lines from the end: of what a rule is sure of there, words know no better
 REPORT_LINES = 12
 LOOP_LINES = 2
+CALM_LINES = 2
 NO_HEDGE = 2.0  # log-odds for a failure: a sentence that speaks so plainly hedges nothing
 REPORT_OF_TESTS_WITHIN = 3
 _REPORT_OF_PYTEST = lazy(
@@ -351,8 +355,10 @@ def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
     another thread may have told a step more.
     """
     step = attempt.last_progress
-    if step is None or step.number != tail[-1].number:
+    if step is None or step.number < tail[-1].number:
         return False
+    if step.number > tail[-1].number:  # bare counts are left out of the tail
+        return sum(number > tail[-1].number for _, number, _ in attempt.steps.kept) > LOOP_LINES
     if any(fault.ended_program and fault.number >= tail[0].number for fault in attempt.faults):
         return False
     return sum(form_of(line.text) == form_of(step.text) for line in tail) > LOOP_LINES
@@ -373,12 +379,30 @@ def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt)
     if forms_in(tail) >= LEAST_FORMS or not tail:
         return False
     said = message(tail[-1].text)
+    if not any(one.severity > WEAK for one in attempt.faults) and _names_the_work(tail[-1].text):
+        return True
+    if _is_outlived_by_a_loop(tail):
+        return True
     if counts_none([line.text for line in tail[-NONE_WITHIN:]]) is not None:
         return True  # which is told beside a good end
     warns = said.level == "WARNING" or PYTHON_WARNING.match(said.text) is not None
     is_remark = said.level in QUIET_LEVELS or (warns and not STOPS.search(said.text))
     is_loud = leaning_of(tail[-1].text) >= NO_HEDGE
     return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text, loud=is_loud)
+
+
+def _is_outlived_by_a_loop(tail: tuple[SeenLine, ...]) -> bool:
+    """Whether lines that stand above the worst of the last lines come again and again below it, and the end is calm."""
+    worst = most_telling(tail)[0]
+    above = {form_of(line.text) for line in tail if line.number < worst.number}
+    below = [line.text for line in tail if line.number > worst.number]
+    again = sum(form_of(text) in above for text in below)
+    return again > LOOP_LINES and not any(leaning_of(text) > 0 for text in below[-CALM_LINES:])
+
+
+def _names_the_work(text: str) -> bool:
+    """Whether a line says what is there: `mosaic of 8 tiles written; 2 left out`."""
+    return outcome_of(text) is Outcome.MADE and names_result(text)
 
 
 def _read_class(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:

@@ -58,6 +58,9 @@ HANDLED = lazy(
     r"|with)|using (?:the )?(?:default|stale|cached|previous|last|backup|local copy)\b"
     r"|\bserving (?:the )?(?:stale|cached|old|last)\b|\bis (?:unavailable|not (?:up|ready"
     r"|there)(?: yet)?)\W{1,4}(?:sleep|wait)"
+    r"|\bwill be (?:sent|tried|done|redone|fetched|uploaded|repeated|delivered)\b.{0,24}"
+    r"\b(?:next|later|again|tomorrow)\b"
+    r"|\bfalse alarm\b"
     r"|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless|ignorable"
     r"|backing off|\bwaiting for\b.{0,80}\b(?:refused|failed to connect|not (?:ready|up)|unavailable)\b"
     r"|\btreated as (?:ok|success\w*|a warning)|\b(?:missing|absent|not (?:found|available|installed)"
@@ -120,7 +123,7 @@ SET_ASIDE = lazy(
     r"|\(?\bas (?:(?:it|they) should|expected|intended|designed|planned)\b.{0,20}$|\(expected\)\s{0,4}$"
     r"|[;,(:]\s{0,8}(?:score|reward|grade|scored|rewarded|graded|counted)\b.{0,12}\d\S{0,8}$"
     r"|(?:->|=>|\u2192)\s{0,8}(?:caught|handled|retry\w{0,4}|halving|reducing|lowering|trying|using|emptying"
-    r"|skipp\w{1,4}"
+    r"|skipp\w{1,4}|excluded|left out|not counted"
     r"|re-?(?:start|queu|submit|connect|sett?)\w{0,4})\b.{0,80}$"
     r"|[;,(\u2013\u2014-]\s{0,8}(?:\w{1,40} )?(?:fall(?:ing|s)?[- ]?back|using (?:the|a|an|defaults?|plain|slow)"
     r"|optional)\b.{0,60}$",

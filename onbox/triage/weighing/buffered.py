@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.reading import signs
+from onbox.triage.reading.faults import tells_a_way_on
 from onbox.triage.reading.match import QUIET_LEVELS
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.rules.rows import CAUSE, DEATH
 from onbox.triage.stacks import FRAME
 from onbox.triage.weighing.last_lines import says_done
+from onbox.triage.weighing.outputs import complains
 from onbox.triage.weighing.scene import INFORMED
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _ENDS_PROGRAM = ("fortran", "fortran-read", "other-languages")  # the runtime of a language that ends what it tells of
 _OF_MANY_THREADS = lazy(r"Exception in thread |panic: |thread '|fatal error: ")  # of which others print on
+_CLOCK = lazy(r"\b\d\d:\d\d:\d\d[.,]\d{3,6}\b")
 _IMPORTS = lazy(r"(?:import|from) \w")
 
 
@@ -31,13 +34,13 @@ def _is_told_between(fault: Fault, scene: Scene) -> bool:
 
 
 def was_overtaken(fault: Fault, scene: Scene) -> bool:
-    """Whether what follows a program's last exception is only what had waited in the buffer of its standard output."""
+    """Whether what follows a program's last exception is only what had waited in its buffer."""
     attempt, trace = scene.attempt, fault.trace
     if scene.exited_zero:
         return False
     if trace is None and signs.UNCAUGHT.match(fault.text):
         return _waited_behind(fault, scene) or _came_first(fault, scene)  # a runtime's logger may wait as well
-    if _is_told_between(fault, scene):
+    if _is_told_between(fault, scene) or _is_younger(fault, scene) or _is_shown_by_the_living(fault):
         return False
     if attempt.informed - fault.informed_before >= INFORMED:
         return False  # no logger waits
@@ -66,6 +69,22 @@ def was_overtaken(fault: Fault, scene: Scene) -> bool:
     if last is not None and says_done(last.text):
         return False  # which nobody says who was not there any more
     return attempt.success is None and attempt.steps.came_from_a_buffer(fault.progress_before, cut=trace.cut)
+
+
+def _is_younger(fault: Fault, scene: Scene) -> bool:
+    """Whether the first time of day behind a traceback is later than that of the complaint right above it: what waits
+    in a buffer is older.
+    """
+    told = _CLOCK.search(fault.trace.before) if fault.trace is not None and complains(fault.trace.before) else None
+    below = (_CLOCK.search(line.text) for line in scene.record.tail if line.number > fault.number)
+    first = next(filter(None, below), None)
+    return told is not None and first is not None and told[0] < first[0]
+
+
+def _is_shown_by_the_living(fault: Fault) -> bool:
+    """Whether the line above a traceback complains, and says that whoever shows it goes on."""
+    said = fault.trace.before if fault.trace is not None else ""
+    return complains(said) and tells_a_way_on(said)
 
 
 def _waited_behind(fault: Fault, scene: Scene) -> bool:

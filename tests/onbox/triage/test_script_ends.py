@@ -348,6 +348,28 @@ FAILED = {
     ),
 }
 HEALTHY = {
+    "a result of which two parts were left out": (
+        "  tile 08 on pid 7398\ntile 07 left out: cloud cover above limit\n  tile 09 on pid 7397\n"
+        "mosaic of 8 tiles written; 2 left out ([3, 7])\n"
+    ),
+    "bare counts below a step": "building lookup table of user embeddings\n"
+    + "".join(f"  {rows} rows\n" for rows in range(50000, 300001, 50000)),
+    "a row that was bad, and more rows": "".join(f"I,  INFO -- : row {row} in\n" for row in (1, 2))
+    + "E,  ERROR -- : row 3: bad date (ArgumentError)\n"
+    + "".join(f"I,  INFO -- : row {row} in\n" for row in range(4, 8))
+    + "W,  WARN -- : 1 row rejected\nI,  INFO -- : import ended\n",
+    "a file that could not be read, and the one before": (
+        "30/11/26 11:37:26 >> cannot load e300.pth, trying the one before\nTraceback (most recent call last):\n"
+        '  File "/w/fb.py", line 10, in <module>\n    load(f)\nOSError: [Errno 22] Invalid argument\n'
+        "30/11/26 11:37:26 >> loaded e200.pth\n"
+        + "".join(f"30/11/26 11:37:26 >> it {at} energy {90 - at / 4}\n" for at in range(200, 360, 25))
+        + "30/11/26 11:37:26 >> relaxation finished\n"
+    ),
+    "what is sent later": (
+        "13:23:01 tick=12 load=5.50\n13:23:01 tick=13 load=5.50\n13:23:02 tick=14 load=5.50\n"
+        "curl: (22) The requested URL returned error: 503\n"
+        "  push to collector not accepted, will be sent with the next tick\n"
+    ),
     "one of all, which was done again": (
         "vol_001 ok, 11.2 GB\nvol_003 CUDA out of memory, redone in 4 patches, ok\n31 of 31 volumes\n"
     ),
