@@ -126,6 +126,10 @@ _ENDED_WITH = lazy(
     r"[1-9]\d{0,2}\)?\W{0,2}$",
     re.IGNORECASE,
 )
+# `tidy: 0 renamed, 0 clashes solved`: there was nothing to do.
+_COUNTS_ZEROS_ONLY = lazy(
+    r"\W{0,4}(?:[\w.-]{1,30}: )?0 (?!of)[a-z ]{2,30}(?:, (?:and )?0 [a-z ]{2,30}){1,4}\W{0,3}", re.IGNORECASE
+)
 _DID_SOME = lazy(r"\W{0,4}(?:\w{1,20}: )?[a-z]{4,14}ed [1-9]\d{0,8}\b(?! ?(?:of|/))", re.IGNORECASE)
 _SOME_COULD_NOT = lazy(
     r"\W{0,4}[1-9]\d{0,8} (?:\w{1,20} ){0,2}(?:(?:could|can) ?not|not|failed|were lost)\b", re.IGNORECASE
@@ -151,7 +155,9 @@ def outcome_in(text: str) -> Outcome | None:
     if _LEAVES.search(said.text) or _SOME_FAILED.search(said.text):
         told -= {Outcome.MADE}
     found = next(iter(told), None)
-    return None if found is Outcome.LOST and _counts_nothing_new(said.text) else found
+    if found is Outcome.LOST and (_counts_nothing_new(said.text) or _COUNTS_ZEROS_ONLY.fullmatch(said.text)):
+        return None
+    return found
 
 
 def counts_both(text: str) -> bool:

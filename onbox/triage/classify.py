@@ -329,7 +329,6 @@ def _read_again(
 SURE_WITHIN = 3  # lines from the end: of what a rule is sure of there, words know no better
 REPORT_LINES = 12
 LOOP_LINES = 2
-CALM_LINES = 2
 NO_HEDGE = 2.0  # log-odds for a failure: a sentence that speaks so plainly hedges nothing
 REPORT_OF_TESTS_WITHIN = 3
 _REPORT_OF_PYTEST = lazy(
@@ -397,7 +396,7 @@ def _is_outlived_by_a_loop(tail: tuple[SeenLine, ...]) -> bool:
     above = {form_of(line.text) for line in tail if line.number < worst.number}
     below = [line.text for line in tail if line.number > worst.number]
     again = sum(form_of(text) in above for text in below)
-    return again > LOOP_LINES and not any(leaning_of(text) > 0 for text in below[-CALM_LINES:])
+    return again > LOOP_LINES and leaning_of(below[-1]) <= 0
 
 
 def _names_the_work(text: str) -> bool:
