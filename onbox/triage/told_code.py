@@ -18,7 +18,8 @@ SHOWN_WITHIN = 5  # lines
 _CODE = lazy(
     r"(?:code de (?:sortie|retour)|código de sal[ií]da|codice di uscita|exit-code|rückgabewert|код (?:выхода|завершения"
     r"|возврата)|退出码|退出代码|終了コード|종료 코드)\s?[:=]?\s?(?=(\d{1,3})\W{0,3}$)"
-    r"|(?<![\w-])(?:exit(?:ed|ing)?(?:[ _]?code)?|leav(?:e|es|ing)|left(?! (?:out|over|behind))|end(?:ed|ing|s)?|return(?:ed|ing|s)?|quit"
+    r"|(?<![\w-])(?:exit(?:ed|ing)?(?:[ _]?code)?|leav(?:e|es|ing)|left(?! (?:out|over|behind))|end(?:ed|ing|s)?"
+    r"|return(?:ed|ing|s)?|quit"
     r"|died)\b"
     r".{0,20}?"
     r"(?<![\d:.,-])(-?\d{1,3})\W{0,3}$",
