@@ -49,6 +49,7 @@ _TAKES_UP = lazy(
     r"|(?:checkpoint|snapshot|state|restart) file)\b",
     re.IGNORECASE,
 )
+_OF_STATE = lazy(r"(?i)(?<![a-z])(?:ckpt|check-?point|snapshot)(?![a-z])")
 _ROOT = lazy(r"^\s*Caused by:? ", re.IGNORECASE)  # Java: the last one of a chain is what happened first
 
 
@@ -62,8 +63,11 @@ class _Told(NamedTuple):
 
 def reads_state(cause: Fault, tail: tuple[SeenLine, ...]) -> bool:
     """Whether the program said there or right before that it takes up what it had saved: what it cannot read then is no
-    data.
+    data. Of a traceback, the line that leads it in has to say that this is what failed.
     """
+    if cause.trace is not None:
+        led = cause.trace.before
+        return _OF_STATE.search(led) is not None and LOUD.search(led) is not None
     near = (line.text for line in tail if 0 <= cause.number - line.number <= ANNOUNCED)
     return any(_TAKES_UP.search(text) and not SMALL_TOOL.match(text) for text in near)
 

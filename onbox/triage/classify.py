@@ -206,7 +206,7 @@ def _from_text(record: Record, decision: Decision, evidence: Evidence) -> Settle
         at = SeenLine(cause.number, cause.text)
         return without_room._replace(rule="no-room-to-write", at=at, fault=cause)
     failure_class = _finer_class(cause, decision.attempt, evidence)
-    if failure_class == "data_error" and cause.trace is None and reads_state(cause, record.tail):
+    if failure_class == "data_error" and reads_state(cause, record.tail):
         failure_class = "checkpoint_corrupt"
     state = _state_of_the_lost(record, decision, evidence) if decision.lost else "dead"
     at = SeenLine(cause.number, cause.text)

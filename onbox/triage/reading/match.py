@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from onbox.regex import lazy
@@ -96,7 +97,14 @@ _TYPED = lazy(
     r"\bsys\.argv\b|\bargs\.|\bargv\[|\bos\.environ\b|\bgetenv\("
     r"|\b(?:cfg|conf(?:ig)?|opts?|options|params|settings|hparams|hp|FLAGS|flags)(?:\.\w|\[['\"]|\.get\()"
 )
+_PARSER = lazy(r"[/\\](?:json|yaml|toml\w{0,8}|configparser|ruamel)[/\\.]")
 _LOADING = lazy(r"__getitem__|_utils/fetch|collate")
+
+
+def _of_parser(trace: Trace) -> int:
+    """How many of the innermost frames are those of the parser that was called."""
+    inner = takewhile(lambda frame: frame.is_library and _PARSER.search(frame.file), reversed(trace.frames))
+    return sum(1 for _ in inner)
 
 
 def _rows_by_word() -> dict[str, list[int]]:
@@ -157,7 +165,7 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
     (
         ("record-damaged", "no-such-file", "no-number", "exception"),
         (),
-        lambda trace: trace.mentions(READS_CONFIG, last=2),
+        lambda trace: trace.mentions(READS_CONFIG, last=2 + _of_parser(trace)),
         "settings-library",
     ),
     (("settings-library",), ("ValidationError",), lambda trace: trace.mentions(_OF_RECORD), "record-damaged"),

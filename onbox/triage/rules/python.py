@@ -283,7 +283,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         ": fatal error:|: error:",
         r"^(?:(?!\S{1,34}(?:Error|Exception): )\S{1,40}: )?\S{1,200}"
         r"\.(?:[cm]?[jt]sx?|vue|cc?|c(?:pp|xx|s)|cu|hh?|hpp|f\d\d|rs|go|java|kt|scala"
-        r"|swift|zig|pyx?):\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error:(?: |$)(?!.{1,200}: no such file)",
+        r"|swift|zig|hs|mli?|pyx?):\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error:(?: |$)(?!.{1,200}: no such file)",
         "compilers, of a line of code",
         'src/main.tsx:14:2: ERROR: Unexpected ")"',
     ),

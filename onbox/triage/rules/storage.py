@@ -255,8 +255,10 @@ DATA: tuple[RuleRow, ...] = (
         "|jsondecodeerror|unicodedecodeerror|unparsable|byte sequence"
         "|loading the|hdf|unreadable|empty|bad|broken|missing|thrift|checksum|datasetgeneration|hash mismatch"
         "|parsererror|arrowinvalid|nonmatching|in json at position|end of json input|parse error|moov atom"
-        "|invalid data found|error reading header",
-        r"\b(?:invalid byte sequence for|has no equivalent in) encoding\b"
+        "|invalid data found|error reading header|out of range|time data|unconverted data|token too long",
+        r"\b(?:day|month|hour|minute|second) (?:is out of range for month|must be in \d)"
+        r"|time data .{1,80} (?:does not|doesn't) match format|unconverted data remains|bufio\.Scanner: token too long"
+        r"|\b(?:invalid byte sequence for|has no equivalent in) encoding\b"
         r"|\berror loading the (?:db|database|dataset|index|dump): invalid argument\b"
         r"|SyntaxError: .{1,80} (?:in JSON at position \d|of JSON input)|corrupted record|\bCorrupt\w{0,24}(?:Error"
         r"|Exception)\b|\b(?:empty|broken|bad|unreadable"

@@ -172,7 +172,11 @@ def _of_a_part(count: Fault, attempt: LogAttempt) -> Fault | None:
     """What ended the newest part that failed, where the others were worked on and all that is told is a code at the
     end; or else the only kind of trouble that the log names.
     """
-    if count.row.explains > SUMMARY or count.severity < LOGGED:
+    if count.severity < LOGGED:
+        return None
+    if _LEAVES_WITH_A_WORD.match(count.text):
+        return _only_kind_above(count, attempt)
+    if count.row.explains > SUMMARY:
         return None
     ended = next((one for one in reversed(attempt.faults) if one.ended_program), None)
     named = [one for one in attempt.faults if one.row.explains >= CONFIG and one.severity > WEAK and not one.handled]
@@ -180,6 +184,13 @@ def _of_a_part(count: Fault, attempt: LogAttempt) -> Fault | None:
     return ended or next(iter(alone), None)
 
 
+def _only_kind_above(last: Fault, attempt: LogAttempt) -> Fault | None:
+    """The newest of the faults above the program's own word of leaving, where all of them are of one kind."""
+    above = [one for one in attempt.faults if one.number < last.number and one.row.explains >= CONFIG and not one.trace]
+    return above[-1] if len(above) > 1 and len({one.row.failure_class for one in above}) == 1 else None
+
+
+_LEAVES_WITH_A_WORD = lazy(r"SystemExit: \D")
 GAVE_UP_WITHIN = 8  # lines
 SAME_EVENT = 2  # lines between a logger's error and the exception below it
 GOES_ON_FOR = 3  # lines: so far does the message of an exception reach
