@@ -118,6 +118,8 @@ def by_silence(record: Record, decision: Decision, evidence: Evidence) -> Settle
         return None
     if evidence.process_alive:
         return SettledClass("hang_stall", "silent-log", "stalled", "medium", record.last_line)
+    if record.last_line is None:
+        return None  # it may write elsewhere
     work = line_of_the_work(record, decision.attempt)
     if work is not None:
         return SettledClass("success_healthy", "work-is-there", "done", "low", work)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CLOSING_LINES = 5
 READS_WELL_BY = -1.0  # log-odds for a failure
+LINES_BEFORE = 1  # a line alone belongs to nobody knows what
 NEARLY = 0.9  # of what there is to do
 # A step towards the work, such as `loading the index ... done`: what comes next may hang.
 _A_STEP = lazy(
@@ -30,6 +31,11 @@ _A_STEP = lazy(
     r"|install\w*|import\w*|start-?up|start\w*|initiali[sz]\w+|init|set-?up|warm-?up|prepar\w+)\b",
     re.IGNORECASE,
 )
+_TOWARDS = lazy(
+    r"(?i)\b(?:load(?!er\b)\w*|download\w*|fetch\w*|pull\w*|install\w*|start-?up|start\w*|initiali[sz]\w+|init"
+    r"|set-?up|warm-?up)\b|\.\.\."
+)
+_CLOSES = lazy(r"(?i)\b(?:finished|complete[d]?|over|ok|ran)\b[^:=\d]{0,30}$")
 # What it was about to do.
 _BEGINS = lazy(
     r"\b(?:starting|started|beginning|begins?|initiali[sz]\w*|init|waiting|waits?|loading|downloading|launching|connecting"
@@ -76,6 +82,8 @@ def _parts(record: Record) -> bool:
     ends in its loop, or with what it waits for.
     """
     *before, last = record.tail
+    if len(before) < LINES_BEFORE:
+        return False
     if is_step(last.text) or any(one.search(last.text) for one in (_BEGINS, _AT_WORK, _LISTENS)):
         return False
     if TROUBLE.search(without_none(last.text)) or any(
@@ -93,8 +101,11 @@ def _stands_short(text: str) -> bool:
 
 
 def is_step(text: str) -> bool:
-    """Whether a line tells of a step towards the work, not of the work."""
-    return _A_STEP.search(text) is not None
+    """Whether a line tells of a step towards the work, not of the work. What is a step of one run (`import ok`,
+    `tokens complete`) is all of another one.
+    """
+    towards = _TOWARDS if _CLOSES.search(message(text).text) else _A_STEP
+    return towards.search(text) is not None
 
 
 def _form(line: SeenLine) -> str:

@@ -84,3 +84,13 @@ def test_who_says_that_a_part_is_done_and_counts_on_may_hang_all_the_same() -> N
     at_its_end = log + b"part 80 of 80\n"
     old = classify(at_its_end, Evidence(log_age_seconds=1e5))
     assert with_progress(old, read_progress(at_its_end)).state == "done"
+
+
+def test_an_old_log_without_a_word_is_not_said_to_hang() -> None:
+    old = classify(b"", Evidence(log_age_seconds=1e5))
+    assert (old.failure_class, old.rule) == ("unknown", "nothing-written")
+    assert classify(b"", Evidence(log_age_seconds=1e5, process_alive=True)).failure_class == "hang_stall"
+
+
+def test_one_line_alone_says_nothing_of_an_end() -> None:
+    assert classify(b"x\n", Evidence(log_age_seconds=1e5)).failure_class == "hang_stall"
