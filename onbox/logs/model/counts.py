@@ -6,6 +6,7 @@ A quick reading: it says that something moved, not how far the run is (for that,
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ class Count(NamedTuple):
         return self.maximum is not None and self.value >= self.maximum
 
 
+@lru_cache(4)  # each step is held against the one before
 def counts_of(text: str) -> tuple[Count, ...]:
     """The counters on a line, the outer ones first as programs print them; of a unit, the first."""
     found: dict[str, Count] = {}
