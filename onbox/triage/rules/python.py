@@ -280,8 +280,8 @@ DEFECTS: tuple[RuleRow, ...] = (
         "compiler",
         "code_error",
         BUG,
-        ": fatal error:|: error:",
-        r"^(?:(?!\S{1,34}(?:Error|Exception): )\S{1,40}: )?\S{1,200}"
+        ": fatal error:|: error:|error[e0",
+        r"^error\[E0\d{3}\]: \S|^(?:(?!\S{1,34}(?:Error|Exception): )\S{1,40}: )?\S{1,200}"
         r"\.(?:[cm]?[jt]sx?|vue|cc?|c(?:pp|xx|s)|cu|hh?|hpp|f\d\d|rs|go|java|kt|scala"
         r"|swift|zig|hs|mli?|pyx?):\d{1,7}:(?:\d{1,5}:)? (?:fatal )?error:(?: |$)(?!.{1,200}: no such file)",
         "compilers, of a line of code",
