@@ -8,7 +8,8 @@ from onbox.logs.short import stops_short
 from onbox.regex import lazy
 from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import COUNTS_NONE, RESULT_MISSING, may_repeat
-from onbox.triage.classify import ENDED_WELL, FAULTLESS, NOT_KNOWN, SAID_DONE
+from onbox.triage.classify import ENDED_WELL, FAULTLESS, NOT_KNOWN
+from onbox.triage.plainly import SAID_DONE
 from onbox.triage.signature import signature
 from onbox.triage.weighing.silence import is_step
 from onbox.triage.weighing.went_on import TESTS_FAILED

@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
-from onbox.logs.outcome import Outcome
 from onbox.logs.short import NONE_WITHIN, counts_none, misses_result
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
@@ -31,30 +30,20 @@ from onbox.triage.classes import (
     may_repeat,
 )
 from onbox.triage.evidence import Evidence, classify_end
-from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, STOPS, are_no_words, ends_badly, is_harmless
-from onbox.triage.reading.match import PYTHON_WARNING, QUIET_LEVELS
-from onbox.triage.reading.outcome import outcome_of
-from onbox.triage.reading.record import PROVEN, WEAK, Fault, LogAttempt, Record, SeenLine
+from onbox.triage.plainly import SAID_DONE, is_plainly_ill, is_plainly_well
+from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
 from onbox.triage.reading.signs import UNCAUGHT
-from onbox.triage.reading.success import counts_bad_only
 from onbox.triage.reasons import told_in
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY, VAGUE, UserRow
 from onbox.triage.settled import SettledClass, dress
-from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
-from onbox.triage.weighing.no_room import has_lost_a_file
-from onbox.triage.weighing.outputs import names_result
-from onbox.triage.weighing.scene import Scene
 from onbox.triage.weighing.silence import is_said_done
-from onbox.triage.weighing.unproven import comes_all_the_time
-from onbox.triage.weighing.went_on import TESTS_FAILED, is_tallied, serves
 from onbox.triage.wording.class_reading import plain_complaint, read_class
-from onbox.triage.wording.second_reading import LEAST_FORMS, form_of, forms_in, is_borne_out, is_overruled, most_telling
-from onbox.triage.wording.sentence import leaning_of
+from onbox.triage.wording.second_reading import is_borne_out, is_overruled, most_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,6 +51,7 @@ if TYPE_CHECKING:
     from onbox.logs.model.lines import Gap
     from onbox.triage.verdict import Diagnosis
 
+SURE_WITHIN = 3  # lines from the end: of what a rule is sure of there, words know no better
 FRESH_SECONDS = 30.0  # the age that the second reading takes every log for
 SIGINT = 2
 NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
@@ -76,7 +66,6 @@ BESIDE_A_COMPLAINT = (
     "It ended with exit code 0, and one of its last lines speaks of a trouble: read it before its results are used."
 )
 ENDED_WELL = "ended-well"
-SAID_DONE = "said-done"
 FAULTLESS = "no-fault-seen"
 _GPU = lazy(r"gpu|cuda|hip|bfc", re.IGNORECASE)
 
@@ -303,11 +292,7 @@ def _read_again(
     if plain.failure_class == "hang_stall":
         return call, decision
     tail, ill = judged_tail(record), plain.failure_class != "success_healthy"
-    is_plain = (
-        _is_plainly_ill(call.at, call.rule, tail) or (call.fault is not None and has_lost_a_file(call.fault, tail))
-        if ill
-        else _is_plainly_well(plain.rule, tail, decision.attempt) or _is_known_to_be_outlived(record, decision.attempt)
-    )
+    is_plain = is_plainly_ill(call, tail) if ill else is_plainly_well(plain.rule, record, tail, decision.attempt)
     holds = is_plain or (ill and call.confidence == "high" and tail[-1].number - call.at.number < SURE_WITHIN)
     if holds or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
         sure = call.confidence == "high" and not is_plain
@@ -324,84 +309,6 @@ def _read_again(
         return call, decision
     failed = _from_text(record, by_death, evidence) or SettledClass("unknown", READS_BADLY, "dead", "low", worst[0])
     return failed._replace(confidence="low"), by_death
-
-
-SURE_WITHIN = 3  # lines from the end: of what a rule is sure of there, words know no better
-REPORT_LINES = 12
-LOOP_LINES = 2
-NO_HEDGE = 2.0  # log-odds for a failure: a sentence that speaks so plainly hedges nothing
-REPORT_OF_TESTS_WITHIN = 3
-_REPORT_OF_PYTEST = lazy(
-    r"={3,60} (?:\d{1,6} \w{1,12}, ){0,6}[1-9]\d{0,5} (?:failed|errors?)\b.{0,120} in [\d.]{1,12}s\b"
-)
-_FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
-
-
-def _is_plainly_ill(at: SeenLine, rule: str, tail: tuple[SeenLine, ...]) -> bool:
-    """Whether a failure needs no second reading: by an exit code, the last line, or the report of a test suite."""
-    last = tail[-1].text
-    if tells_code(at.text) or ends_badly(last) or counts_bad_only(message(last).text):
-        return True
-    if at.text == last and (message(last).level in FATAL_LEVELS or ITS_OWN_ERROR.match(last)):
-        return True
-    if any(_REPORT_OF_PYTEST.match(line.text) for line in tail[-REPORT_OF_TESTS_WITHIN:]):
-        return True
-    return rule == TESTS_FAILED and any(_FAILED_TESTS.search(line.text) for line in tail[-REPORT_LINES:])
-
-
-def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
-    """Whether the last line is a step, told as the steps before it, and no exception that ended a program stands above:
-    another thread may have told a step more.
-    """
-    step = attempt.last_progress
-    if step is None or step.number < tail[-1].number:
-        return False
-    if step.number > tail[-1].number:  # bare counts are left out of the tail
-        return sum(number > tail[-1].number for _, number, _ in attempt.steps.kept) > LOOP_LINES
-    if any(fault.ended_program and fault.number >= tail[0].number for fault in attempt.faults):
-        return False
-    return sum(form_of(line.text) == form_of(step.text) for line in tail) > LOOP_LINES
-
-
-def _is_known_to_be_outlived(record: Record, attempt: LogAttempt) -> bool:
-    """Whether the newest fault comes all the time, or one of the last lines counts what has failed as a part of it."""
-    if not attempt.faults:
-        return False
-    scene, newest = Scene(record, attempt, dead=False, well=False, exited_zero=False), attempt.faults[-1]
-    return is_tallied(newest, scene) or comes_all_the_time(newest, scene)
-
-
-def _is_plainly_well(rule: str, tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
-    """Whether the rules know of the last lines that they tell of no trouble of this run."""
-    if are_no_words(attempt, tail) or (tail and (serves(tail[-1].text) or _ends_in_loop(tail, attempt))):
-        return True
-    if forms_in(tail) >= LEAST_FORMS or not tail:
-        return False
-    said = message(tail[-1].text)
-    if not any(one.severity > WEAK for one in attempt.faults) and _names_the_work(tail[-1].text):
-        return True
-    if _is_outlived_by_a_loop(tail):
-        return True
-    if counts_none([line.text for line in tail[-NONE_WITHIN:]]) is not None:
-        return True  # which is told beside a good end
-    warns = said.level == "WARNING" or PYTHON_WARNING.match(said.text) is not None
-    is_remark = said.level in QUIET_LEVELS or (warns and not STOPS.search(said.text))
-    is_loud = leaning_of(tail[-1].text) >= NO_HEDGE
-    return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text, loud=is_loud)
-
-
-def _is_outlived_by_a_loop(tail: tuple[SeenLine, ...]) -> bool:
-    """Whether lines that stand above the worst of the last lines come again and again below it, and the end is calm."""
-    worst = most_telling(tail)[0]
-    above = {form_of(line.text) for line in tail if line.number < worst.number}
-    below = [line.text for line in tail if line.number > worst.number]
-    again = sum(form_of(text) in above for text in below)
-    return again > LOOP_LINES and leaning_of(below[-1]) <= 0
-
-
-def _names_the_work(text: str) -> bool:
-    """Whether a line says what is there: `mosaic of 8 tiles written; 2 left out`."""
-    return outcome_of(text) is Outcome.MADE and names_result(text)
 
 
 def _read_class(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:

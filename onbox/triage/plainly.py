@@ -1,0 +1,117 @@
+"""Answers that need no second reading, as the rules know what the last lines tell. Pure.
+
+Words overrule a rule where both guess. They do not where a line tells an exit code, a test suite its report, a loop its
+next step: what reads badly beside these is a name, a row or a remark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onbox.logs.model.lines import message
+from onbox.logs.outcome import Outcome
+from onbox.logs.short import NONE_WITHIN, counts_none
+from onbox.regex import lazy
+from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, STOPS, are_no_words, ends_badly, is_harmless
+from onbox.triage.reading.match import PYTHON_WARNING, QUIET_LEVELS
+from onbox.triage.reading.outcome import outcome_of
+from onbox.triage.reading.record import WEAK
+from onbox.triage.reading.success import counts_bad_only
+from onbox.triage.told_code import tells_code
+from onbox.triage.weighing.no_room import has_lost_a_file
+from onbox.triage.weighing.outputs import names_result
+from onbox.triage.weighing.scene import Scene
+from onbox.triage.weighing.unproven import comes_all_the_time
+from onbox.triage.weighing.went_on import TESTS_FAILED, is_tallied, serves
+from onbox.triage.wording.second_reading import LEAST_FORMS, form_of, forms_in, most_telling
+from onbox.triage.wording.sentence import leaning_of
+
+if TYPE_CHECKING:
+    from onbox.triage.reading.record import LogAttempt, Record, SeenLine
+    from onbox.triage.settled import SettledClass
+
+SAID_DONE = "said-done"  # the rule of a log whose last word of success stands
+REPORT_LINES = 12  # last ones
+LOOP_LINES = 2  # of one form: more are a loop
+NO_HEDGE = 2.0  # log-odds for a failure: a sentence that speaks so plainly hedges nothing
+REPORT_OF_TESTS_WITHIN = 3  # last lines
+_REPORT_OF_PYTEST = lazy(
+    r"={3,60} (?:\d{1,6} \w{1,12}, ){0,6}[1-9]\d{0,5} (?:failed|errors?)\b.{0,120} in [\d.]{1,12}s\b"
+)
+_FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
+
+
+def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether a failure needs no second reading: by an exit code, the last line, a file that a full disk has cost, or
+    the report of a test suite. call: the answer; it has a line. tail: the last lines of the attempt.
+    """
+    assert call.at is not None
+    last, at = tail[-1].text, call.at
+    if call.fault is not None and has_lost_a_file(call.fault, tail):
+        return True
+    if tells_code(at.text) or ends_badly(last) or counts_bad_only(message(last).text):
+        return True
+    if at.text == last and (message(last).level in FATAL_LEVELS or ITS_OWN_ERROR.match(last)):
+        return True
+    if any(_REPORT_OF_PYTEST.match(line.text) for line in tail[-REPORT_OF_TESTS_WITHIN:]):
+        return True
+    return call.rule == TESTS_FAILED and any(_FAILED_TESTS.search(line.text) for line in tail[-REPORT_LINES:])
+
+
+def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
+    """Whether the last line is a step, told as the steps before it, and no exception that ended a program stands above:
+    another thread may have told a step more.
+    """
+    step = attempt.last_progress
+    if step is None or step.number < tail[-1].number:
+        return False
+    if step.number > tail[-1].number:  # bare counts are left out of the tail
+        return sum(number > tail[-1].number for _, number, _ in attempt.steps.kept) > LOOP_LINES
+    if any(fault.ended_program and fault.number >= tail[0].number for fault in attempt.faults):
+        return False
+    return sum(form_of(line.text) == form_of(step.text) for line in tail) > LOOP_LINES
+
+
+def _is_known_to_be_outlived(record: Record, attempt: LogAttempt) -> bool:
+    """Whether the newest fault comes all the time, or one of the last lines counts what has failed as a part of it."""
+    if not attempt.faults:
+        return False
+    scene, newest = Scene(record, attempt, dead=False, well=False, exited_zero=False), attempt.faults[-1]
+    return is_tallied(newest, scene) or comes_all_the_time(newest, scene)
+
+
+def is_plainly_well(rule: str, record: Record, tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
+    """Whether the rules know of the last lines that they tell of no trouble of this run. rule: that of the answer.
+    tail: the last lines of the attempt.
+    """
+    if _is_known_to_be_outlived(record, attempt):
+        return True
+    if are_no_words(attempt, tail) or (tail and (serves(tail[-1].text) or _ends_in_loop(tail, attempt))):
+        return True
+    if forms_in(tail) >= LEAST_FORMS or not tail:
+        return False
+    said = message(tail[-1].text)
+    if not any(one.severity > WEAK for one in attempt.faults) and _names_the_work(tail[-1].text):
+        return True
+    if _is_outlived_by_a_loop(tail):
+        return True
+    if counts_none([line.text for line in tail[-NONE_WITHIN:]]) is not None:
+        return True  # which is told beside a good end
+    warns = said.level == "WARNING" or PYTHON_WARNING.match(said.text) is not None
+    is_remark = said.level in QUIET_LEVELS or (warns and not STOPS.search(said.text))
+    is_loud = leaning_of(tail[-1].text) >= NO_HEDGE
+    return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text, loud=is_loud)
+
+
+def _is_outlived_by_a_loop(tail: tuple[SeenLine, ...]) -> bool:
+    """Whether lines that stand above the worst of the last lines come again and again below it, and the end is calm."""
+    worst = most_telling(tail)[0]
+    above = {form_of(line.text) for line in tail if line.number < worst.number}
+    below = [line.text for line in tail if line.number > worst.number]
+    again = sum(form_of(text) in above for text in below)
+    return again > LOOP_LINES and leaning_of(below[-1]) <= 0
+
+
+def _names_the_work(text: str) -> bool:
+    """Whether a line says what is there: `mosaic of 8 tiles written; 2 left out`."""
+    return outcome_of(text) is Outcome.MADE and names_result(text)
