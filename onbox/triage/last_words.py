@@ -145,7 +145,7 @@ _OWN_NAME = lazy(
 # What the last line of all tells of the end, however far the run came.
 _ENDS_BADLY = lazy(
     r"(?i)\b(?:exit(?:ed)?|exiting)(?: with)? (?:status|code)\W{1,3}[1-9]\d{0,2}\W{0,3}$"
-    r"|^(?:[a-z][\w./-]{0,40} ){1,6}failed\W{0,2}$"  # `restore of run_03 failed`
+    r"|^\W*not finished\W{0,3}$|^(?:[a-z][\w./-]{0,40} ){1,6}failed\W{0,2}$"  # `restore of run_03 failed`
     r"|(?:->|=>|:) ?exit(?:ed)? [1-9]\d{0,2}\W{0,3}$"
     r"|\b(?:finished|done|completed|ended|stopped),? (?:but|with)\b.{0,24}"
     r"\b(?:errors?|fail(?:ed|ures?))\b(?!\s?[:=]\s?0)"
@@ -172,6 +172,11 @@ _RECORD_OF_FAILURE = lazy(
 _ASKS_TO_START_ANEW = lazy(
     r"(?i)\b(?:please|you (?:must|need to|have to))\b.{0,100}(?:"
     r"\b(?:start|run|try|log[ -]?in|submit|launch) (?:it |this )?again\b|\bre-?(?:start|run|submit|launch)\W{0,3}$)"
+)
+# `w.ck is half written. Go back to an older one`: what it tells before is why.
+_TELLS_WHAT_TO_DO = lazy(
+    r"\S ?[.;!)\u2014-] {1,2}(?:Renew|Point|Go back|Give|Fix|Install|Free|Ask|Choose|Delete|Remove|Make room"
+    r"|Raise|Lower|Increase|Reduce|Upgrade|Rebuild|Restore|Mount|Export|Repair|Log in)\b (?!.{0,40}\bif\b)"
 )
 _IS_THERE = lazy(r"(?i)\b(?:complete[d]?|finished|done|success\w*|installed|updated|saved|kept|best)\b")
 _ENDS_WITH_CODE = lazy(r"(?i)\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$")  # whatever was skipped beside it
@@ -216,7 +221,7 @@ def ends_badly(text: str) -> bool:
         return not going_on.MEANT.search(text)
     if _RECORD_OF_FAILURE.search(said):
         return not going_on.is_handled(text)
-    if _ASKS_TO_START_ANEW.search(said):
+    if _ASKS_TO_START_ANEW.search(said) or _TELLS_WHAT_TO_DO.search(said):
         return not _IS_THERE.search(said)
     return _ENDS_BADLY.search(said) is not None and not is_harmless("", text, loud=True)
 

@@ -39,6 +39,7 @@ _MAY_GROW = lazy(
     r"|speed|rate|throughput|fps|\w{0,3}flops|tokens?|samples?|rows|items|seen|total|sum|count|num|size|bytes|mem\w{0,8}"
     r"|time|sec\w{0,6}|elapsed|eta|n|t|step\w{0,4}|iter\w{0,8}|temperature|s)$"
 )
+_OF_A_SCALE = lazy(r"(?i)\b(?:loss|grad|amp)[ _]?scal\w{1,4}\b|\bscal(?:e|er|ing)\b")  # of mixed precision: it doubles
 _NAME_BEFORE = lazy(r"([A-Za-z][\w/.-]{0,40})['\"]?\W{0,12}$")
 
 
@@ -98,6 +99,8 @@ def _may_grow(text: str, at: int) -> bool:
     """Whether a figure of a line is a count, or one of which more is better."""
     found = list(_FLOATS.finditer(text))[at]
     name = _NAME_BEFORE.search(text[: found.start()])
+    if _OF_A_SCALE.search(text):
+        return True
     return "." not in found[0] or (name is not None and _MAY_GROW.search(name[1]) is not None)
 
 

@@ -40,7 +40,8 @@ IGNORED = lazy(
 )
 # A server tells of a request that it could not answer.
 OF_REQUEST = lazy(
-    r"\bException (?:occurred )?(?:during|while|on) (?:the )?(?:processing|handling) (?:of )?(?:a )?request\b"
+    r"\b(?:Exception|Error) (?:occurred )?(?:(?:during|while|on) (?:the )?)?(?:processing|handling) (?:of )?(?:a )?"
+    r"request\b"
     r"|^Exception on /\S* \[[A-Z]{3,7}\]",
     re.IGNORECASE,
 )

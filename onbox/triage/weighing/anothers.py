@@ -15,6 +15,7 @@ from onbox.triage.reading.match import BAD_LEVELS
 from onbox.triage.reading.outcome import closing_outcome, outcome_of
 from onbox.triage.reading.record import CONTAINER_ENDED, LOGGED, PROVEN, WEAK
 from onbox.triage.reading.success import counts_failed
+from onbox.triage.reading.tracebacks import OF_REQUEST
 from onbox.triage.rules.rows import DEATH, DIVERGED, PEER, SUMMARY
 from onbox.triage.weighing.outputs import complains, is_result
 from onbox.triage.weighing.unproven import TOLD_MUCH
@@ -107,6 +108,13 @@ def is_one_of_all(fault: Fault, scene: Scene) -> bool:
     if found is None or scene.attempt.steps.is_habit(last.text):
         return False
     return not complains(without_none(said))
+
+
+def is_of_a_request(fault: Fault, scene: Scene) -> bool:
+    """Whether a server tells of a request that it could not answer: it answers the next one."""
+    if scene.dead or fault.trace is None or not fault.trace.caught:
+        return False
+    return OF_REQUEST.search(fault.trace.before) is not None
 
 
 def is_of_an_errored_trial(fault: Fault, scene: Scene) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _TOLD_IN_LAST = 6  # lines
 _PIECES = (
     r"(?:trials|runs|jobs|tasks|models|seeds|folds|requests|prompts|replicas|samples|examples|questions|images|files|records"
-    r"|answers|responses|lines|rows|parts|tiles|volumes|objects|vectors|embeddings|predictions"
+    r"|pairs|sequences|tokens|entries|points|answers|responses|lines|rows|parts|tiles|volumes|objects|vectors|embeddings|predictions"
     r"|documents|videos|clips|items|episodes|batches|shards|sequences|chunks|pages|urls|configs|candidates|workers|databases|e?mails|messages|completions)"
 )
 _LOST = r"(?:failed|skipped|dropped|rejected|errored|discarded|lost|unusable|unreadable|invalid|empty)"
