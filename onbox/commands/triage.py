@@ -44,7 +44,7 @@ from onbox.system.journal import read_lines
 from onbox.system.kept import places_of
 from onbox.system.time_limit import TooLong, time_limit
 from onbox.triage.beside_progress import CLAIMS, may_be_done, with_progress
-from onbox.triage.classes import NEVER
+from onbox.triage.classes import GUESSES, NEVER
 from onbox.triage.classify import NO_ROOM_RULES, classify
 from onbox.triage.evidence import Evidence
 from onbox.triage.reading.large import Excerpt
@@ -254,8 +254,10 @@ def render(verdict: Diagnosis) -> str:
 def _retry(verdict: Diagnosis) -> str:
     """Whether one may help, and why not; of a class that is no more than a guess, only if it is right."""
     never = NEVER.get(verdict.failure_class)
-    if verdict.retry or not never:
-        return "may help" if verdict.retry else "no"
+    if verdict.retry:
+        return "may help"
+    if not never:
+        return "no, its class is a guess from its words" if verdict.rule in GUESSES else "no"
     guessed = verdict.confidence == "low" and verdict.failure_class != "unknown"
     return f"no; if this class is right, {never}" if guessed else f"no, {never}"
 

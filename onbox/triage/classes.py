@@ -138,6 +138,8 @@ NONE_COUNTED = "killed-none-counted"  # the rule of a SIGKILL while its cgroup c
 ONE_LINE = "one-line"  # and of a run known to have failed, of which one line tells why in words of its own
 READS_AS = "reads-as"  # and of one whose class no rule is sure of, by its words
 
+GUESSES = frozenset({READS_BADLY, ONE_LINE, READS_AS})  # rules of a class that is read from words alone
+
 _FROM_ONE_LINE = "The class is a guess from one line: read what stands around it before anything is changed."
 RULE_REMEDIES = {
     "stalled": "It stood still until it was ended: the end of its log and its stacks (beside the log, where py-spy is "
@@ -191,11 +193,14 @@ def about_stall(stacks: str | None) -> dict[str, str]:
     return {"remedy": remedy, "stacks": stacks}
 
 
-def may_repeat(failure_class: str, *, own_word: bool | None = None) -> bool:
+def may_repeat(failure_class: str, *, own_word: bool | None = None, rule: str = "") -> bool:
     """Whether the same configuration may run again by itself after such a failure.
 
     own_word: of a [[triage]] row of the user's own, which decides for a class that the table does not know; None: there
-    is none, and then the answer is no.
+    is none, and then the answer is no. rule: that the class is from; "" where it is not known. What is no more than a
+    guess makes nothing run again.
     """
+    if rule in GUESSES:
+        return False
     never = NEVER.get(failure_class)
     return bool(own_word) if never is None else not never

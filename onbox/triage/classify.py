@@ -88,7 +88,7 @@ def classify(
         settled, decision = _read_again(settled, decision, record, evidence)
     elif settled.rule == UNPROVEN and evidence.is_dead:
         settled = _by_its_words(settled, record)
-    settled = _read_class(settled, decision, record, evidence)
+    settled = _read_class(settled, decision, record)
     if evidence.process_alive and settled.state == "dead":
         settled = _of_the_living(settled, decision, record, evidence)
     if settled.rule == ENDED_WELL:
@@ -127,14 +127,12 @@ def _by_log_alone(record: Record, by_itself: Decision) -> SettledClass:
 
 
 def _by_its_words(call: SettledClass, record: Record) -> SettledClass:
-    """A run that is known to have failed, of which no rule knew why: by what its log alone would be said to tell. A
-    guess makes nothing run again by itself.
-    """
+    """A run that is known to have failed, of which no rule knew why: by what its log alone would be said to tell."""
     alone = _by_log_alone(record, decide(record, dead=False, well=False, exited_zero=False))
-    is_named = alone.fault is not None and alone.failure_class not in ("success_healthy", "unknown")
-    if is_named and not may_repeat(alone.failure_class):
-        return alone._replace(state="dead", confidence="low")
-    told = None if is_named else plain_complaint(judged_tail(record))
+    if alone.fault is not None and alone.failure_class not in ("success_healthy", "unknown"):
+        rule = READS_AS if may_repeat(alone.failure_class) else alone.rule
+        return alone._replace(state="dead", confidence="low", rule=rule)
+    told = plain_complaint(judged_tail(record))
     return call if told is None else call._replace(rule=ONE_LINE, at=told)
 
 
@@ -311,7 +309,7 @@ def _read_again(
     return failed._replace(confidence="low"), by_death
 
 
-def _read_class(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:
+def _read_class(call: SettledClass, decision: Decision, record: Record) -> SettledClass:
     """With the class that the words of the last lines speak for, where no rule is sure of its own."""
     fault = call.fault
     if call.state != "dead" or (fault is None and call.rule not in (READS_BADLY, ONE_LINE)):
@@ -324,8 +322,6 @@ def _read_class(call: SettledClass, decision: Decision, record: Record, evidence
     found, told = read_class(judged_tail(record), call.at, known=call.failure_class, rule=rule, confidence=sure)
     if found == call.failure_class:
         return call
-    if evidence.tells_the_end and may_repeat(found) and not may_repeat(call.failure_class):
-        return call._replace(rule=UNPROVEN) if rule == ONE_LINE else call  # a guess makes nothing run again by itself
     rule = READS_AS if fault is not None else rule
     return call._replace(failure_class=found, rule=rule, confidence="low", remedy=None, at=told or call.at)
 

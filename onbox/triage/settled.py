@@ -61,7 +61,7 @@ def dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diagn
         call.confidence,
         call.rule,
         (user.remedy if user else None) or call.remedy or remedy_of(name, call.rule, line),
-        may_repeat(name, own_word=user.retry if user else None),
+        may_repeat(name, own_word=user.retry if user else None, rule=call.rule),
         signature(name, safe_line(said) if said and name != "success_healthy" else None),
         f"{frame.file}:{frame.line}" if frame else None,
         _is_small_fix(call),

@@ -56,7 +56,7 @@ How it decides, in this order:
    lines there are (`the two sides do not line up, nothing trained`).
 7. Where a rule tells only that something failed, or guesses by a sentence, the words of the last lines may name another
    class (`reads-as`, *low*); the rule's own is shown beside it. Where the last line tells only that it failed, the line
-   above it that tells why is shown. Where the end of the process is known, that makes nothing run again by itself.
+   above it that tells why is shown. What is read from words makes nothing run again by itself.
 
 Rows of your own in onbox.toml come before all others:
 

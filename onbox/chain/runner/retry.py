@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 BACKOFF_LIMIT_SECONDS = 3600.0
 
 
-def may_retry(retry: Retry, failure_class: str, cause: str, retries: int) -> bool:
-    """cause: how the attempt ended; retries: how many there have been. What is configured decides only where a retry
-    can help: neither after what onbox itself stopped on a person's behalf, nor for a class that never may.
+def may_retry(retry: Retry, failure_class: str, cause: str, retries: int, rule: str = "") -> bool:
+    """cause: how the attempt ended; retries: how many there have been; rule: that the class is from. What is configured
+    decides only where a retry can help: neither after what onbox itself stopped on a person's behalf, nor for a class
+    that never may, or that is a guess.
     """
-    is_named = failure_class in retry.classes and may_repeat(failure_class, own_word=True)
+    is_named = failure_class in retry.classes and may_repeat(failure_class, own_word=True, rule=rule)
     return is_named and cause not in FOUND and retries < retry.max
 
 

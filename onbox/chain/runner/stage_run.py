@@ -356,7 +356,7 @@ class StageRun:
         self.failure_class = cause.failure_class
         self.reason = "; ".join(map(str, findings))
         retry, retries = self.stage.retry, self.known.retries
-        if may_retry(retry, cause.failure_class, ended.cause, retries):
+        if may_retry(retry, cause.failure_class, ended.cause, retries, cause.rule):
             self.ledger.note_retry(ended, cause, self.reason, backoff_seconds(retry, retries))
             return self._back_off()
         self.ledger.fail(number, ended, findings, cause)

@@ -168,7 +168,8 @@ def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
     known = {key: marker.data[key] for key in FAILURE_KEYS if marker.data.get(key) is not None}
     stacks = paths.stacks(marker.stage, marker.attempt)
     known |= {"stacks": stacks} if os.path.exists(stacks) else {}
-    return {"stage": failed, **known, "may_resume_by_itself": may_repeat(str(known.get("failure_class", "unknown")))}
+    may_resume = may_repeat(str(known.get("failure_class", "unknown")), rule=str(known.get("rule", "")))
+    return {"stage": failed, **known, "may_resume_by_itself": may_resume}
 
 
 def _warnings(view: RunView) -> list[str]:

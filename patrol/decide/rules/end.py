@@ -41,7 +41,9 @@ def _may_resume(scene: RunScene) -> bool:
     if scene.repeated.times >= scene.limits.repeat_count:
         return False
     failure = scene.failure
-    return failure is None or may_repeat(failure.failure_class, own_word=failure.retry_allowed)
+    if failure is not None and failure.retry_allowed is False:
+        return False
+    return failure is None or may_repeat(failure.failure_class, own_word=failure.retry_allowed, rule=failure.rule)
 
 
 def _named(stage: str | None) -> str:

@@ -85,7 +85,8 @@ def failure_of(raw: RawRun, manifest: Manifest, place: LogPlace | None) -> Maybe
     return Failure(
         failure_class=failure_class,
         remedy=said("remedy"),
-        retry_allowed=marker.stage != SWEEP and may_repeat(failure_class),  # a sweep runs no failed cell by itself
+        # A sweep runs no failed cell by itself.
+        retry_allowed=marker.stage != SWEEP and may_repeat(failure_class, rule=said("rule")),
         signature=said("signature"),
         proof=said("proof") or said("reason"),
         where=said("where"),

@@ -33,6 +33,11 @@ def test_what_a_retry_only_repeats_is_not_tried_again_though_it_is_named(failure
     assert not may_retry(TWICE._replace(classes=(failure_class,)), failure_class, "exit", 0)
 
 
+def test_a_class_that_is_a_guess_from_words_is_not_tried_again() -> None:
+    assert not may_retry(TWICE, "network_blip", "exit", 0, "reads-as")
+    assert may_retry(TWICE, "network_blip", "exit", 0, "http-server")
+
+
 def test_nothing_is_tried_again_unasked() -> None:
     assert not may_retry(Retry(), "network_blip", "exit", 0)
 

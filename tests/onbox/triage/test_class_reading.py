@@ -71,3 +71,9 @@ def test_hostile_lines_have_a_class_like_others() -> None:
     )
     found = read_class(junk, junk[0], known="data_error", rule="launcher", confidence="low").failure_class
     assert found in set(weights()[BIAS])
+
+
+def test_words_tell_the_class_of_a_known_failure_too_but_nothing_runs_again_for_them() -> None:
+    told = classify(b"round 1 of 40 ok\nround 2 of 40: the coordinator hung up on us\n", Evidence(exit_code=1))
+    assert (told.failure_class, told.rule, told.confidence) == ("nccl_or_distributed", "reads-as", "low")
+    assert told.retry is False
