@@ -36,10 +36,6 @@ _SHARE_OF_WHOLE = lazy(  # `ids 801..1000 (10.6% of 9400)`
     r"(?<=[\s.-])(\d{1,12})((?: [a-z]{3,20})?) \((\d{1,3}(?:\.\d{1,4})?) ?% of (?:the )?(\d{1,12})\)"
 )
 
-_MOST_IN_CELL = lazy(
-    r"^\s{0,8}[|\u2502]\s{0,40}max_\w{2,30}\s{0,40}[|\u2502]\s{0,40}(\d[\d,]{0,14})\s{0,40}[|\u2502]\s*$"
-)
-
 
 def spelt_alike(text: str) -> str:
     """The line without what stands between a count and its whole: units, gaps, names, points of thousands."""
@@ -53,8 +49,6 @@ def spelt_alike(text: str) -> str:
         text = _POINTS.sub(lambda found: found[0].replace(".", ""), text)
     if " / " in text and "." in text:
         text = _POINTS_BEHIND_SLASH.sub(lambda found: found[0].replace(".", ""), text)
-    if "max_" in text:
-        text = _MOST_IN_CELL.sub("", text)  # `| max_epochs |   20 |`: no count, and in many a table of settings
     if 'of"' in text or "of'" in text:
         text = _FIELDS.sub(r"\1\2\1: \3/\4", text)
     if "s (" in text:
