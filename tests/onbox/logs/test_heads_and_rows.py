@@ -131,6 +131,14 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         16,
         16,
     ),
+    "a bar, and what is said to be done while it goes on": (
+        "".join(
+            f"\rEncoding {share:3}%|##  | {180 * share // 100}/180 [00:01<00:01, 40.0/s]\nflushed {5 * share} records\n"
+            for share in (20, 40, 60)
+        ),
+        108,
+        180,
+    ),
     "a bar, and what was done behind it": (bar_of("Encoding", 180) + "\nsynced 1200 rows\n", 180, 180),
 }  # fmt: skip
 
@@ -159,3 +167,48 @@ def test_the_last_of_a_budget_told_and_then_the_result_is_the_end() -> None:
     log = lines("[opt] # evaluations told, budget 200, loss 0.31", *range(0, 200, 20))
     assert read(log).finished is False
     assert read(log + "recommendation [0.53 0.51]\n").finished is True
+
+
+STEPS = lines("iter #  f 0.31", *range(1, 71))
+TRIED = "".join(f"| {at:<4} | -0.{at * 37 % 91:02} | 1.{at * 53 % 97:02} |\n" for at in range(1, 19))
+EVALUATED = "".join(
+    f"Test: [{at:3}/79]\tTime  0.020 ( 0.021)\tLoss 2.1\tAcc@1  5{at % 7}.69\n" for at in range(0, 79, 5)
+)
+REDRAWN = (
+    "\rpretrain: 24%|##  | 291/1200 [00:01<00:05, 153.5step/s]\r\nval loss below 0.5 at step 304, stopping early\r\n"
+    "\rpretrain: 24%|##  | 291/1200 [00:01<00:05, 153.5step/s]\r"
+    "pretrain: 25%|##  | 304/1200 [00:01<00:05, 156.3step/s]\r\n"
+)
+ENDS = {
+    "the limit of iterations": STEPS + "iteration limit\n",
+    "the limit, and that it was reached": STEPS + "Maximum number of iterations reached\n",
+    "most generations": lines("gen # | best -0.31", *range(1, 71)) + "max generations hit\n",
+    "what has shut down": STEPS + "learner shut down cleanly\n",
+    "the best iteration, behind what was saved": lines("[#]\ttrain's l2: 0.31\tvalid's l2: 0.4", *range(10, 99, 10))
+    + "saved m.txt, best iteration 0\n",
+    "pairs of results of an evaluation": EVALUATED + " * Acc@1 50.460 Acc@5 91.204\n",
+    "a record in a record": "|   iter    |  target   |     x     |\n-------------------------------\n"
+    + TRIED
+    + "===============================\n{'target': float(-0.0025), 'params': {'x': 0.048, 'y': 0.98}}\n",
+    "tests of Node": lines("\u2714 op # (84.4ms)", *range(1, 25)) + "\u2139 tests 24\n\u2139 duration_ms 2387.38\n",
+    "a stop before its time, and the bar once more": REDRAWN + "done\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("log", ENDS.values(), ids=ENDS)
+def test_ends(log: str) -> None:
+    assert read(log).finished is True
+
+
+NO_ENDS = {
+    "a worker that has shut down": STEPS + "worker 3 shut down cleanly\n",
+    "results of an evaluation in a training": "Epoch: [3][70/100]\tLoss 2.1\n"
+    + EVALUATED
+    + " * Acc@1 50.4 Acc@5 91.2\n",
+    "the limit of the time": STEPS + "time limit 300 s left\n",
+}
+
+
+@pytest.mark.parametrize("log", NO_ENDS.values(), ids=NO_ENDS)
+def test_no_ends(log: str) -> None:
+    assert read(log).finished is not True

@@ -13,6 +13,8 @@ from onbox.regex import lazy
 
 _DURATION = r"\d+(?:\.\d+)?\s?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|ms)\b|\d+:\d\d"
 _PARTIAL = r"(?!.{0,80}(?:checkpoint|ckpt|snapshot|\bstep|\bepoch|\biter|\bbest\b))"
+_OF_LOOPS = "(?:generation|iteration|step|epoch|evaluation|episode|trial|round|iter|function evaluation)"
+_HIT = "(?:hit|reached|exhausted|met)"
 _CLOSING = lazy(
     r"(?i)^\W*(?:done|finished|completed?|converged|summary|results?)\b"
     r"|^\W*(?:tasks?|script|program|process|pipeline|work) (?:(?:is|was|has) )?(?:done|finished|completed?|over)\W*$"
@@ -92,6 +94,11 @@ _CLOSING = lazy(
     r"|(?<!rate )(?<!time )\b(?:limit|quota|cap) (?:of )?\d[\d,]{0,15} (?:was |is )?reached\b"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b"
+    rf"|^\W*(?:stopp(?:ed|ing)\W{{1,3}}(?:by |at )?)?(?:the )?{_OF_LOOPS} limit(?: (?:was |is )?{_HIT})?\W*$"
+    rf"|^\W*(?:stopp(?:ed|ing)\W{{1,3}}(?:by |at )?)?(?:the )?max(?:imum)? (?:number of )?{_OF_LOOPS}s?"
+    rf"(?: (?:was |is |were )?{_HIT})?\W*$"
+    r"|^\W*(?!.{0,60}\b(?:workers?|ranks?|threads?|\w*loaders?|nodes?|clients?|pools?|process(?:es)?|connections?)\b)"
+    r".{0,60}\b(?:shut(?:ting)? ?down|stopped|closed) cleanly\b|[,;(] {0,2}best (?:iteration|round)\W{1,3}\d{1,9}\W*$"
     rf"|{BUDGET_IS_OVER}"
 )
 _OF_A_PREPARATION = (
