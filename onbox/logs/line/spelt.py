@@ -36,6 +36,8 @@ _SHARE_OF_WHOLE = lazy(  # `ids 801..1000 (10.6% of 9400)`
     r"(?<=[\s.-])(\d{1,12})((?: [a-z]{3,20})?) \((\d{1,3}(?:\.\d{1,4})?) ?% of (?:the )?(\d{1,12})\)"
 )
 
+_OF_IN_BRACKETS = lazy(r"(?<=\d) \((of \d{1,12})\) ")  # `tile 57 (of 90) blended`
+
 
 def spelt_alike(text: str) -> str:
     """The line without what stands between a count and its whole: units, gaps, names, points of thousands."""
@@ -57,6 +59,8 @@ def spelt_alike(text: str) -> str:
         text = _SHARE_OF_WHOLE.sub(_of_whole, text)
     if "m" in text and " (" in text:
         text = _MAX_IN_BRACKETS.sub(r"\1\2 of \3", text)
+    if " (of " in text:
+        text = _OF_IN_BRACKETS.sub(r" \1 ", text)
     if " of " in text:
         text = _OF_AT_MOST.sub(" of ", text)
         text = _UNIT_TWICE.sub(r" of \3", text)

@@ -126,6 +126,22 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         3,
         5,
     ),
+    "memory, and its budget": (lines("step # mem 30, budget 4096", *range(10, 90, 10)), 80, None),
+    "a price, and the most of it": (lines("price #, max 2000", *range(101, 109)), None, None),
+    "what is left of samples that are filtered": (
+        "5000 rows\n" + lines("filter a: # rows left", *range(4860, 3800, -140)),
+        None,
+        None,
+    ),
+    "nodes that become fewer": (lines("# nodes remaining", *range(63, 50, -1)), None, None),
+    "files that are named with a number": (
+        "48 files to convert\n" + lines("convert file#.wav", *range(1, 30)),
+        29,
+        48,
+    ),
+    "pictures, by another word": ("Found 48 images\n" + lines("resizing img_#.png ... ok", *range(1, 30)), 29, 48),
+    "patients, each with a measure": ("Processing 30 patients\n" + lines("patient_#: dice=0.3", *range(1, 20)), 19, 30),
+    "of how many in brackets, in the middle": (lines("tile # (of 90) blended", *range(3, 60, 3)), 57, 90),
     "a bar that is drawn once, when all is done": (
         lines("epoch #: loss=0.31", *range(16)) + "Training ━━━━━━━━━━━━━━━━━━━━ 16/16 0:00:00\n",
         16,
@@ -147,6 +163,12 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
 def test_what_is_counted(log: str, current: float | None, most: int | None) -> None:
     seen = read(log)
     assert (seen.current, seen.exact_max) == (current, most)
+
+
+@pytest.mark.parametrize("named", ["threads=", "seq_len ", "concurrency=", "degree ", "eigenvalue ", "mode "])
+def test_settings_and_parts_of_a_result_are_no_progress(named: str) -> None:
+    log = "".join(f"{named}{at}: {at * 37 % 91 / 100} {at * 53 % 97 / 10}\n" for at in range(1, 12))
+    assert read(log).current is None
 
 
 @pytest.mark.parametrize("sizes", [(1, 8, 32), (1, 8, 32, 128), (1, 2, 4, 8, 16)])
@@ -191,6 +213,9 @@ ENDS = {
     + TRIED
     + "===============================\n{'target': float(-0.0025), 'params': {'x': 0.048, 'y': 0.98}}\n",
     "tests of Node": lines("\u2714 op # (84.4ms)", *range(1, 25)) + "\u2139 tests 24\n\u2139 duration_ms 2387.38\n",
+    "what is stable where it stands": "k-means, k=8, max 100 iterations\n"
+    + lines("iter #: inertia 0.31", *range(1, 18))
+    + "centroids stable after 17 iterations\n",
     "a stop before its time, and the bar once more": REDRAWN + "done\n",
 }  # fmt: skip
 

@@ -57,7 +57,7 @@ _EVALUATES = lazy(
 )
 _NOT_OF_THE_RUN = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|(?<!ion )test"
-    r"|valid\w*|patience|batch|min\w*|at least|bad|invalid|dropp\w*|in flight)(?![a-z])"
+    r"|valid\w*|patience|batch|min\w*|at least|top|bad|invalid|dropp\w*|in flight)(?![a-z])"
 )
 
 

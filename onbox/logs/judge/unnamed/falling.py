@@ -21,15 +21,18 @@ if TYPE_CHECKING:
 
 ROWS = 4  # until a number that falls is known to be counted down
 _NUMBER = r"(\d{1,9})(?![\w./%,])"
-_THINGS = (
-    r"(?!retr|attempt|tri|sec|min|hour|day|byte|life|lives|credit|slot|seat|token|block|dimension|feature|error|bug)"
-    r"([a-z]{3,20}s)"
+_THINGS = (  # that are worked through; nodes, samples, players and days may become fewer without any work
+    r"((?:job|task|file|item|page|image|document|doc|chunk|batch|url|link|cell|step|epoch|iteration|trial|run|experiment"
+    r"|frame|tile|game|episode|config|configuration|candidate|test|piece|part|shard|package|target|scan|query|fold"
+    r"|message|video|song|track|clip|picture|photo|folder|subject|patient|simulation|molecule|ligand|problem|question"
+    r"|prompt)(?:e?s|ies))"
 )
 _LEFT = lazy(
     rf"(?i)(?<![\w.,/:-]){_NUMBER} {_THINGS}(?:\(s\))? (?:are |is |still )?(?:left|remaining|to go|pending)(?![a-z])"
     rf"|(?<![a-z]){_THINGS} (?:left|remaining|to go|pending)\s?[:=]?\s?{_NUMBER}"
-    rf"|^\W{{0,8}}(?:left|remaining|pending|to go)\s?[:=]\s?{_NUMBER}"
+    rf"|^\W{{0,8}}(?:left|remaining|to go)\s?[:=]\s?{_NUMBER}"
 )
+_CHOSEN = lazy(r"(?i)(?<![a-z])(?:filter|prun|drop|remov|dedup|clean|skip|after)")  # what is left of them is kept
 _DONE = lazy(r"(?i)(?<![a-z])(?:done|finished|complete[d]?|processed|[a-z]{3,14}ed)(?![a-z])")
 
 
@@ -58,7 +61,7 @@ def _told(lines: Sequence[str], before: int) -> list[_Left]:
     form = 0
     for at in range(len(lines), 0, -1):
         found = _LEFT.search(message(lines[at - 1]).text)
-        if found is None or (told and line_form(lines[at - 1]) != form):
+        if found is None or _CHOSEN.search(lines[at - 1]) or (told and line_form(lines[at - 1]) != form):
             continue
         form = form or line_form(lines[at - 1])
         number = int(found[1] or found[4] or found[5])

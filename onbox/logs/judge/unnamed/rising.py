@@ -60,7 +60,9 @@ _OF_THE_OUTCOME = lazy(
     rf"(?i)\W{{0,8}}(?:{_TOLD_OF_EACH}|class|cluster|topic|component|label|layer|bin|channel|expert)\W{{0,4}}$"
 )  # `8 layers`, and one by one
 _OF_RESULTS = lazy(  # each of which has some
-    rf"(?i)\W{{0,8}}(?:{_TOLD_OF_EACH}|class|cluster|topic|component|label|bin|channel)\W{{0,4}}$"
+    rf"(?i)\W{{0,8}}(?:{_TOLD_OF_EACH}|class|cluster|topic|component|label|bin|channel|eigenvalue|mode|rule|peak"
+    r"|(?:n_?|num_?)?(?:threads?|users?|clients?|clusters?|neighbou?rs)|concurrency|seq_?len\w{0,4}|length|context(?:_len\w{0,4})?"
+    r"|size|width|height|resolution|degree|lag|qps|rps|price)\W{0,4}$"
 )
 _LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
 _IN_ORDER = lazy(r"\s{0,8}\d{1,4}[.)]\s{1,4}[A-Za-z]")  # `3. petal_width  0.21`: a place in a ranking
