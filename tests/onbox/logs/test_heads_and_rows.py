@@ -126,6 +126,11 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         3,
         5,
     ),
+    "samples of each frame, always all": (
+        lines("Fra:# Mem:120.00M (Peak 130.00M) | Time:00:01.20 | Sample 64/64", *range(1, 40)),
+        39,
+        None,
+    ),
     "memory, and its budget": (lines("step # mem 30, budget 4096", *range(10, 90, 10)), 80, None),
     "a price, and the most of it": (lines("price #, max 2000", *range(101, 109)), None, None),
     "what is left of samples that are filtered": (
@@ -216,6 +221,10 @@ ENDS = {
     "what is stable where it stands": "k-means, k=8, max 100 iterations\n"
     + lines("iter #: inertia 0.31", *range(1, 18))
     + "centroids stable after 17 iterations\n",
+    "where the model is": STEPS + "model -> out/final.pt\n",
+    "what there is now": STEPS + "artifacts: model.onnx, vocab.txt\n",
+    "where to look": STEPS + "see out/report.html\n",
+    "what was simulated is closed": STEPS + "closing environment\n",
     "a stop before its time, and the bar once more": REDRAWN + "done\n",
 }  # fmt: skip
 
@@ -230,6 +239,8 @@ NO_ENDS = {
     "results of an evaluation in a training": "Epoch: [3][70/100]\tLoss 2.1\n"
     + EVALUATED
     + " * Acc@1 50.4 Acc@5 91.2\n",
+    "a queue that is empty for now": STEPS + "prefetch queue empty\n",
+    "where a checkpoint is": STEPS + "checkpoint -> out/ckpt_70.pt\n",
     "the limit of the time": STEPS + "time limit 300 s left\n",
 }
 

@@ -144,7 +144,8 @@ def _is_left_behind(counter: Counter, scene: Scene) -> bool:
 def _is_always_full(counter: Counter, scene: Scene) -> bool:
     """`client 31: local loss 0.75 (5/5 epochs)`: each tells that it has done its own, while another counter goes on."""
     full = counter.minimum == counter.current == counter.maximum and counter.seen >= LOOKS
-    return full and counter.rule in _TOLD_ONCE and any(one.advances for one in scene.track.counters.values())
+    things = counter.rule in _TOLD_ONCE or (counter.rule == "labelled-max" and counter.unit not in LONE_UNITS)
+    return full and things and any(one.advances for one in scene.track.counters.values())
 
 
 def _was_full_at_once(counter: Counter, scene: Scene) -> bool:
