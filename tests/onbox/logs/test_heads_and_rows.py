@@ -176,6 +176,24 @@ def test_settings_and_parts_of_a_result_are_no_progress(named: str) -> None:
     assert read(log).current is None
 
 
+FRAMES = {
+    "five rows": "   a    b\n" + lines("#  0.3#7 0.1#3", *range(5)),
+    "words in it": "read data.csv\n   length  width species\n"
+    + lines("#   5.#    3.#  setosa", *range(6))
+    + "[6 rows]\n",
+    "rows left out": "    x    y\n"
+    + lines("#  1.#  3.#", *range(5))
+    + "..  ...  ...\n"
+    + lines("#  1.2  3.#", *range(95, 100)),
+}
+
+
+@pytest.mark.parametrize("log", FRAMES.values(), ids=FRAMES)
+def test_a_data_frame_is_no_progress(log: str) -> None:
+    assert read(log).current is None
+    assert read(log + lines("step #/300 loss 0.31", 20, 40)).current == 40
+
+
 @pytest.mark.parametrize("sizes", [(1, 8, 32), (1, 8, 32, 128), (1, 2, 4, 8, 16)])
 def test_sizes_of_a_batch_that_are_tried_are_no_progress(sizes: tuple[int, ...]) -> None:
     assert read(lines("batch=#    latency 3.44 ms  throughput 290.7/s  mem 41%", *sizes)).current is None

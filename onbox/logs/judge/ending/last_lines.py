@@ -18,7 +18,7 @@ from onbox.logs.judge.unnamed.fits import fits_ended
 from onbox.logs.judge.unnamed.led import led
 from onbox.logs.judge.unnamed.rising import OF_A_MODULE, Rising, rising, risings
 from onbox.logs.judge.unnamed.ticking import ticking
-from onbox.logs.judge.unnamed.under_head import lists_results
+from onbox.logs.judge.unnamed.under_head import lists_results, without_frames
 from onbox.logs.judge.unnamed.until import until
 from onbox.logs.line.read import read_line
 from onbox.logs.model.lines import readable
@@ -59,12 +59,12 @@ class LastLines:
         """As `rising`, of these lines; None where they are those of a report on classes, or of a table of results."""
         if any(map(_REPORT.search, self._lines)) or lists_results(self._lines):
             return None
-        return rising(self._lines)
+        return rising(without_frames(self._lines))
 
     @property
     def rising_alone(self) -> Rising | None:
         """As `rising`, with nothing measured beside it: a count if the log's head tells how many of such there are."""
-        return rising(self._lines, alone=True)
+        return rising(without_frames(self._lines), alone=True)
 
     @property
     def risings(self) -> list[Rising]:
