@@ -50,7 +50,12 @@ class Again:
         self.forms = list(self.forms)  # which goes on apart
 
     def learn(self, text: str) -> None:
-        """One of the first lines, before anything is counted."""
+        """One of the first lines, before anything is counted. `config #0: lr=0.1` heads the first of several things,
+        and the next one is no new run.
+        """
+        thing = THING_NUMBERED.match(text)
+        if thing is not None and int(thing[1]) == 0:
+            return
         if len(self.forms) < HEAD_LINES and has_letters(text) and not is_date(text):
             self.forms.append(form(text))
 

@@ -80,8 +80,9 @@ def joined(old: Counter, sight: CounterSight, line: ShownBy) -> Counter:
 
 
 def begins_anew(old: Counter, sight: CounterSight) -> bool:
-    """Whether it went back to its beginning."""
-    return sight.current < old.current and sight.current <= old.minimum
+    """Whether it went back to its beginning, as this line tells it or one that was not believed before."""
+    lowest = sight.current if old.lower is None else min(sight.current, old.lower)
+    return sight.current < old.current and lowest <= old.minimum
 
 
 def _goes_on(old: Counter, sight: CounterSight, line: ShownBy) -> bool:

@@ -81,7 +81,9 @@ def counted_in_rows(rising: Rising, track: Track) -> Counted:
 def counted_to_head(pick: Pick | None, ending: ClosingLines, beginning: bytes) -> Whole | None:
     """What the last lines count up to a number of the log's head, where no counter is known to have an end."""
     if pick is None:
-        return None if ending.whole else ending.whole_of(beginning) or ending.led_of(beginning)
+        if ending.whole:
+            return None
+        return ending.whole_of(beginning) or ending.led_of(beginning) or ending.falling_of(beginning)
     counter = pick.counter
     open_ended = pick.maximum is None and pick.inner is None and counter.unit != "epoch"
     if not open_ended or counter.kind == "own":
@@ -103,6 +105,8 @@ def _things_beside(pick: Pick, ending: ClosingLines, beginning: bytes) -> Whole 
 def _announced(pick: Pick, beginning: bytes) -> int | None:
     """How many of the things that are counted there are to be."""
     counter = pick.counter
+    if counter.rule == "leading" and counter.kind == "bare":  # rows of which nobody says what they count
+        return announced(beginning, "", int(counter.current))
     if counter.kind not in OF_THINGS or (pick.inner is not None and counter.kind != "outer"):
         return None
     noun = _NOUN.search(counter.key)

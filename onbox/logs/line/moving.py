@@ -111,7 +111,7 @@ def read_moving(text: str) -> list[CounterSight]:
         or (_ONE_THING.fullmatch(label) and rule == "moving")
     ):
         return []
-    kind = "aux" if AUXILIARY.search(label) else "moving"
+    kind = "aux" if AUXILIARY.search(_OWN_NAME.sub(" ", label)) else "moving"  # `scan_001.pdf (1/40)`
     if EVALUATION.search(label) and not _IS_DONE.match(text, found.end()):
         kind = "val"
     named = ANY_WORD.findall(_OWN_NAME.sub(" ", label))

@@ -116,7 +116,8 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool, joi
     if any(word in NOT_A_COUNTER for word in near):
         return ""
     if any(word in MAXIMUM and (word not in TRAINING_WORDS or unit.endswith("s")) for word in near):
-        return "counter" if "|" in match["sep"] else "maximum"
+        most = "max" in near or "maximum" in near  # in a cell, `total_timesteps | 20480` is how many by now
+        return "maximum" if most or "|" not in match["sep"] else "counter"
     if unit in PLURALS or (unit.endswith("s") and "=" in match["sep"]):
         return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""
     if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:

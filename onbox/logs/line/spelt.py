@@ -36,9 +36,7 @@ _SHARE_OF_WHOLE = lazy(  # `ids 801..1000 (10.6% of 9400)`
     r"(?<=[\s.-])(\d{1,12})((?: [a-z]{3,20})?) \((\d{1,3}(?:\.\d{1,4})?) ?% of (?:the )?(\d{1,12})\)"
 )
 
-_MOST_IN_CELL = lazy(
-    r"^\s{0,8}[|\u2502]\s{0,40}max_\w{2,30}\s{0,40}[|\u2502]\s{0,40}(\d[\d,]{0,14})\s{0,40}[|\u2502]\s*$"
-)
+_OF_IN_BRACKETS = lazy(r"(?<=\d) \((of \d{1,12})\) ")  # `tile 57 (of 90) blended`
 
 
 def spelt_alike(text: str) -> str:
@@ -53,8 +51,6 @@ def spelt_alike(text: str) -> str:
         text = _POINTS.sub(lambda found: found[0].replace(".", ""), text)
     if " / " in text and "." in text:
         text = _POINTS_BEHIND_SLASH.sub(lambda found: found[0].replace(".", ""), text)
-    if "max_" in text:
-        text = _MOST_IN_CELL.sub("", text)  # `| max_epochs |   20 |`: no count, and in many a table of settings
     if 'of"' in text or "of'" in text:
         text = _FIELDS.sub(r"\1\2\1: \3/\4", text)
     if "s (" in text:
@@ -63,6 +59,8 @@ def spelt_alike(text: str) -> str:
         text = _SHARE_OF_WHOLE.sub(_of_whole, text)
     if "m" in text and " (" in text:
         text = _MAX_IN_BRACKETS.sub(r"\1\2 of \3", text)
+    if " (of " in text:
+        text = _OF_IN_BRACKETS.sub(r" \1 ", text)
     if " of " in text:
         text = _OF_AT_MOST.sub(" of ", text)
         text = _UNIT_TWICE.sub(r" of \3", text)

@@ -17,8 +17,8 @@ FOLD = bytes(ord("0") if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c for c
 _KNOWN_BYTES = 1 << 21
 
 _OF_A_FRACTION = (
-    "0/0", "0m/0", "0k/0", "0s/0", "0 / 0", ") / 0", "0/ ", " /  ", " of 0", "0 of ", " von 0", "of [0", " over 0",
-    "0%", ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0", "\"of\": 0", "\"of\":0",
+    "0/0", "0m/0", "0k/0", "0s/0", "0 / 0", ") / 0", "0/ ", " /  ", " of 0", "(of 0", "0 of ", " von 0", "of [0",
+    " over 0", "0%", ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0", "\"of\": 0", "\"of\":0",
 )  # fmt: skip
 # Without their first letter where it may be a capital of another script.
 _OF_A_COUNT = (
@@ -57,9 +57,15 @@ _TRACES = tuple(
     trace.encode()
     for trace in (*_OF_A_FRACTION, *_OF_A_COUNT, *_OF_WORK_DONE, *_OF_A_VALUE, *_OF_A_TURN, *_OF_A_TRACKER)
 )
+_REPETITIONS = (  # that a heading names, with their number
+    b"config", b"configuration", b"candidate", b"member", b"variant", b"subject", b"scenario", b"setting",
+    b"combination", b"experiment", b"replicate", b"repeat", b"repetition", b"split", b"bootstrap", b"dataset",
+    b"experience",
+)  # fmt: skip
 _BEGINNINGS = (  # of a whole line
     b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment", b"e0",
     b"task 0", b"seed 0", b"fold 0", b"model 0", b"== ", b"=== ", b"--- ", b"### ",
+    *(word + sign for word in _REPETITIONS for sign in (b" 0", b" #0")),
 )  # fmt: skip
 _NUMBERED = lazy(rb"\[[ 0]{1,18}\] {1,4}[a-z]")  # `[00100] xent 3.2`
 

@@ -70,7 +70,7 @@ _RUNS = lazy(
     r"|apptainer|kubectl (?:apply|create|run|exec)|spark-submit|dbt|airflow|pytest|tox|curl|wget|rsync|onbox)\b"
     r"|\S{1,80}\.(?:sh|py|R|jl|pl)\b)"
 )
-THING_NUMBERED = lazy(r"\W{0,3}[A-Za-z]{2,20}[ #]?\[?(\d{1,6})[\]):.]{1,2}\s")  # `guard 7: no fault`
+THING_NUMBERED = lazy(r"\W{0,3}[A-Za-z]{2,20}[ #]{0,2}\[?(\d{1,6})[\]):.]{1,2}\s")  # `guard 7: no fault`
 _A_WORD = lazy(r"[A-Za-z]{2,}")
 _EXPLICIT = lazy(r"=== |\battempt\b|restarting|resum(?:ed|ing) (?:from|after|at|training)|log of", re.IGNORECASE)
 

@@ -14,6 +14,11 @@ _BREAKS = lazy(rb"[\r\n]+")
 _DRAWN_OVER = lazy(rb"\r[^\n]")
 _NO_FORM = lazy(rb"[\d.\s]+")
 _DIGIT = lazy(rb"\d")
+# What went wrong stands in the head where stderr was written above stdout: its numbers tell where, not how many.
+_FAILS = lazy(
+    r"(?i)^\W{0,8}(?:[\w.]{0,60}(?:error|exception|interrupt|exit|warning)(?::(?!\s{0,4}\d)| (?:at|in|on|while) )"
+    r"|traceback|fatal|abort(?:ed|ing)|panic|killed)|\b(?:diverged|unstable|nearly singular|nan in|nans in)\b"
+)
 
 
 def beginning_of(so_far: bytes, more: bytes) -> bytes:
@@ -31,4 +36,5 @@ def headings(beginning: bytes) -> list[str]:
     forms = Counter(_NO_FORM.sub(b"", line) for line in lines)
     before = takewhile(lambda line: forms[_NO_FORM.sub(b"", line)] == 1 or not _DIGIT.search(line), lines)
     once = [line for line in before if forms[_NO_FORM.sub(b"", line)] == 1]
-    return [message(readable(line)).text for line in once[:LINES]]
+    told = [message(readable(line)).text for line in once[:LINES]]
+    return [text for text in told if not _FAILS.search(text)]

@@ -25,7 +25,7 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
             for at in range(1, 13)
         ),
         12,
-        None,
+        20,
     ),
     "stages with names, each with counts of its own": (
         "Stage 1/4: tokenize\n"

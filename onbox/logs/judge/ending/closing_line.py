@@ -13,6 +13,9 @@ from onbox.regex import lazy
 
 _DURATION = r"\d+(?:\.\d+)?\s?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|ms)\b|\d+:\d\d"
 _PARTIAL = r"(?!.{0,80}(?:checkpoint|ckpt|snapshot|\bstep|\bepoch|\biter|\bbest\b))"
+_OF_LOOPS = "(?:generation|iteration|step|epoch|evaluation|episode|trial|round|iter|function evaluation)"
+_MADE_THINGS = "(?:model|weights|results?|report|output|predictions|summary|figure|plot|submission)"
+_HIT = "(?:hit|reached|exhausted|met)"
 _CLOSING = lazy(
     r"(?i)^\W*(?:done|finished|completed?|converged|summary|results?)\b"
     r"|^\W*(?:tasks?|script|program|process|pipeline|work) (?:(?:is|was|has) )?(?:done|finished|completed?|over)\W*$"
@@ -65,7 +68,8 @@ _CLOSING = lazy(
     r"|\b(?:tol|tolerance|target|goal) (?:was )?reached\b"
     r"|\breached (?:the )?(?:tol|tolerance|target|goal|convergence)\b"
     r"|^\W*all tests (?:successful|passed)\b|^\W*pass\W*$|^ok\s{2,8}\S{1,200}\s{1,8}\d+\.\d+s$"
-    r"|\b(?:tiempo|tempo|temps) total\w*\b|\bgesamt(?:zeit|dauer)\b|总(?:共)?(?:耗时|用时)|\bqueue (?:is )?empty\b"
+    r"|\b(?:tiempo|tempo|temps) total\w*\b|\bgesamt(?:zeit|dauer)\b|总(?:共)?(?:耗时|用时)"
+    r"|(?<!fetch )(?<!data )(?<!input )(?<!loader )(?<!batch )(?<!buffer )\bqueue (?:is )?empty\b"
     r"|\((?:finished|completed?|done|success\w*)\)\W*$|^\W*(?-i:CONVERGENCE): (?-i:[A-Z])|^=+ [\w ]{1,40} summary =+$"
     r"|^(?:s )?(?:un)?satisfiable$|^c exit [12]0$"  # of a SAT solver
     r"|^\W*(?!load|read|sav|writ|init|warm|eval|valid|cach|compil|download|prepar|test|import|fetch|scan)[a-z]{3,14}ing"
@@ -92,6 +96,16 @@ _CLOSING = lazy(
     r"|(?<!rate )(?<!time )\b(?:limit|quota|cap) (?:of )?\d[\d,]{0,15} (?:was |is )?reached\b"
     r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b"
+    rf"|^\W*(?:stopp(?:ed|ing)\W{{1,3}}(?:by |at )?)?(?:the )?{_OF_LOOPS} limit(?: (?:was |is )?{_HIT})?\W*$"
+    rf"|^\W*(?:stopp(?:ed|ing)\W{{1,3}}(?:by |at )?)?(?:the )?max(?:imum)? (?:number of )?{_OF_LOOPS}s?"
+    rf"(?: (?:was |is |were )?{_HIT})?\W*$"
+    r"|^\W*(?!.{0,60}\b(?:workers?|ranks?|threads?|\w*loaders?|nodes?|clients?|pools?|process(?:es)?|connections?)\b)"
+    r".{0,60}\b(?:shut(?:ting)? ?down|stopped|closed) cleanly\b|[,;(] {0,2}best (?:iteration|round)\W{1,3}\d{1,9}\W*$"
+    rf"|^\W*(?:(?:trained|final|output) )?{_MADE_THINGS}\s?(?:->|=>|\u2192|in|at) {{1,4}}"
+    r"(?:[a-z_-]{1,20}/){0,8}[a-z_-]{1,40}\.[a-z]\w{1,5}\W*$"
+    rf"|^\W*(?:artifacts|outputs): [\w./-]{{1,80}}\.[a-z]\w{{1,5}}(?:, [\w./-]{{1,80}}){{0,6}}$"
+    r"|^\W*see \S{1,160}\.(?:html|md|csv|json|pdf|txt)\W*$"
+    r"|^\W*clos(?:ing|ed) (?:the )?(?:env|environment|simulator)s?\W*$"
     rf"|{BUDGET_IS_OVER}"
 )
 _OF_A_PREPARATION = (

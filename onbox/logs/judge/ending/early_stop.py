@@ -28,7 +28,7 @@ _IN_ENGLISH = lazy(
     r"|\bmeets (?:the )?(?:fitness |stopping |convergence )(?:threshold|criteri\w+)\b"
     r"|\b(?:plateau\w{0,3}|saturated|flattened(?: out)?|flat)(?: (?:for|since) [^,;]{1,20})?(?:[,;:]| [-=]>) ?"
     r"(?:done|stop(?:ping|ped)?|finish(?:ing|ed)?|ending|exiting|quitting)\W*$"
-    r"|[,;:] (?:finishing|ending|exiting|terminating|quitting) early\W*$"
+    r"|[,;:] (?:finishing|ending|exiting|terminating|quitting|stopping|stopped) early\W*$"
     r"|^\W*(?:exit|stopp|finish|end|terminat|quitt|break)ing (?:from |the |out of )*(?:training|fit(?:ting)?"
     r"|optimi[sz]ation|search|loop|run) early\W*$"
     r"|^\W*(?:(?:target|goal) [a-z_=\d ]{0,24}(?:reached|achieved|met|hit)|(?:no|reached) [a-z_=\d ]{3,40})"

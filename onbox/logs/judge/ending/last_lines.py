@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from onbox.logs.judge.ending.at_limit import Limit, reached
 from onbox.logs.judge.ending.closing_line import closes, form, said
@@ -13,11 +13,12 @@ from onbox.logs.judge.ending.passes import ends_pass
 from onbox.logs.judge.told.announced import numbers_of
 from onbox.logs.judge.told.rounded import exact_of
 from onbox.logs.judge.unnamed.columns import Whole, whole
+from onbox.logs.judge.unnamed.falling import falling
 from onbox.logs.judge.unnamed.fits import fits_ended
 from onbox.logs.judge.unnamed.led import led
 from onbox.logs.judge.unnamed.rising import OF_A_MODULE, Rising, rising, risings
 from onbox.logs.judge.unnamed.ticking import ticking
-from onbox.logs.judge.unnamed.under_head import lists_results
+from onbox.logs.judge.unnamed.under_head import lists_results, without_frames
 from onbox.logs.judge.unnamed.until import until
 from onbox.logs.line.read import read_line
 from onbox.logs.model.lines import readable
@@ -58,12 +59,12 @@ class LastLines:
         """As `rising`, of these lines; None where they are those of a report on classes, or of a table of results."""
         if any(map(_REPORT.search, self._lines)) or lists_results(self._lines):
             return None
-        return rising(self._lines)
+        return rising(without_frames(self._lines))
 
     @property
     def rising_alone(self) -> Rising | None:
         """As `rising`, with nothing measured beside it: a count if the log's head tells how many of such there are."""
-        return rising(self._lines, alone=True)
+        return rising(without_frames(self._lines), alone=True)
 
     @property
     def risings(self) -> list[Rising]:
@@ -86,6 +87,10 @@ class LastLines:
     def led_of(self, beginning: bytes) -> Whole | None:
         """As `led`, of these lines and the log's first ones."""
         return led(self._lines, beginning)
+
+    def falling_of(self, beginning: bytes) -> Whole | None:
+        """As `falling`, of these lines and the log's first ones."""
+        return falling(self._lines, beginning) if beginning else None
 
     def fits_ended(self, most: int | None) -> int | None:
         """As `fits_ended`, where these are all of the log's lines."""
@@ -164,6 +169,14 @@ class LastLines:
         """Whether the counter `key` went on by the same each time, and then by less: `20`, `25`, `30`, `34`."""
         steps = [after - before for before, after in pairwise(self._shown(key))]
         return len(steps) >= STEPS and len(set(steps[:-1])) == 1 and 0 < steps[-1] < steps[0]
+
+    def tries_sizes(self, key: str) -> bool:
+        """Whether the counter `key` at least doubled each time, and not evenly: `batch=1`, `batch=8`, `batch=32` are
+        sizes, each of which was tried.
+        """
+        shown = [value for value, _ in groupby(self._shown(key))]
+        steps = {after - before for before, after in pairwise(shown)}
+        return len(shown) >= STEPS and len(steps) > 1 and all(2 * one <= other for one, other in pairwise(shown))
 
     def _shown(self, key: str) -> list[float]:
         """Where the counter `key` stood in the last lines that show it."""

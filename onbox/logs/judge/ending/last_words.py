@@ -19,6 +19,9 @@ _IN_THE_LOOP = lazy(
     r"(?i)(?<![a-z])(?:val\w*|eval\w*|epoch\w*|learning|lr|checkpoint|batch|start\w*|load\w*|best|so far|current\w*)"
     r"(?![a-z])"
 )
+_PAIRS = lazy(
+    r"\W{0,8}(?:[A-Za-z][\w@./-]{0,30} {1,4}-?\d{1,12}\.\d{1,12}%?[,;|]? {0,4}){1,8}$"
+)  # ` * Acc@1 50.4 Acc@5 91.2`
 _TOTAL = lazy(
     r"[\"']?(?:iterations|epochs|steps|n_?iter\w*|n_?steps|n_?epochs|nfev|nit)[\"']?\s?[:=]\s?(\d{1,12})(?![\d.])"
 )
@@ -57,4 +60,7 @@ def ends_in_results(lines: Sequence[str], counted: int) -> bool:
     if counted < ROWS or not 0 < len(after) <= RESULTS:
         return False
     known = {form(line) for line in lines[:counted]}
-    return all(is_result(line) and form(line) not in known and not _IN_THE_LOOP.search(said(line)) for line in after)
+    return all(
+        (is_result(line) or _PAIRS.match(line)) and form(line) not in known and not _IN_THE_LOOP.search(said(line))
+        for line in after
+    )

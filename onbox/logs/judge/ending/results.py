@@ -16,7 +16,8 @@ _BAD_NEWS = lazy(  # `errors: 3`, `rc=1`: it is what went wrong
 )
 _FRAME = lazy(r"^\s*at [\w.$<>/]{1,120} ?\(")  # of a stack of the JVM or of Node
 _RECORD = lazy(
-    r"^\s*\{\W{0,2}[A-Za-z_][^{}]{0,400}[:=][^{}]{0,400}\}(?: -?\d+(?:\.\d+)?)?\s*$"
+    r"^\s*\{\W{0,2}[A-Za-z_][^{}]{0,400}[:=][^{}]{0,400}(?:\{[^{}]{0,400}\}[^{}]{0,80}){0,4}\}"
+    r"(?: -?\d+(?:\.\d+)?)?\s*$"
 )  # `{'C': 10, 'gamma': 0.1}`
 _FIGURES = lazy(r"^(?=\D*\d)[-+\d.,%()\[\]\s]{1,200}$")
 _ARRAY = lazy(r"^(?:tensor|array|\w{0,10}\.?float\d\d)\([^A-Za-z]{0,200}")

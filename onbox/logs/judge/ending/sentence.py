@@ -41,7 +41,7 @@ _GOES_ON = lazy(
 _OF_A_PIECE = lazy(r"^\s|[\u2500-\u259f]{2}|%\||\b(?:WARN(?:ING)?|DEBUG)\b")
 _OVER = (
     "(?:stop(?:s|ped|ping)?|done|end(?:s|ed|ing)?|finish(?:ed|ing)?|terminat\\w+|halt(?:ed)?|quit\\w*|complete[d]?"
-    "|converged)"
+    "|converged|stable|settled)"
 )
 _WHOLE = r"(?:[a-z]{1,14}[ =#]{0,2})?(?P<%s>\d{1,12})(?![\w/%%]|[.,]\d)"
 _AT = lazy(

@@ -119,4 +119,5 @@ def _stride(pick: Pick | None, ending: ClosingLines) -> float:
     """How far the counter went between the last two lines that show it; 0 where that cannot be told."""
     if pick is not None:
         return ending.stride(pick.counter.key)
-    return ending.rising.stride if ending.whole is None and ending.rising is not None else 0
+    whole, rising = ending.whole, ending.rising if ending.whole is None else ending.rising_alone
+    return rising.stride if rising is not None and (whole is None or whole.value == rising.value) else 0

@@ -36,6 +36,7 @@ LINES_SINCE = 12  # behind a number that was named once, with nothing measured b
 _DRAWN = named_with(DRAWN)
 _MEASURED = named_with(MEASURED) | {  # and what rows are called
     "table", "catboost", "boosting", "tagged", "leading", "leading-share", "states", "rsync", "saved", "epoch-inner",
+    "figures",
 }  # fmt: skip
 _SHARES = frozenset({"fraction-percent", "percent-fraction", "counter-bar"})
 _TOLD_ONCE = frozenset({"done-of", "fraction-unit", "fraction-percent", "percent-fraction"})
@@ -125,6 +126,8 @@ def _is_size_of_batch(counter: Counter, scene: Scene) -> bool:
     told = counter.unit == "batch" and counter.maximum is None and not counter.made
     if told and counter.resets >= LOOKS and 3 * counter.resets > counter.advances:
         return True  # each request brings as many as it likes
+    if told and scene.ending.tries_sizes(counter.key):
+        return True
     once = counter.first == counter.last  # `mini_batch = 4, batch = 64`
     return told and (once or counter.current == counter.minimum) and (counter.seen > 1 or scene.behind(counter) > 0)
 
@@ -141,7 +144,8 @@ def _is_left_behind(counter: Counter, scene: Scene) -> bool:
 def _is_always_full(counter: Counter, scene: Scene) -> bool:
     """`client 31: local loss 0.75 (5/5 epochs)`: each tells that it has done its own, while another counter goes on."""
     full = counter.minimum == counter.current == counter.maximum and counter.seen >= LOOKS
-    return full and counter.rule in _TOLD_ONCE and any(one.advances for one in scene.track.counters.values())
+    things = counter.rule in _TOLD_ONCE or (counter.rule == "labelled-max" and counter.unit not in LONE_UNITS)
+    return full and things and any(one.advances for one in scene.track.counters.values())
 
 
 def _was_full_at_once(counter: Counter, scene: Scene) -> bool:
@@ -187,8 +191,10 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
 
 
 def _is_all_there_is(scene: Scene) -> bool:
-    """Whether a job does nothing but prepare: several bars of such work and no other, or one and no other number."""
-    counters = [counter for counter in scene.track.counters.values() if counter.rule != "sized"]
+    """Whether a job does nothing but prepare: several bars of such work and no other, or one and no other number, but
+    for what a line says to have been done behind it: `flushed 540 records`.
+    """
+    counters = [one for one in scene.track.counters.values() if one.rule != "sized" and not _is_remark(one)]
     bars = [counter for counter in counters if counter.made]
     alone = len(counters) == 1 and not counters[0].rounded and not counters[0].key.startswith(LOADS)
     return (
@@ -196,6 +202,10 @@ def _is_all_there_is(scene: Scene) -> bool:
         and bool(bars)
         and all(counter.kind == "aux" and counter.advances for counter in bars)
     )
+
+
+def _is_remark(counter: Counter) -> bool:
+    return counter.rule == "done-any" and counter.seen == 1
 
 
 def _was_named_once(counter: Counter, scene: Scene) -> bool:

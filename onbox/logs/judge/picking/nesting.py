@@ -81,10 +81,20 @@ def _is_seldom_begun(epoch: Counter, counter: Counter) -> bool:
     return not counter.repeats and (passed > counter.resets or A_TENTH < apart < 1 - A_TENTH)
 
 
+def _closes_all(bar: Counter, epoch: Counter) -> bool:
+    """Whether a bar was drawn full behind the last of as many epochs: Rich draws it there alone, where it writes to no
+    terminal.
+    """
+    full = bar.made and bar.minimum == bar.current == bar.maximum and bar.first > epoch.changed
+    return full and epoch.advances > 1 and bar.maximum == epoch.current + (epoch.minimum == 0)
+
+
 def _comes_with_each(counter: Counter, epoch: Counter, *, whole: bool) -> bool:
     """Whether a bar is drawn anew for each epoch: it was only ever seen at its beginning, or came when epochs were
     under way.
     """
+    if _closes_all(counter, epoch):
+        return False
     stands = not counter.advances and counter.seen >= max(LOOKS, epoch.advances)
     return stands or (whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured)
 

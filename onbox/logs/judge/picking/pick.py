@@ -52,7 +52,7 @@ def pick_of(scene: Scene) -> Pick | None:
                          (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
         pick = _best_of(track, [c for c in among if c.kind == "outer" or (_kind(c) in kinds and counts(c, scene))])
         if pick is not None:
-            return _bounded_beside(pick, counters, track) or pick
+            return _bounded_beside(pick, counters, track) or _told_in(pick, counters) or pick
     repeated = [c for c in counters if c.kind == "outer" and not c.resets and _goes_on_by_itself(c)]
     last = max(repeated, key=lambda counter: counter.last, default=None)
     if last is None:
@@ -90,6 +90,22 @@ def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick |
         if not _is_a_level(counter, pick.counter)
     ]
     return Pick(beside[0], maximum_of(track, beside[0])) if len(beside) == 1 else None
+
+
+def _told_in(pick: Pick, counters: list[Counter]) -> Pick | None:
+    """`flushed 360 records` while the bar `Encoding` goes on: what is said to be done on the way to an end that the bar
+    knows.
+    """
+    said = pick.counter
+    if said.rule != "done-any" or pick.maximum is not None:
+        return None
+    bars = [
+        bar
+        for bar in counters
+        if bar.made and bar.kind == "aux" and bar.maximum is not None and not bar.resets and bar.advances >= MOVES
+        if bar.first <= said.first < bar.changed and said.last - bar.last <= 1
+    ]
+    return Pick(bars[0], bars[0].maximum) if len(bars) == 1 else None
 
 
 def _is_a_level(counter: Counter, begun: Counter) -> bool:

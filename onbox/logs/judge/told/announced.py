@@ -51,9 +51,13 @@ _HOW_IT_IS_MADE = lazy(
 )
 _SWEEPS = frozenset({"sweep", "grid", "runs"})
 _IS_THE_WORK = lazy(r"(?i)^\W*(?:evaluating|testing|validating) (?:on )?(?=\d)")  # of a run that does nothing else
+_EVALUATES = lazy(
+    rf"(?i)^\W*(?:[a-z]{{3,14}}ing (?:on |over )?)?{_NUMBER} (?:test|eval|evaluation|val|validation)"
+    r" ([a-z]{3,20}s)\W*$"
+)
 _NOT_OF_THE_RUN = lazy(
     r"(?i)(?<![a-z])(?:every|each|per|after|first|last|warm\w*|burn\w*|skip\w*|sav\w*|keep|log|eval\w*|(?<!ion )test"
-    r"|valid\w*|patience|batch|min\w*|at least|bad|invalid|dropp\w*|in flight)(?![a-z])"
+    r"|valid\w*|patience|batch|min\w*|at least|top|bad|invalid|dropp\w*|in flight)(?![a-z])"
 )
 
 
@@ -66,14 +70,26 @@ def announced(beginning: bytes, noun: str, least: int) -> int | None:
         return _alone(headings(beginning), least) or _of_first_column(beginning, least)
     if len(noun) < NOUN_LETTERS:
         return None
+    lines = headings(beginning)
+    told = _told_of(noun, [pair for line in lines for pair in _pairs(line)], least)
+    told = told or _told_of(noun, [pair for line in lines for pair in _evaluated(line)], least)
+    return next(iter(told)) if len(told) == 1 else None
+
+
+def _told_of(noun: str, pairs: list[tuple[str, int]], least: int) -> set[int]:
+    """The numbers that belong to the plural of a word."""
     of_anything = _DONE.fullmatch(noun)  # `completed=15` below `n_jobs=24`
-    told = {
+    return {
         number
-        for line in headings(beginning)
-        for word, number in _pairs(line)
+        for word, number in pairs
         if word[-1] == "s" and number >= max(2, least) and (of_anything or (word.startswith(noun) and word != noun))
     }
-    return next(iter(told)) if len(told) == 1 else None
+
+
+def _evaluated(line: str) -> list[tuple[str, int]]:
+    """`Playing 50 evaluation games`, and nothing else in the line: what a run does that only evaluates."""
+    found = _EVALUATES.match(line)
+    return [(found[2].lower(), int(found[1].replace(",", "")))] if found else []
 
 
 def announced_by_verb(beginning: bytes, stem: str, least: int) -> int | None:

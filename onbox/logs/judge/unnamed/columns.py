@@ -36,7 +36,14 @@ _LETTER = lazy(r"[^\W\d_]")
 _NAMED_TOTAL = lazy(  # `"done": 10, "todo": 400`: what stands still beside what rises
     r"(?i)[\"'\s,;|]{1,4}(?:todo|to_do|total|planned|target|goal|expected|requested|scheduled|all|of)[\"']?\s?[:=]\s?"
 )
-_NAMED_LIMIT = lazy(r"(?i)[\"'\s,;|]{1,4}(?:limit|max|maximum|end|last|until|up_?to|stop_at)[\"']?\s?[:=]\s?")
+_NAMED_LIMIT = lazy(
+    r"(?i)[\"'\s,;|]{1,4}(?:limit|max|maximum|end|last|until|up_?to|stop_at|budget)[\"']?\s?[:=]\s?"
+    r"|,? budget |(?: [a-z_]{2,20}){1,4}(?: ?[,;|(] ?(?:limit|max|maximum|budget)[ :=]{1,2}"
+    r"| of (?:a |the )?budget(?: of)?[ :=]{1,2})"
+)  # `used=80 budget=150`, `180 evaluations told, budget 200`
+_NO_WORK = lazy(  # `mem 49, budget 4096`
+    r"(?i)(?<![a-z])(?:v?ram|mem(?:ory)?|rss|heap|cache|power|temp(?:erature)?|price|load|lag|gpu|cpu)(?![a-z])"
+)
 _DONE = lazy(r"(?i)(?<![a-z])(?:done|completed|processed|finished)[\"']?\s?[=:]\s?$")
 _ALL_THINGS = lazy(  # `done=61 dupes=213 shards=96`
     r"(?<![A-Za-z])(?!(?:worker|thread|gpu|core|node|rank|process|replica|host|error|retrie|fail)\w{0,16}s)[a-z_]{3,20}s[\"']?[=:]\s?$"
@@ -143,7 +150,7 @@ def _beside(one: _Column, other: _Column, known: frozenset[int]) -> int | None:
 def _is_of(one: _Column, between: str) -> bool:
     """Whether what stands between a count and a number that stands still says that it is of so many."""
     if one.is_even and _NAMED_LIMIT.fullmatch(between):
-        return True
+        return _NO_WORK.search(one.between) is None
     foreign = _OF_IN_ANY_SCRIPT.fullmatch(between) and _LETTER.search(between)
     return bool(foreign or _LATIN_OF.fullmatch(between) or _NAMED_TOTAL.fullmatch(between))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.judge.told.announced import announced, announced_by_letter, announced_by_verb, numbers_of
 from onbox.logs.judge.unnamed.columns import LINES, LINES_BEHIND, ROWS, Whole
 from onbox.logs.judge.unnamed.rising import OF_A_LIST
-from onbox.logs.line.words import NOT_PROGRESS
+from onbox.logs.line.words import NOT_PROGRESS, UNITS
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 
@@ -27,8 +27,10 @@ _LED = lazy(
     r"\W{0,8}(?:(?P<word>[A-Za-z]{3,20})(?:\s{1,8}#?|#|\[)|(?P<letter>[A-Za-z])(?=\d))(?:\d{1,9}-(?=\d))?(?P<at>\d{1,9})"
     r"(?![\w/%]|[.,]\d)"
 )
-# `rendered frame_0071.png in 1.2s`: the number of a file
-_IN_A_NAME = lazy(r"(?<![A-Za-z])(?P<word>[A-Za-z]{3,20})[_-](?P<at>\d{1,9})\.[a-z]\w{1,4}(?![\w/])(?P<letter>)")
+# `rendered frame_0071.png in 1.2s`, `patient_012: dice 0.9`: the number in a name
+_IN_A_NAME = lazy(
+    r"(?<![A-Za-z])(?P<word>[A-Za-z]{3,20})(?:[_-]?(?P<at>\d{1,9})(?:\.[a-z]\w{1,4}(?![\w/])|(?=: )))(?P<letter>)"
+)
 # `60 checked, 1 broken`, `resized 500`
 _MADE = lazy(r"\W{0,8}(?:(\d{1,9}) ([a-z]{3,14})ed(?![a-z])|([a-z]{3,14})ed (\d{1,9})(?![\w/%]|[.,]\d))", re.IGNORECASE)
 _ALL = lazy(
@@ -75,8 +77,10 @@ def _most(name: str, values: list[int], beginning: bytes) -> int | None:
     rises = all(before <= after for before, after in pairwise(values))
     if len(set(values)) < ROWS or not rises:
         return None
-    told = announced_by_letter if len(name) == 1 else announced
-    return told(beginning, name if len(name) == 1 else name.lower(), values[-1])
+    if len(name) == 1:
+        return announced_by_letter(beginning, name, values[-1])
+    word = name.lower()
+    return announced(beginning, word, values[-1]) or announced(beginning, UNITS.get(word, word), values[-1])  # `img_7`
 
 
 def _all_of_them(lines: Sequence[str], beginning: bytes) -> Whole | None:

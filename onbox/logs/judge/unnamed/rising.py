@@ -60,7 +60,9 @@ _OF_THE_OUTCOME = lazy(
     rf"(?i)\W{{0,8}}(?:{_TOLD_OF_EACH}|class|cluster|topic|component|label|layer|bin|channel|expert)\W{{0,4}}$"
 )  # `8 layers`, and one by one
 _OF_RESULTS = lazy(  # each of which has some
-    rf"(?i)\W{{0,8}}(?:{_TOLD_OF_EACH}|class|cluster|topic|component|label|bin|channel)\W{{0,4}}$"
+    rf"(?i)\W{{0,8}}(?:{_TOLD_OF_EACH}|class|cluster|topic|component|label|bin|channel|eigenvalue|mode|rule|peak"
+    r"|(?:n_?|num_?)?(?:threads?|users?|clients?|clusters?|neighbou?rs)|concurrency|seq_?len\w{0,4}|length|context(?:_len\w{0,4})?"
+    r"|size|width|height|resolution|degree|lag|qps|rps|price)\W{0,4}$"
 )
 _LEADS = lazy(r"\W{0,8}[A-Za-z]{3,20}\W{0,3}$")
 _IN_ORDER = lazy(r"\s{0,8}\d{1,4}[.)]\s{1,4}[A-Za-z]")  # `3. petal_width  0.21`: a place in a ranking
@@ -71,6 +73,10 @@ _LAST_WORD = lazy(r"([A-Za-z]+)\W*$")
 _DONE_OF_THEM = lazy(
     r"(?i)(?<![a-z])(?!status|progress|stats)([a-z]{3,20})s (?:done|complete[d]?|finished|processed)\W*$"
 )  # `files done: 9`
+_WORKED = lazy(
+    r"(?:fetched|crawled|parsed|processed|converted|rendered|downloaded|uploaded|indexed|scanned|written|copied|encoded"
+    r"|decoded|solved|evaluated|scored|labell?ed|translated|visited|handled|done)(?![a-z])"
+)
 _THINGS = lazy(r"0 ([A-Za-z]{3,20})s\b")
 OF_A_MODULE = lazy(r"\): [A-Z]\w{1,40}\(")  # `(layer0): Conv2d(1, 2, kernel_size=(3, 3))`
 _SO_MANY_THINGS = lazy(r"(?<![\w.,])(\d[\d,]{0,14}) ([A-Za-z]{3,20})s\b(?! ?=)")
@@ -186,7 +192,9 @@ def _is_count(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
         return False
     measured = any(_is_measure(other, rows) for other in rows[-2] if other != name)
     told_seldom = _is_report(name, rows) or _is_told_seldom(name, rows)
-    return measured or told_seldom or _adds_up(name, rows) or _rises_with_more(name, rows)
+    return (
+        measured or told_seldom or _is_done_with(name, rows[-1]) or _adds_up(name, rows) or _rises_with_more(name, rows)
+    )
 
 
 def _is_refused(name: str) -> bool:
@@ -206,6 +214,13 @@ def _is_told_seldom(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:
         return False
     begins = values[0] >= stride or values[0] == 0
     return stride >= SELDOM and begins and all(value % stride == 0 for value in values)
+
+
+def _is_done_with(name: str, row: dict[str, _Cell]) -> bool:
+    """`page 199 fetched, queue 698`: one by one, with what was done to it."""
+    return _LEADS.match(name) is not None and any(
+        other.startswith(f"{name} 0 ") and _WORKED.match(other, len(name) + 3) for other in row
+    )
 
 
 def _adds_up(name: str, rows: Sequence[dict[str, _Cell]]) -> bool:

@@ -1,6 +1,7 @@
-"""Fractions that stand in a table's column of results, by the name above them. Pure.
+"""Numbers that stand in a table of results, by the names above them. Pure.
 
-`model   mse   rank` above `tanh-2   0.065   1/6`: how the models compare, row by row, is no progress.
+`model   mse   rank` above `tanh-2   0.065   1/6`: how the models compare, row by row, is no progress. Nor is the index
+of a data frame that is printed: its head has a name for each column but that one.
 """
 
 from __future__ import annotations
@@ -14,16 +15,46 @@ if TYPE_CHECKING:
 
 CELLS = 3  # of a head
 ROWS = 40  # and no more, behind one
+_FIRST = frozenset({"0", "1"})  # row of a frame
+_LEFT_OUT = frozenset({"..", "..."})  # rows
 _COMPARED = lazy(
     r"(?i)(?:model|name|method|dataset|class|label|layer|variant|algorithm|metric|feature|category|topic|cluster|system"
     r"|benchmark|lang(?:uage)?|optimi[sz]er|column|param(?:eter)?|tool|backend)s?"
 )
+_FRAME_HEAD = lazy(r"(?:\s{1,40}[A-Za-z_][\w.%()-]{0,40}){2,30}")
 _CELL = lazy(r"[^\s|\u2502]{1,40}(?: [^\s|\u2502]{1,40}){0,3}")
 _FRACTION = lazy(r"(?<![\w./-])\d{1,9} ?/ ?\d{1,9}(?![\w./-])")
 _OF_RESULTS = lazy(
     r"(?i)(?:\w{1,20}[ _.-])?(?:ranks?|wins?|won|solved|pass(?:ed)?|fail(?:ed|ures)?|correct|acc(?:uracy)?|scores?"
     r"|votes?|hits?|agree\w{0,6}|success\w{0,3}|recall|precision|top-?\d?|place|position|ready|up|replicas|nodes|restarts|used|free)"
 )
+
+
+def without_frames(lines: Sequence[str]) -> list[str]:
+    """The lines, those of data frames empty: names behind a gap, and rows below them, numbered from 0 or 1 on."""
+    told = list(lines)
+    for at, line in enumerate(lines):
+        if line[:1].isspace() and _FRAME_HEAD.fullmatch(line):
+            end = at + 1 + _rows_of_frame(lines[at + 1 : at + 1 + ROWS], columns=len(line.split()))
+            told[at + 1 : end] = [""] * (end - at - 1)
+    return told
+
+
+def _rows_of_frame(lines: Sequence[str], *, columns: int) -> int:
+    """How many of the lines are rows of a frame of so many named columns."""
+    first = lines[0].split() if lines else []
+    if len(first) != columns + 1 or first[0] not in _FIRST:
+        return 0
+    awaited: int | None = int(first[0])
+    for at, line in enumerate(lines):
+        index = "".join(line.split()[:1])
+        if index in _LEFT_OUT:
+            awaited = None  # any number, from here on
+        elif not index.isdecimal() or awaited not in (None, int(index)):
+            return at
+        else:
+            awaited = None if awaited is None else awaited + 1
+    return len(lines)
 
 
 def head_of(text: str) -> str:

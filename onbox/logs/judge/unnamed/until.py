@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.unnamed.columns import LINES, ROWS, Whole
+from onbox.logs.wrote import line_form
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -32,9 +34,18 @@ def until(lines: Sequence[str], head: Sequence[str]) -> Whole | None:
         return None
     most = ends.pop()
     last = lines[-LINES:]
-    told = [(at, float(found[1])) for at, line in enumerate(last, 1) if (found := _NOW.search(line))]
+    told = [(at, float(found[1]), line) for at, line in enumerate(last, 1) if (found := _NOW.search(line))]
+    told = told if told and told[-1][1] == most else _of_rows(told)
     rises = all(before[1] < after[1] for before, after in pairwise(told[-ROWS:]))
     if len(told) < ROWS or not rises or not told[-1][1] <= most or not most.is_integer():
         return None
-    at, value = told[-1]
+    at, value, _ = told[-1]
     return Whole(value, int(most), len(lines) - len(last) + at)
+
+
+def _of_rows(told: list[tuple[int, float, str]]) -> list[tuple[int, float, str]]:
+    """Those that rows of one form tell, up to the newest of them: `NaN in field T at t = 70.1` is where something
+    happened, `next output at t = 80` where it will.
+    """
+    times = Counter(line_form(line) for _, _, line in told)
+    return [one for one in told if times[line_form(one[2])] >= ROWS] or told
