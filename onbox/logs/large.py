@@ -2,8 +2,9 @@
 looks between. Costs the same for a megabyte and for a terabyte.
 
 The end decides. A counter that the beginning shows and the end does not (an epoch that is told once an hour) and the
-last start of a run are searched for backwards from the end, as far as `SEARCH_BYTES`. What was not found there is not
-told: a number from the beginning of a log is no news of where the run is now.
+last start of a run are searched for backwards from the end, as far as `SEARCH_BYTES`; a counter that the looks between
+show is then sought by halving what is left. What was not found so is not told: a number from the beginning of a log is
+no news of where the run is now.
 """
 
 from __future__ import annotations
@@ -118,6 +119,8 @@ class _Read:
         for counter in sorted(stale, key=lambda counter: -counter.last)[:KEYS_MAX]:
             line = self._line_of(counter.key)
             place = self._last_like(line, counter.key, start) if line else None
+            if line and place is None and start > first:
+                place = self._last_by_halves(counter.key)
             if place is not None:
                 found.append(place)
             if place is not None or (line and start == first):
@@ -138,9 +141,9 @@ class _Read:
     def _line_of(self, key: str) -> bytes | None:
         """The last line before the end that shows a counter."""
         for place in reversed(self.before):
-            for line in reversed(re.split(rb"[\r\n]+", place.data)):
-                if _shows(line, key):
-                    return line
+            line = self._last_in(place, key)
+            if line is not None:
+                return line
         return None
 
     def _last_like(self, line: bytes, key: str, start: int) -> Stretch | None:
@@ -154,6 +157,27 @@ class _Read:
             if number >= HITS_MAX:
                 break
         return None
+
+    def _last_by_halves(self, key: str) -> Stretch | None:
+        """Where a counter is told last that was told for a good part of the log, and then no more: a loop that hangs
+        while something else is written. None where only the beginning shows it.
+        """
+        shown = [place for place in self.before[1:] if self._last_in(place, key) is not None]
+        if not shown:
+            return None
+        found, low, high = shown[-1], shown[-1].start, self.tail.start
+        while high - low > SAMPLE_BYTES:
+            middle = (low + high) // 2
+            place = self.log.lines(middle, min(middle + SAMPLE_BYTES, self.tail.start))
+            if self._last_in(place, key) is None:
+                high = middle
+            else:
+                found, low = place, middle
+        return found
+
+    def _last_in(self, place: Stretch, key: str) -> bytes | None:
+        lines = reversed(re.split(rb"[\r\n]+", place.data))
+        return next((line for line in lines if _shows(line, key)), None)
 
     def reading(self) -> LargeLogReading:
         self.reader.forget(self.mark, self.kept)

@@ -184,7 +184,7 @@ _WARNS = lazy(
 # What is told in the fields of such a line.
 _FIELDS = lazy(r"\b(?:msg|message|err|error|reason)=(?:\"((?:[^\"\\]|\\.){0,600})\"?|(\S{1,200}))")
 _SOURCE = lazy(
-    r"^(?:\[?rank ?\d+\]?|\[\d+(?:,\d+)?\]|\d{1,5}: |\([^()]{0,60}\bpid=\d{1,9}[^()]{0,60}\)|[\w.-]{1,60}\s*\| )",
+    r"^(?:\[?rank ?\d+\]?|\[\d{1,6}(?:,\d+)?\]|\d{1,5}: |\([^()]{0,60}\bpid=\d{1,9}[^()]{0,60}\)|[\w.-]{1,60}\s*\| )",
     re.IGNORECASE,
 )
 # The name that a program gives itself, perhaps behind a time or a level.

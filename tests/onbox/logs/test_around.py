@@ -163,3 +163,9 @@ def test_the_size_of_the_data_in_the_head_is_no_end() -> None:
 def test_the_first_of_several_stages_is_around_its_steps() -> None:
     seen = read("== stage 1/3: short ==\n" + lines("step #/200 loss 0.31", 50, 100))
     assert (seen.current, seen.exact_max) == (1, 3)
+
+
+def test_a_long_number_in_brackets_is_no_rank() -> None:
+    log = "".join(f"[{at:08}] it {at} of 9000000 nll 2.9\n" for at in range(300))
+    found = read_progress(log.encode())
+    assert (found.current, found.exact_max) == (299, 9000000)
