@@ -167,5 +167,5 @@ def test_the_first_of_several_stages_is_around_its_steps() -> None:
 
 def test_a_long_number_in_brackets_is_no_rank() -> None:
     log = "".join(f"[{at:08}] it {at} of 9000000 nll 2.9\n" for at in range(300))
-    found = read_progress(log.encode())
+    found = read(log)
     assert (found.current, found.exact_max) == (299, 9000000)
