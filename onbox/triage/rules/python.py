@@ -303,7 +303,8 @@ DEFECTS: tuple[RuleRow, ...] = (
         BUG,
         "failed|execution halted|syntax error|syntaxerror|unbound variable|bad substitution|exception in thread"
         "|loaderror|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:|can't "
-        "|undefined |reference|illegal division|r(",
+        "|undefined |reference|illegal division|r(|prelude.|non-exhaustive|<<loop>>|no such variable"
+        "|invalid command name|wrong # args",
         r"^test result: failed\b|^\d{1,6} tests?, \d{1,6} passed, [1-9]\d{0,5} failed|^failed \S{1,80}::\S{1,80}"
         r"|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
         r"|^syntaxerror in (?:file|line) |syntax error(?: near"
@@ -316,6 +317,8 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|illegal division).{0,200} at \S{1,200} line \d{1,7}\b"  # Perl
         r"|^r\([1-9]\d{0,3}\);$"  # Stata
         r"|^\S{1,200}\(\d{1,7}, \d{1,5}\) (?:fatal )?error: "  # Nim
+        r"|^[\w.-]{1,60}: (?:Prelude\.\S{1,40}: |<<loop>>|.{0,120}Non-exhaustive patterns in )"  # Haskell
+        r"|^can't read \".{1,80}\": no such variable$|^invalid command name \"|^wrong # args: should be "  # Tcl
         r"|^\S{1,200}\.rb:\d{1,7}:in .{1,400} \((?:[A-Z]\w{0,40}::){0,4}[A-Z]\w{1,60}\)$"
         r"|^unhandled [\w-]{1,60} in thread\b|^unhandled exception[.:] \S"  # Lisp
         r"|^\S{1,200}\(\d{1,7}(?:,\d{1,5})?\) ?: (?:fatal )?error [A-Z]{1,6}\d{1,6}: ",  # TypeScript, C#, MSVC
