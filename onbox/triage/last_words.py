@@ -49,7 +49,8 @@ STOPS = lazy(
     r"\b(?:abort(?:ing|ed)|(?-i:ABORT)|giving up"
     r"|g[ai]ve[ns]? up|(?:can ?not|can't|unable to) (?:continue|go on|proceed)"
     r"|unrecoverable|fatal|bail(?:ing)? out|refus(?:e|ing|es|ed) to|exiting|leaving|quitting|terminat(?:ing|ed)"
-    r"|shutting down|stopp(?:ing|ed)|halt(?:ing|ed)|died|dead|exit(?:ed)? (?:with )?(?:code|status) [1-9]|not starting"
+    r"|shutting down|stopp(?:ing|ed)|halt(?:ing|ed)|died|dead(?![- ]letter)"
+    r"|exit(?:ed)? (?:with )?(?:code|status) [1-9]|not starting"
     r"|killing the|will not start|nothing (?:to do|more)|end(?:ing|ed) (?:the run|early))\b",
     re.IGNORECASE,
 )
