@@ -70,8 +70,8 @@ _LOST = lazy(
         "unrecoverable unsuccessful unsuccessfully undone unbuilt unprocessed untested unreachable unreadable "
         "unstable untrustworthy useless worthless pointless meaningless hopeless lost incomplete partial partially "
         "forbidden denied dead(?![-\\s]letter) died crashed broken killed stuck wedged hung ruined spoiled doomed "
-        "poisoned wrecked impossible missing insufficient canceled cancelled scrapped withdrawn sorry alas unfortunately "
-        "wasted"
+        "poisoned wrecked impossible missing insufficient canceled cancelled scrapped withdrawn sorry alas "
+        "unfortunately wasted"
     )
     + r"|abnormal(?:ly)? (?:terminat\w+|ended|end|exit)|without success)\b"
     r"|^\W{0,3}(?:abbruch|abgebrochen|interrompue?|arrêt|interrotto|interrumpido|interrompido|прервано|остановлено)\b"
