@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
-from onbox.triage.last_words import is_harmless, without_warnings
+from onbox.triage.harmless import is_harmless
+from onbox.triage.last_words import without_warnings
 from onbox.triage.meaning import ENOUGH, ROWS, SURE, meaning_of
 from onbox.triage.reading.match import (
     BAD_LEVELS,

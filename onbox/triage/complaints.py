@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.last_words import INFORMED, is_harmless, without_warnings
+from onbox.triage.harmless import is_harmless
+from onbox.triage.last_words import INFORMED, without_warnings
 from onbox.triage.meaning import ENOUGH, SURE, meaning_of, row_of, without_none
 from onbox.triage.reading.going_on import is_handled
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, REMARK_LEVELS, VAGUE_ROWS, WORK_LEVELS, match_row

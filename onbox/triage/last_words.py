@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
+from onbox.triage.ends_badly import ends_badly
+from onbox.triage.harmless import is_harmless
 from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, is_slip, meaning_of, row_of, without_none
 from onbox.triage.reading import going_on, signs
 from onbox.triage.reading.match import (
@@ -20,18 +22,17 @@ from onbox.triage.reading.match import (
     LISTED_WARNING,
     QUIET_LEVELS,
     REMARK_LEVELS,
-    TRACKER,
     WARNED_IN_R,
     WARNING_IN_R,
     progress_of,
 )
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import LOGGED, WEAK, Fault
-from onbox.triage.reading.success import counts_failed, is_success, is_test_case, is_test_report
+from onbox.triage.reading.success import is_test_report
 from onbox.triage.rules.demands import MEANT_IN_LINE, refuses
 from onbox.triage.rules.files import class_of_file
 from onbox.triage.told_code import row_of_code, was_sent
-from onbox.triage.words import TROUBLE
+from onbox.triage.words import STOPS, TROUBLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,54 +46,6 @@ FATAL_LEVELS = ("FATAL", "CRITICAL")
 MESSAGE_LINES = 3  # that a message may go on for
 FAR_BEHIND = 12  # lines
 INFORMED = 3  # lines in which a logger tells what the program does next
-STOPS = lazy(
-    r"\b(?:abort(?:ing|ed)|(?-i:ABORT)|giving up"
-    r"|g[ai]ve[ns]? up|(?:can ?not|can't|unable to) (?:continue|go on|proceed)"
-    r"|unrecoverable|fatal|bail(?:ing)? out|refus(?:e|ing|es|ed) to|exiting|leaving|quitting|terminat(?:ing|ed)"
-    r"|shutting down|stopp(?:ing|ed)|halt(?:ing|ed)|died|dead(?![- ]letter)"
-    r"|exit(?:ed)? (?:with )?(?:code|status) [1-9]|not starting"
-    r"|killing the|will not start|nothing (?:to do|more)|end(?:ing|ed) (?:the run|early))\b",
-    re.IGNORECASE,
-)
-_NOTHING_WRONG = lazy(
-    r"\b(?:0|zero) (?:[\w-]+ ){0,3}(?:problems?|objects?|issues?|faults?|violations?|conflicts?|alerts?)\b|\bxid none\b"
-    r"|\bnothing to do\b(?!.{0,60}\b(?:errors?|fail\w*|missing)\b)"
-    r"|\bnone (?:violated|exceeded|breached|failed|missing)\b"
-    r"|\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|kills?|missing|corrupt|lost"
-    r"|problems?|panics?|crashes|issues?)\b"
-    r"|\berrors?\W{0,3}[:=]\s?(?:-|none|null|nil|n/?a|false|''|\"\"|\[\]|\{\})(?=[\s,;)}\]]|$)"
-    r"|\bno (?:process|job|task|pod|worker|container|node)(?:es|s)? (?:\w{2,5} )?(?:killed|lost|evicted|dead|aborted)\b"
-    r"|(?<![a-z])(?:train|val|valid|eval|test|dev|mean|word|char)[-_/ ]error(?: \[\d{1,6}\])?[\s:=]{1,3}\[?"
-    r"(?:[a-z-]{2,20}:)?\d"
-    r"|\berrors? (?:is |stays? )?(?:below|under|within|less than|at most)\b"
-    r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
-    r"|\b(?:waiting|pending|queued|scheduling)\b(?!.{0,80}\bgiving up\b)"
-    r"|\bnodes are available\b"  # it has not begun yet
-    r"|\b(?:stopping|convergence|termination|tolerance|target)(?: criteri(?:on|a))? (?:was |were |is )?(?:met"
-    r"|reached|satisfied)\b"
-    r"|(?<!\w)(?!(?:ts|time|level|lvl|msg)=)(?!PASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"
-    r"\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or figures
-    r"|(?:'[\w ./-]{1,40}': \d{1,12}(?:, |\})){2}"  # as Python shows counts
-    r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
-    r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$|[a-z]\s{1,40}0?\.\d{1,6}\s{0,4}$"
-    r"|(?<!not )\b(?-i:PASS(?:ED)?|OK)\W{0,4}$|(?<!not )\bpassed(?: \([^()]{1,60}\))?\W{0,4}$"
-    r"|(?:[a-z][\w ]{0,30}: [\d.]{1,12} - ){2}"  # or its shares
-    r"|^\s{0,8}reason: (?:Missing output|Updated input|Input files|Forced|Code has|Params have)"  # of Snakemake
-    r"|^(?:reads|records|rows|samples|sequences|bases|pairs|variants|sites|items|files)\b[^:]{0,60}: [\d,.]{1,20}$"
-    r"|(?:\b(?-i:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)[ :=]{1,3}\d{1,9}[,;"
-    r"| ]{1,4}){2}"  # how many of each level
-    r"|^\W*(?:failed|errored|pruned|skipped|rejected|invalid) [a-z]{3,16}\s?[:=]\s?\d{1,9}\W*$"
-    r"|\bno (?:FATAL|ERROR|CRITICAL|WARN\w{0,4}) (?:rows|lines|entries|messages|records|events)\b"
-    r"|^\W{0,3}(?:mean|median|average|avg|std|min|max)\b[^:=]{0,60}[:=]\s?-?[\d.,]{1,24}(?:e[-+]?\d{1,3})?\s?%?\W{0,3}$"
-    r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
-    re.IGNORECASE,
-)
-_STOPS_EARLY = lazy(r"(?i)^\W{0,4}early[ -]?stopping\b(?!.{0,40}\b(?:error|fail|nan)\w*)")
-_REMARK = lazy(  # of another level than the loggers': `lib: Warning: ...`, or a text that is only shown
-    r"^(?:\S{1,60} ){0,3}(?:note|notice|info|hint|tip|warning|debug)\s?:|[A-Z]\w{0,40}Warning\b|warnings\.warn\("
-    r"|[\"'\u201c]\S{1,60}\s.{0,140}[\"'\u201d]\s{0,4}$|\?",
-    re.IGNORECASE,
-)
 # What a program calls an error in other languages than English; before a number it is a measure.
 ERROR_WORDS = (
     "fehler|abbruch|erreur|errore|erro|fout|hata|błąd|fel|chyba|virhe|feil|hiba|eroare"
@@ -143,44 +96,6 @@ _INCOMPLETE = lazy(
 _OWN_NAME = lazy(
     r"^((?:[a-z_]\w{0,40}\.){0,6}(?:[A-Z][a-z]{1,30}){2,6}): (\S.*)$"
 )  # an exception of the program's own, without "Error"
-# What the last line of all tells of the end, however far the run came.
-_ENDS_BADLY = lazy(
-    r"(?i)\b(?:exit(?:ed)?|exiting)(?: with)? (?:status|code)\W{1,3}[1-9]\d{0,2}\W{0,3}$"
-    r"|^\W*not finished\W{0,3}$|^(?:[a-z][\w./-]{0,40} ){1,6}failed\W{0,2}$"  # `restore of run_03 failed`
-    r"|(?:->|=>|:) ?exit(?:ed)? [1-9]\d{0,2}\W{0,3}$"
-    r"|\b(?:finished|done|completed|ended|stopped),? (?:but|with)\b.{0,24}"
-    r"\b(?:errors?|fail(?:ed|ures?))\b(?!\s?[:=]\s?0)"
-    r"|\b(?:result|status|summary|outcome)\s?[:=]\s?(?:failure|failed|errors?)\b|^\W*finished: (?:failure|unstable)\W*$"
-    r"|\bnormal termination \(return value [1-9]\d{0,2}\)"  # of HTCondor
-    r"|\b[1-9]\d{0,8} of \d{1,9} \w{2,20} (?:(?-i:FAILED)|did not (?:complete|finish|succeed))\b"
-    r"|(?-i:\bPASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"  # of dbt
-    r"|\b(?:finished|ended|done|completed?)\b.{0,40}(?<!no )(?<!any )(?<!\b0 )\b(?:errors|damage|defects) found\W{0,2}$"
-    r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
-    r"|\b(?:job|run|training|work|task) (?:is |was )?(?:not complete[d]?|incomplete|unfinished)\b"
-    r"|\bsuccess: false\b"  # of Nextflow
-    r"|\b(?:was|were) not carried out\b"
-    r"|\bno (?:point|sense|use) in (?:going on|continuing|carrying on|proceeding)\b"
-    r"|^\W{0,4}(?:(?:the )?time is (?:up|over)|(?:ran )?out of time)\b(?!.{0,80}\b(?:best|kept|saved|done)\b)"
-    r"|\b(?:verdict|decision|result|status|outcome)\W{1,3}(?:no-?go|failed|rejected)\b"
-)
-# A record that says so of the whole, as the last of all.
-_RECORD_OF_FAILURE = lazy(
-    r"(?i)\{.{0,400}\"(?:(?:ok|success|succeeded|passed)\" ?: ?false\b"
-    r"|(?:status|state|result|outcome|ev(?:ent)?)\" ?: ?"
-    r"\"(?:failed|failure|error|aborted|halt(?:ed)?|crashed|preempted|evicted|killed|interrupted|timed?[ _-]?out)\")"
-)
-# Who reads it is to mend something, and then to start it once more.
-_ASKS_TO_START_ANEW = lazy(
-    r"(?i)\b(?:please|you (?:must|need to|have to))\b.{0,100}(?:"
-    r"\b(?:start|run|try|log[ -]?in|submit|launch) (?:it |this )?again\b|\bre-?(?:start|run|submit|launch)\W{0,3}$)"
-)
-# `w.ck is half written. Go back to an older one`: what it tells before is why.
-_TELLS_WHAT_TO_DO = lazy(
-    r"\S ?[.;!)\u2014-] {1,2}(?:Renew|Point|Go back|Give|Fix|Install|Free|Ask|Choose|Delete|Remove|Make room"
-    r"|Raise|Lower|Increase|Reduce|Upgrade|Rebuild|Restore|Mount|Export|Repair|Log in)\b (?!.{0,40}\bif\b)"
-)
-_IS_THERE = lazy(r"(?i)\b(?:complete[d]?|finished|done|success\w*|installed|updated|saved|kept|best)\b")
-_ENDS_WITH_CODE = lazy(r"(?i)\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$")  # whatever was skipped beside it
 SAYS_IT_FAILED = BY_ID["launcher"]._replace(id="says-it-failed")
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
 _CODES = ("bare-terminated", "terminated", "exit-137")  # rows that know what an exit code means
@@ -211,20 +126,6 @@ def are_no_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> bool:
         return True
     set_aside = {fault.number for fault in attempt.faults if fault.trace is not None and fault.severity == WEAK}
     return any(line.number in set_aside for line in tail[-LOOKED_AT:])
-
-
-def ends_badly(text: str) -> bool:
-    """Whether a line, as the last of all, says that the run failed, however far it came."""
-    said = message(text).text
-    if counts_failed(said):
-        return False  # it tells of parts, of which others went well
-    if _ENDS_WITH_CODE.search(said):
-        return not going_on.MEANT.search(text)
-    if _RECORD_OF_FAILURE.search(said):
-        return not going_on.is_handled(text)
-    if _ASKS_TO_START_ANEW.search(said) or _TELLS_WHAT_TO_DO.search(said):
-        return not _IS_THERE.search(said)
-    return _ENDS_BADLY.search(said) is not None and not is_harmless("", text, loud=True)
 
 
 def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
@@ -407,31 +308,6 @@ def _row_of(said: LogMessage, text: str, *, stops: bool, sure: bool, is_last: bo
     ):
         return None
     return row_of(found)
-
-
-def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
-    """Whether a line speaks of nothing that is wrong now. said, text: without and with its prefixes. loud: it calls
-    itself an error, so that a hedge or a quotation in it is a part of what it says.
-    """
-    return bool(
-        (going_on.is_handled(text) and not signs.STOPPED.search(text))
-        or is_success(said)
-        or is_test_case(said)
-        or going_on.SET_ASIDE.search(text)
-        or signs.ARGUMENT_TAKEN.search(text)
-        or signs.HOUSEKEEPING.search(text)
-        or signs.is_of_another_time(text)
-        or going_on.MEANT.search(text)
-        or signs.INSTRUCTS.search(text)
-        or (not loud and (signs.HEDGED.search(text) or signs.HEDGED.search(said)))
-        or signs.is_of_another(text)
-        or signs.is_record(text)
-        or signs.names_columns(text)
-        or TRACKER.match(text)
-        or _STOPS_EARLY.search(said)
-        or _NOTHING_WRONG.search(text)
-        or (not loud and _REMARK.search(text) and not STOPS.search(text))
-    )
 
 
 def _complains(said: LogMessage, text: str) -> bool:

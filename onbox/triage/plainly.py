@@ -12,7 +12,9 @@ from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.logs.short import NONE_WITHIN, counts_none
 from onbox.regex import lazy
-from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, STOPS, are_no_words, ends_badly, is_harmless
+from onbox.triage.ends_badly import ends_badly
+from onbox.triage.harmless import is_harmless
+from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, are_no_words
 from onbox.triage.reading.match import PYTHON_WARNING, QUIET_LEVELS
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import WEAK
@@ -25,6 +27,7 @@ from onbox.triage.weighing.unproven import comes_all_the_time
 from onbox.triage.weighing.went_on import TESTS_FAILED, is_tallied, serves
 from onbox.triage.wording.second_reading import LEAST_FORMS, form_of, forms_in, most_telling
 from onbox.triage.wording.sentence import leaning_of
+from onbox.triage.words import STOPS
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import LogAttempt, Record, SeenLine

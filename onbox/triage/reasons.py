@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.last_words import LOOKED_AT, MESSAGE_LINES, STOPS, fault_of, is_harmless
+from onbox.triage.harmless import is_harmless
+from onbox.triage.last_words import LOOKED_AT, MESSAGE_LINES, fault_of
 from onbox.triage.meaning import CLEAR, ENOUGH, ROWS, SURE, meaning_of, row_of
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BY_ID, REMARK_LEVELS, progress_of
@@ -19,7 +20,7 @@ from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.demands import MEANT, asks_for_setting
 from onbox.triage.rules.rows import BUG, CAUSE, DEATH
-from onbox.triage.words import HINT
+from onbox.triage.words import HINT, STOPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.last_words import is_harmless
+from onbox.triage.harmless import is_harmless
 from onbox.triage.meaning import ROWS, meaning_of
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, match_row
 from onbox.triage.reading.record import LOGGED, Fault

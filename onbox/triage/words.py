@@ -46,3 +46,13 @@ TINY_TOOL = lazy(
     r"(?:/usr)?(?:/bin/)?(?:ls|rm|mkdir|rmdir|grep|which|find): \S"
     r"|error: (?:No such remote|branch '[^']{1,200}' not found)"  # of git
 )
+# That a program ends, or gives up.
+STOPS = lazy(
+    r"\b(?:abort(?:ing|ed)|(?-i:ABORT)|giving up"
+    r"|g[ai]ve[ns]? up|(?:can ?not|can't|unable to) (?:continue|go on|proceed)"
+    r"|unrecoverable|fatal|bail(?:ing)? out|refus(?:e|ing|es|ed) to|exiting|leaving|quitting|terminat(?:ing|ed)"
+    r"|shutting down|stopp(?:ing|ed)|halt(?:ing|ed)|died|dead(?![- ]letter)"
+    r"|exit(?:ed)? (?:with )?(?:code|status) [1-9]|not starting"
+    r"|killing the|will not start|nothing (?:to do|more)|end(?:ing|ed) (?:the run|early))\b",
+    re.IGNORECASE,
+)

@@ -12,7 +12,7 @@ from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
 from onbox.triage.classes import SAYS
 from onbox.triage.complaints import complaint
-from onbox.triage.last_words import FATAL_LEVELS, STOPS, are_no_words, last_words
+from onbox.triage.last_words import FATAL_LEVELS, are_no_words, last_words
 from onbox.triage.parting import without_partings
 from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
@@ -33,6 +33,7 @@ from onbox.triage.weighing.scene import SURVIVED_PROVEN, Scene
 from onbox.triage.weighing.shown import to_show
 from onbox.triage.weighing.unproven import comes_all_the_time, was_written_before
 from onbox.triage.weighing.went_on import is_complaint
+from onbox.triage.words import STOPS
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import SeenLine

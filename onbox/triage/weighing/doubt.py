@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
-from onbox.triage.last_words import is_harmless
+from onbox.triage.harmless import is_harmless
 from onbox.triage.meaning import without_none
 from onbox.triage.reading import going_on
 from onbox.triage.reading.match import BAD_LEVELS
