@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.reading import going_on, signs
+from onbox.triage.reading.contexts import in_context
 from onbox.triage.reading.match import (
     BAD_LEVELS,
     BY_ID,
@@ -20,7 +21,6 @@ from onbox.triage.reading.match import (
     WARNING_IN_R,
     by_meaning,
     by_words,
-    in_context,
     match_row,
     severity,
 )

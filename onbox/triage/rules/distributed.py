@@ -167,7 +167,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "reader-gone",
         "code_error",
         DEATH - 8,
-        "reader of the output is gone",  # found by its traceback, see `match.in_context`
+        "reader of the output is gone",  # found by its traceback, see `contexts.in_context`
         r"\breader of the output is gone\b",
         "Python: whoever read the program's output has ended",
         "the reader of the output is gone",
@@ -176,7 +176,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "helper-gone",
         "code_error",
         DEATH - 2,
-        "helper process is gone",  # found by its traceback, see `match.in_context`
+        "helper process is gone",  # found by its traceback, see `contexts.in_context`
         r"\bhelper process is gone\b",
         "multiprocessing: the other end of a pipe within the program",
         "the helper process is gone",
