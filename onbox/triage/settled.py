@@ -9,6 +9,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.outside import safe_line
 from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import IN_DOUBT, PROCESS_RUNS, READS_AS, READS_WELL, may_repeat
+from onbox.triage.rules.rows import SUMMARY
 from onbox.triage.signature import signature
 from onbox.triage.verdict import Diagnosis, FurtherFault
 
@@ -47,7 +48,8 @@ def dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diagn
     name = call.failure_class
     line = clean(call.at.text) if call.at else None
     said = message(call.at.text).text if call.at else None
-    frame = call.fault.trace.user_frame if call.fault and call.fault.trace else None
+    ended = _ended_by(call, decision)
+    frame = ended.trace.user_frame if ended and ended.trace else None
     further = (
         FurtherFault(fault.row.failure_class, clean(fault.text), fault.number) for fault in _further(call, decision)
     )
@@ -66,7 +68,7 @@ def dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diagn
         f"{frame.file}:{frame.line}" if frame else None,
         _is_small_fix(call),
         secondary,
-        _traceback(call),
+        _traceback(ended),
     )
 
 
@@ -79,11 +81,25 @@ def _candidates(call: SettledClass) -> tuple[FurtherFault, ...]:
     return tuple(FurtherFault(name, clean(fault.text), fault.number) for name in names if name != call.failure_class)
 
 
-def _traceback(call: SettledClass) -> tuple[str, ...]:
+def _ended_by(call: SettledClass, decision: Decision) -> Fault | None:
+    """The fault with the traceback that the run ended with: the cause itself, or what ended the program behind a cause
+    that has none, as the check does that finds a lost loss. That of a launcher, which only sums up, shows its own code.
+    """
     fault = call.fault
-    if fault is None or fault.trace is None or not fault.trace.frames:
+    if fault is None or fault.trace is not None:
+        return fault
+    later = [one for one in decision.attempt.faults if one.number >= fault.number]
+    return next((one for one in reversed(later) if _is_its_end(one)), None)
+
+
+def _is_its_end(fault: Fault) -> bool:
+    return fault.ended_program and not fault.handled and fault.row.explains > SUMMARY
+
+
+def _traceback(ended: Fault | None) -> tuple[str, ...]:
+    if ended is None or ended.trace is None or not ended.trace.frames:
         return ()
-    return tuple(safe_line(line, LINE_LIMIT) for line in fault.trace.as_shown(fault.ended or message(fault.text).text))
+    return tuple(safe_line(line, LINE_LIMIT) for line in ended.trace.as_shown(ended.ended or message(ended.text).text))
 
 
 def _further(call: SettledClass, decision: Decision) -> list[Fault]:

@@ -406,6 +406,15 @@ def test_a_box_at_the_end_that_speaks_of_an_error_tells_of_one() -> None:
     assert classify(table.encode()).failure_class == "success_healthy"
 
 
+@pytest.mark.parametrize("exception", ["FloatingPointError: loss is nan", "ValueError: bad loss value"])
+def test_the_check_that_found_a_lost_loss_is_shown_with_its_traceback(exception: str) -> None:
+    frame = '  File "/w/train.py", line 32, in <module>\n    check()'
+    log = f"epoch 1/5 loss nan\nTraceback (most recent call last):\n{frame}\n{exception}\n"
+    verdict = classify(log.encode(), Evidence(exit_code=1))
+    assert (verdict.failure_class, verdict.where) == ("divergence", "/w/train.py:32")
+    assert (verdict.traceback[0], verdict.traceback[-1]) == ("Traceback (most recent call last):", exception)
+
+
 def test_a_busy_device_is_a_tpu_only_where_one_is_named() -> None:
     assert (
         classify(b"step 1\nRuntimeError: open(/dev/vfio/1): Device or resource busy\n").failure_class == "tpu_bad_node"
