@@ -82,7 +82,7 @@ def classify(
     user = _user_call(record, extra_rows, evidence, decision.attempt)
     if user is not None:
         row, call = user
-        return dress(call, decision, row)
+        return dress(call, decision, row, record.tail)
     settled = _settle(record, decision, evidence)
     if not evidence.tells_the_end:
         settled, decision = _read_again(settled, decision, record, evidence)
@@ -98,7 +98,7 @@ def classify(
             by_itself = by_itself._replace(cause=doubted)
             return dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
         settled = _beside_its_words(settled, by_itself, record)
-    return dress(_beside_its_last_lines(settled, record), decision, None)
+    return dress(_beside_its_last_lines(settled, record), decision, None, record.tail)
 
 
 def _of_the_living(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:

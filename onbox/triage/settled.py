@@ -11,6 +11,7 @@ from onbox.triage.case_remedies import remedy_of
 from onbox.triage.classes import IN_DOUBT, PROCESS_RUNS, READS_AS, READS_WELL, may_repeat
 from onbox.triage.rules.rows import SUMMARY
 from onbox.triage.signature import signature
+from onbox.triage.stacks import stack_around
 from onbox.triage.verdict import Diagnosis, FurtherFault
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class SettledClass(NamedTuple):
     remedy: str | None = None  # of this case; None: that of its line, rule or class
 
 
-def dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diagnosis:
-    """The verdict. user: the user's own row that decided, None if it was none of these."""
+def dress(call: SettledClass, decision: Decision, user: UserRow | None, tail: tuple[SeenLine, ...] = ()) -> Diagnosis:
+    """The verdict. user: the user's own row that decided, None if it was none of these. tail: the log's last lines."""
     name = call.failure_class
     line = clean(call.at.text) if call.at else None
     said = message(call.at.text).text if call.at else None
@@ -68,7 +69,7 @@ def dress(call: SettledClass, decision: Decision, user: UserRow | None) -> Diagn
         f"{frame.file}:{frame.line}" if frame else None,
         _is_small_fix(call),
         secondary,
-        _traceback(ended),
+        _traceback(ended) or _stack(call, tail),
     )
 
 
@@ -100,6 +101,13 @@ def _traceback(ended: Fault | None) -> tuple[str, ...]:
     if ended is None or ended.trace is None or not ended.trace.frames:
         return ()
     return tuple(safe_line(line, LINE_LIMIT) for line in ended.trace.as_shown(ended.ended or message(ended.text).text))
+
+
+def _stack(call: SettledClass, tail: tuple[SeenLine, ...]) -> tuple[str, ...]:
+    """The stack of another language around the line that tells of the failure."""
+    if call.at is None or call.failure_class == "success_healthy":
+        return ()
+    return tuple(safe_line(line, LINE_LIMIT) for line in stack_around(call.at.number, tail))
 
 
 def _further(call: SettledClass, decision: Decision) -> list[Fault]:
