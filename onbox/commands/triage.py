@@ -241,10 +241,10 @@ def render(verdict: Diagnosis) -> str:
     lines = [f"{verdict.failure_class}: {state} (confidence {verdict.confidence}, rule {verdict.rule})"]
     if verdict.line is not None:
         lines.append(f"  line {verdict.line_number}: {verdict.line}")
-    if verdict.where is not None:
-        lines.append(f"  at {verdict.where}{' (probably a small fix)' if verdict.small_fix else ''}")
-    lines.extend(f"    {line}" for line in verdict.traceback)
-    lines.extend(_also(verdict))
+    trace = [f"  at {verdict.where}{' (probably a small fix)' if verdict.small_fix else ''}"] if verdict.where else []
+    trace += [f"    {line}" for line in verdict.traceback]
+    beside = [*_also(verdict)]
+    lines += [*beside, *trace] if verdict.failure_class == "success_healthy" else [*trace, *beside]
     if verdict.terminal:
         lines.append(f"  automatic retry: {_retry(verdict)}")
     lines.append(f"  {verdict.remedy}")

@@ -86,7 +86,7 @@ def _ended_by(call: SettledClass, decision: Decision) -> Fault | None:
     """The fault with the traceback that the run ended with: the cause itself, or what ended the program behind a cause
     that has none, as the check does that finds a lost loss. That of a launcher, which only sums up, shows its own code.
     """
-    fault = call.fault
+    fault = decision.cause if call.rule == IN_DOUBT else call.fault
     if fault is None or fault.trace is not None:
         return fault
     later = [one for one in decision.attempt.faults if one.number >= fault.number]

@@ -81,6 +81,15 @@ def test_exit_0_does_not_hide_what_the_log_tells() -> None:
     assert classify(b"step 1/10 loss 2\nsaved\n", Evidence(exit_code=0)).confidence == "high"
 
 
+@pytest.mark.parametrize("log", [KEY_ERROR, NO_SPACE, TRACE + b"MemoryError\n"])
+def test_what_ended_with_0_is_done_whatever_its_log_says(log: bytes) -> None:
+    verdict = classify(log, Evidence(exit_code=0))
+    assert (verdict.failure_class, verdict.state, verdict.terminal) == ("success_healthy", "done", False)
+    assert (verdict.rule, verdict.confidence) == ("exit-0-beside-a-fault", "low")
+    assert verdict.secondary[0].failure_class == classify(log, Evidence(exit_code=1)).failure_class
+    assert verdict.traceback == classify(log, Evidence(exit_code=1)).traceback != ()
+
+
 def test_no_inodes_is_told_from_no_bytes() -> None:
     assert classify(NO_SPACE, Evidence(inodes_free=0, disk_free_bytes=10**9)).failure_class == "inode_exhausted"
     assert classify(NO_SPACE, Evidence(inodes_free=5)).failure_class == "disk_full"
