@@ -67,7 +67,7 @@ def dress(call: SettledClass, decision: Decision, user: UserRow | None, tail: tu
         may_repeat(name, own_word=user.retry if user else None),
         signature(name, safe_line(said) if said and name != "success_healthy" else None),
         f"{frame.file}:{frame.line}" if frame else None,
-        _is_small_fix(call),
+        _is_small_fix(call) and not (frame and frame.is_library),
         secondary,
         _traceback(ended) or _stack(call, tail),
     )

@@ -90,6 +90,15 @@ def test_what_ended_with_0_is_done_whatever_its_log_says(log: bytes) -> None:
     assert verdict.traceback == classify(log, Evidence(exit_code=1)).traceback != ()
 
 
+def test_a_place_in_a_library_is_no_small_fix() -> None:
+    library = (
+        b'Traceback (most recent call last):\n  File "/usr/lib/python3.11/threading.py", line 982, in run\n    go()\n'
+    )
+    verdict = classify(library + b"KeyError: 'label'\n", Evidence(exit_code=1))
+    assert (verdict.where, verdict.small_fix) == ("/usr/lib/python3.11/threading.py:982", False)
+    assert classify(KEY_ERROR, Evidence(exit_code=1)).small_fix
+
+
 def test_no_inodes_is_told_from_no_bytes() -> None:
     assert classify(NO_SPACE, Evidence(inodes_free=0, disk_free_bytes=10**9)).failure_class == "inode_exhausted"
     assert classify(NO_SPACE, Evidence(inodes_free=5)).failure_class == "disk_full"
