@@ -21,7 +21,7 @@ from onbox.contract.states import RunState
 from onbox.model.tracker import describe_identity, identity_from_record
 from onbox.named_tuple import NamedTuple
 from patrol.decide.phrases import counts_of_cells
-from patrol.decide.standing import disk_to_look_at
+from patrol.decide.standing import ELSEWHERE, disk_to_look_at
 from patrol.snapshot import RunLook
 from patrol.verdict import Finding, Severity, Verdict
 
@@ -82,7 +82,7 @@ def describe(told: PatrolKept, way: Way, record: RunRecord | None, records_at: f
         stages_done=look.stages_done,
         stages_total=look.stages_total,
         progress=_progress(look, verdict.state),
-        further=tuple((safe(one.rule, 60), safe(one.say)) for one in verdict.further),
+        further=tuple((safe(one.rule, 60), safe(one.say)) for one in verdict.further if one.rule != ELSEWHERE),
         acknowledged=verdict.acknowledged,
         failure=_failure(look.failure),
         log=_log(look.log),

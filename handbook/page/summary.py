@@ -10,6 +10,7 @@ from handbook.page.render_run import state_word
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.fence import fence, fence_name
 from patrol.decide.remote_command import here
+from patrol.decide.rules.box import BOX_FLAGS
 from patrol.decide.standing import DOUBTS
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from handbook.page.facts import HandbookFacts, RunFacts
 
 LINES = 10
+BESIDE = 3  # things that are told beside the verdict of a run
+_OF_BOXES = frozenset(flag.name for flag in BOX_FLAGS)
 COMPARED = ("state", "stage", "run_id", "attempt", "rule")
 
 
@@ -71,10 +74,28 @@ def situation(facts: HandbookFacts, changed: list[str], trouble: str) -> list[st
     tail = [_watch_line(facts), *_next_lines(facts, runs)]
     room = LINES - len(lines) - len(tail)
     shown = runs if len(runs) <= room else runs[: max(1, room - 1)]
-    lines += [run_line(run) for run in shown]
+    lines += [run_line(run) for run in _told_once(shown)]
     if len(shown) < len(runs):
-        lines.append(f"… and {len(runs) - len(shown)} more: patrol status")
+        lines.append(f"… and {len(runs) - len(shown)} more: {_all_runs(facts)}")
     return [*lines, *tail]
+
+
+def _told_once(runs: list[RunFacts]) -> list[RunFacts]:
+    """Without what is the matter with the box itself, where an earlier run of it has told that."""
+    told: set[tuple[str, str, str]] = set()
+    shown = []
+    for run in runs:
+        fresh = tuple(one for one in run.further if (run.box, *one) not in told)
+        told |= {(run.box, *one) for one in fresh[:1] if one[0] in _OF_BOXES}
+        shown.append(run._replace(further=fresh))
+    return shown
+
+
+def _all_runs(facts: HandbookFacts) -> str:
+    """What shows all runs: the patrol's own status knows none before its first tick."""
+    if facts.here:
+        return "onbox status"
+    return "handbook resume --json" if facts.watch.last_tick_at is None else "patrol status"
 
 
 def _counts(facts: HandbookFacts) -> str:
@@ -103,7 +124,7 @@ def run_line(run: RunFacts) -> str:
 
 def _also(run: RunFacts) -> str:
     """What else is the matter: the first of it with what was seen, and what speaks against results that are done."""
-    shown = enumerate(run.further[:3])
+    shown = enumerate(run.further[:BESIDE])
     told = [f"{rule}: {safe(says, 120)}" if at == 0 or rule in DOUBTS else rule for at, (rule, says) in shown]
     return f"; also {', '.join(told)}" if told else ""
 

@@ -1,4 +1,5 @@
-"""What takes up the most room in the places that fill by themselves: temporary files, caches, the project.
+"""What takes up the most room in the places that fill by themselves: temporary files, caches, the project; where the
+project's own disk is full, what lies on that disk comes first, with the logs of its runs.
 
 Each place is walked on its own file system, without following links but for those right in it (a cache is often a link
 to another disk), and in a bounded time. What could not be looked at, or not to its end, is said.
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 WALK_SECONDS = 10.0
 LEAST_BYTES = 1_000_000
+LEAST_SHARE = 0.01  # of a full disk: it may be a small one
+FULL_SHARE = 0.05  # free: of a disk with less it matters first what lies on it
 LEAST_FILES = 10_000  # many small ones: what is short may be inodes
 
 # Variables that move a cache elsewhere
@@ -53,18 +56,57 @@ def places_to_look(environ: Mapping[str, str], project: str) -> tuple[str, ...]:
     return tuple(one for one in there if not any(one.startswith(os.path.join(other, "")) for other in there))
 
 
-def find_hogs(places: Iterable[str], seconds: float = WALK_SECONDS) -> Hogs:
-    """Sizes of all that lies right in the places."""
-    looked, ends, walk = list(places), monotonic() + seconds, _Walk()
-    found: list[Hog] = []
+def places_on_full_disk(project: str, logs: Iterable[str]) -> tuple[str, ...]:
+    """Where the project's disk is full: real paths of the folders of logs, the project, and what else its disk holds.
+    () where it is not.
+    """
+    room = os.statvfs(project)
+    free = (room.f_bavail, room.f_blocks), (room.f_favail, room.f_files)
+    if not any(left < FULL_SHARE * total for left, total in free):
+        return ()
+    top = os.path.realpath(project)
+    there = [os.path.realpath(one) for one in logs if os.path.isdir(one)]
+    mount = top
+    while not os.path.ismount(mount):
+        mount = os.path.dirname(mount)
+    return tuple(dict.fromkeys([*there, top, *([] if mount == "/" else [mount])]))
+
+
+def find_hogs(places: Iterable[str], seconds: float = WALK_SECONDS, full: Iterable[str] = ()) -> Hogs:
+    """Sizes of all that lies right in the places. full: further ones, on a disk that is full: what it holds is first,
+    each folder with what is big within it.
+    """
+    first = tuple(full)
+    looked, ends, walk = list(dict.fromkeys([*first, *places])), monotonic() + seconds, _Walk()
+    found: dict[str, Hog] = {}
     for number, place in enumerate(looked):
         walk.deadline = monotonic() + (ends - monotonic()) / (
             len(looked) - number
         )  # one big place leaves time for others
-        found += list(walk.look_into(place))
-    big = [one for one in found if one.bytes >= LEAST_BYTES or one.files >= LEAST_FILES]
-    ranked = sorted(big, key=lambda one: (one.bytes, one.files), reverse=True)
+        found.update((one.path, one) for one in walk.look_into(place) if one.path not in found)
+    disk = _Disk(first[0]) if first else None
+    big = [one for one in found.values() if one.bytes >= _least(one, disk) or one.files >= LEAST_FILES]
+    ranked = sorted(big, key=lambda one: (disk is not None and disk.holds(one), one.bytes, one.files), reverse=True)
     return Hogs(tuple(ranked), tuple(looked), tuple(walk.unseen), walk.is_late)
+
+
+def _least(one: Hog, disk: _Disk | None) -> float:
+    return min(LEAST_BYTES, LEAST_SHARE * disk.bytes) if disk is not None and disk.holds(one) else LEAST_BYTES
+
+
+class _Disk:
+    """A disk that is full, by a folder on it."""
+
+    def __init__(self, folder: str) -> None:
+        self._device = os.stat(folder).st_dev
+        room = os.statvfs(folder)
+        self.bytes = room.f_blocks * room.f_frsize
+
+    def holds(self, one: Hog) -> bool:
+        try:
+            return os.stat(one.path).st_dev == self._device
+        except OSError:
+            return False  # gone meanwhile
 
 
 class _Walk:

@@ -17,6 +17,7 @@ from onbox.cli.command import argument, command, config_option
 from onbox.commands.engine.logs import show_job_log
 from onbox.commands.shared.arguments import complete_run, complete_stage
 from onbox.commands.shared.log_end import read_end
+from onbox.commands.shared.log_lines import GrowingLines, shown_lines
 from onbox.commands.shared.project import existing_run, load_project_to_read
 from onbox.commands.shared.run_log import find_log
 from onbox.contract.exits import Exit
@@ -71,7 +72,7 @@ def run(args: Options) -> int:
     if args.path:
         print(path)
         return Exit.DONE
-    end = read_end(path, args.lines)
+    end = shown_lines(read_end(path, args.lines))
     if args.json:
         lines = end.decode("utf-8", "replace").splitlines()
         print(json.dumps({"schema": 1, "stage": stage, "path": path, "bytes": os.path.getsize(path), "lines": lines}))
@@ -84,7 +85,7 @@ def run(args: Options) -> int:
 
 
 class Printer:
-    """Where a log is printed: into a pipe or a file as it is, to a terminal without what a terminal would obey."""
+    """Where a log is printed: into a pipe or a file as it came, to a terminal without what a terminal would obey."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -107,12 +108,14 @@ class Printer:
 
 def _follow(paths: RunPaths, stage: str, path: str, printer: Printer) -> None:
     """Print what is appended until the stage has ended. Another host may write the file, so no event tells: look."""
+    lines = GrowingLines()
     with open_plain(path) as file:
         file.seek(0, os.SEEK_END)
         while True:
             alive = _is_alive(paths, stage)  # asked before reading: what came before the end is read after it
             while block := file.read(BLOCK_BYTES):
-                printer.print(block)
+                printer.print(lines.take(block))
+            printer.print(lines.rest())
             if not alive:
                 printer.print(b"", last=True)
                 return

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from glob import escape, glob
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,7 @@ from onbox.chain.state.frozen_run import read_head, read_stages
 from onbox.chain.state.slots import find_keeper, read_slot
 from onbox.cli.command import argument, command, config_option, json_option
 from onbox.collectors.gpu.watch import read_once
-from onbox.collectors.hogs import find_hogs, places_to_look
+from onbox.collectors.hogs import find_hogs, places_on_full_disk, places_to_look
 from onbox.collectors.remote_disk import look_once
 from onbox.collectors.sample import sample_of
 from onbox.collectors.snapshot import Snapshot, find_groups, take_snapshot
@@ -125,7 +126,9 @@ def _run(args: Options) -> int:
 
 
 def _show_hogs(args: Options) -> int:
-    hogs = find_hogs(places_to_look(os.environ, load_project_to_read(args.config).folder))
+    project = load_project_to_read(args.config)
+    logs = sorted(glob(os.path.join(escape(project.state_dir), "*", "logs")))
+    hogs = find_hogs(places_to_look(os.environ, project.folder), full=places_on_full_disk(project.folder, logs))
     print(json.dumps({"schema": 1, **plain(hogs)}, indent=2) if args.json else render_hogs(hogs))
     return Exit.DONE
 

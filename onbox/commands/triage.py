@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import sys
 from contextlib import suppress
@@ -24,6 +25,7 @@ from onbox.commands.shared.log_argument import (
 )
 from onbox.commands.shared.log_progress import attempt_of, progress_settings, regex_limit, run_of_log
 from onbox.commands.shared.project import load_project_to_read
+from onbox.commands.show.status_data import warnings_of
 from onbox.contract.events import Event, Unreadable, parse_events
 from onbox.contract.exits import Exit
 from onbox.contract.json_text import as_object, as_whole
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import BinaryIO
 
+    from onbox.chain.run_status import RunView
     from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
     from onbox.system.places import Places
@@ -232,7 +235,17 @@ def _beside_its_run(verdict: Diagnosis, log: str) -> Diagnosis:
             why = "; ".join(sign.value for sign in sorted(view.watch_signs, key=lambda sign: sign.name))
             line = step.act.line(view.head.run)
             return verdict._replace(remedy=f"{why[:1].upper()}{why[1:]}. Next: {line}. Then: {step.then}.")
+        other = next((one.name for one in view.stages if one.name != stage and warnings_of(one)), None)
+        if other is not None and not is_at_work:
+            return verdict._replace(remedy=_of_another_stage(view, stage, other))
     return verdict
+
+
+def _of_another_stage(view: RunView, stage: str, other: str) -> str:
+    """What to do where the log is of a stage that is well, and another one has a warning."""
+    said = next(text for one in view.stages if one.name == other for text in warnings_of(one))
+    line = shlex.join(("onbox", "triage", "--run", view.head.run, "--stage", other))
+    return f"This is the log of stage {stage} alone; stage {other} has a warning: {said}. Look at that: {line}"
 
 
 def render(verdict: Diagnosis) -> str:
@@ -241,10 +254,10 @@ def render(verdict: Diagnosis) -> str:
     lines = [f"{verdict.failure_class}: {state} (confidence {verdict.confidence}, rule {verdict.rule})"]
     if verdict.line is not None:
         lines.append(f"  line {verdict.line_number}: {verdict.line}")
-    if verdict.where is not None:
-        lines.append(f"  at {verdict.where}{' (probably a small fix)' if verdict.small_fix else ''}")
-    lines.extend(f"    {line}" for line in verdict.traceback)
-    lines.extend(_also(verdict))
+    trace = [f"  at {verdict.where}{' (probably a small fix)' if verdict.small_fix else ''}"] if verdict.where else []
+    trace += [f"    {line}" for line in verdict.traceback]
+    beside = [*_also(verdict)]
+    lines += [*beside, *trace] if verdict.failure_class == "success_healthy" else [*trace, *beside]
     if verdict.terminal:
         lines.append(f"  automatic retry: {_retry(verdict)}")
     lines.append(f"  {verdict.remedy}")

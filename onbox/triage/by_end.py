@@ -29,6 +29,11 @@ DONE_YET_DEAD = (
     "results are whole."
 )
 
+WROTE_NOTHING = (
+    "It wrote nothing before it failed: type its command by hand in its folder to see what it says, look where it "
+    "sends its output (`> FILE`, its own log), and resume only when the cause is understood."
+)
+
 
 def proven(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     """What needs no log: the runner's own reason, a counted kill for memory, a scheduler's word. None: nothing does."""
@@ -80,7 +85,7 @@ def by_end(record: Record, decision: Decision, evidence: Evidence) -> SettledCla
         )
     if row.failure_class == "unknown" and end.signal is None:
         says_done = decision.attempt.success is not None or closing_outcome(record) is Outcome.MADE
-        remedy = DONE_YET_DEAD if says_done else None
+        remedy = DONE_YET_DEAD if says_done else WROTE_NOTHING if record.last_line is None else None
         plain = SettledClass("unknown", row.rule, "dead", "low", record.last_line, remedy=remedy)
         return by_room(record, evidence) or plain
     if row.rule == "usage" and decision.attempt.progress:  # its command line was good enough to begin with

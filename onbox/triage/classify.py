@@ -31,12 +31,11 @@ from onbox.triage.classes import (
 )
 from onbox.triage.evidence import Evidence, classify_end
 from onbox.triage.plainly import SAID_DONE, is_plainly_ill, is_plainly_well
-from onbox.triage.reading.record import PROVEN, Fault, LogAttempt, Record, SeenLine
+from onbox.triage.reading.record import Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
-from onbox.triage.reading.signs import UNCAUGHT
 from onbox.triage.reasons import told_in
 from onbox.triage.rules.files import class_of_file
-from onbox.triage.rules.rows import ASKED, BUG, CAUSE, DEATH, DIVERGED, SUMMARY, VAGUE, UserRow
+from onbox.triage.rules.rows import ASKED, CAUSE, DEATH, DIVERGED, SUMMARY, VAGUE, UserRow
 from onbox.triage.settled import SettledClass, dress
 from onbox.triage.weighing.confidence import confidence_in
 from onbox.triage.weighing.decide import Decision, decide, judged_tail
@@ -82,7 +81,7 @@ def classify(
     user = _user_call(record, extra_rows, evidence, decision.attempt)
     if user is not None:
         row, call = user
-        return dress(call, decision, row)
+        return dress(call, decision, row, record.tail)
     settled = _settle(record, decision, evidence)
     if not evidence.tells_the_end:
         settled, decision = _read_again(settled, decision, record, evidence)
@@ -98,7 +97,7 @@ def classify(
             by_itself = by_itself._replace(cause=doubted)
             return dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
         settled = _beside_its_words(settled, by_itself, record)
-    return dress(_beside_its_last_lines(settled, record), decision, None)
+    return dress(_beside_its_last_lines(settled, record), decision, None, record.tail)
 
 
 def _of_the_living(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:
@@ -165,9 +164,8 @@ def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledCl
 
 def _from_text(record: Record, decision: Decision, evidence: Evidence) -> SettledClass | None:
     cause = decision.cause
-    attempt = decision.attempt
-    if cause is None or (evidence.ended_well and not decision.lost and not _is_sure(cause, attempt)):
-        return None
+    if cause is None or (evidence.ended_well and not decision.lost):
+        return None  # it is done; what its log tells of is shown beside that
     explains = cause.row.explains
     if explains <= ASKED and classify_end(evidence.end).failure_class in cause.row.rivals:
         return None  # how it ended decides between them
@@ -220,14 +218,6 @@ _WRITES = lazy(r"(?i)(?<![a-z])f?(?:writ(?:e|ing|able)|sav(?:e|ing)|flush|dump|e
 def _is_of_a_write(cause: Fault) -> bool:
     """Whether what failed was about to write, by its own words or by the code that it stopped in."""
     return bool(_WRITES.search(cause.text)) or (cause.trace is not None and cause.trace.mentions(_WRITES))
-
-
-def _is_sure(cause: Fault, attempt: LogAttempt) -> bool:
-    """Whether a fault stands against an exit code of 0: it ended the program, which did no work since."""
-    if attempt.signs_after(cause):
-        return False
-    is_told_by_runtime = cause.trace is None and UNCAUGHT.match(cause.text)  # which may show what was rescued
-    return cause.severity == PROVEN and cause.row.explains >= BUG and not is_told_by_runtime
 
 
 # A file that could not be made, for want of bytes or of inodes: of a write that fails, no path is told.

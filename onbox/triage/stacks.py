@@ -1,7 +1,7 @@
-"""The stack that a log ends with, of whatever language: a headline, and below it frames. Pure.
+"""A stack of whatever language: a headline, and below it frames. Pure.
 
 Python's own tracebacks are read elsewhere; here only the shape of the others is known, so that a program that died in a
-language of which no rule knows the words is not called alive.
+language of which no rule knows the words is not called alive, and its stack is shown beside the fault.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from onbox.triage.meaning import ROWS, meaning_of
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, match_row
 from onbox.triage.reading.record import LOGGED, Fault
 from onbox.triage.reading.signs import is_of_another
+from onbox.triage.reading.tracebacks import HEADER
 from onbox.triage.rules.rows import DEATH
+from onbox.triage.short_stack import SHOWN_LINES, SHOWN_WIDTH, shortened
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import LogAttempt, SeenLine
@@ -30,6 +32,64 @@ FRAME = lazy(
     r"|^Stacktrace:|^Stack trace:|^Backtrace\b|^goroutine \d+ \[|^#\d{1,4} {1,8}\S|^error: called from"
     r"|^\s+\S{1,200}\.exs?:\d+:|^\s+@\s+0x[0-9a-f]{4,20} "
 )
+# What else belongs to a stack that is shown, and is no sign of one by itself.
+_BESIDE = lazy(
+    r"^Caused by: |^\s+\.\.\. \d{1,4} more|^\s+\S{1,200}\.(?:go|s):\d+|^stack backtrace:|^\s+\d{1,4}: \S|^Calls: "
+    r"|^note: (?:run with|[Ss]ome details)|^\s+thrown in \S|^\s+what\(\): |^\s+@ \S|^\s+\[\d{1,4}\] \S"
+    r"|^created by "
+)
+_MARK = lazy(r"^\s*\^+\s*$")  # under a line of code
+_HEADLINE = lazy(r"\bpanicked at |^terminate called |^panic: |^Exception in thread |^PHP Fatal |^Error in .{0,200}: ?$")
+_OF_A_LIBRARY = lazy(
+    r"\bat (?:java|javax|jdk|sun|scala|kotlin)[./]|node:|node_modules|/rustc/|\b(?:std|core|alloc)::|/gems/|/vendor/"
+    r"|/usr/|/pkg/mod/|\[C\]|\bat (?:System|Microsoft)\.|@ (?:Base|Core)\b|rust_begin_unwind|^\s+\.\.\. "
+)
+_PLACE = lazy(r"[:(]\d{1,7}\b|line \d")
+_WITHIN = 2  # lines between two frames of one stack: a function's name, a line of code
+_NEAR = 4  # lines between a fault and its frames
+
+
+def stack_around(number: int, tail: tuple[SeenLine, ...]) -> tuple[str, ...]:
+    """The stack in which a line of the log stands, or that begins right below it, as a person reads it: bounded, with
+    the first frame of the user's own code. () if there is none.
+    """
+    at = next((index for index, line in enumerate(tail) if line.number == number), None)
+    if at is None:
+        return ()
+    near = [stack for stack in _stacks(tail) if stack[0] - _NEAR <= at <= stack[1] + _NEAR]
+    if not near:
+        return ()
+    first, last = min(near, key=lambda stack: max(stack[0] - at, at - stack[1], 0))
+    begin = min(at, first if _HEADLINE.search(tail[first].text) else max(0, first - 1))
+    if at - begin >= SHOWN_LINES // 2 and at <= last:
+        begin = at  # the last of a chain of exceptions
+    lines = [line.text[:SHOWN_WIDTH] for line in tail[begin : max(at, last) + 1]]
+    if any(map(HEADER.search, lines)):
+        return ()  # Python's, of which another room tells
+    own = [index for index, line in enumerate(lines) if _is_frame(line) and _is_own(line)]
+    return shortened(lines, SHOWN_LINES, own[0] if own else None)
+
+
+def _stacks(tail: tuple[SeenLine, ...]) -> list[tuple[int, int]]:
+    """Index of the first and the last line of each stack."""
+    found: list[tuple[int, int]] = []
+    for at, line in enumerate(tail):
+        if not (_is_frame(line.text) or _HEADLINE.search(line.text) or _MARK.match(line.text)):
+            continue
+        if found and at - found[-1][1] <= _WITHIN + 1:
+            found[-1] = (found[-1][0], at)
+        else:
+            found.append((at, at))
+    return [(first, last) for first, last in found if any(_is_frame(line.text) for line in tail[first : last + 1])]
+
+
+def _is_own(frame: str) -> bool:
+    """Whether a frame tells a place, which is in no library that is known."""
+    return _PLACE.search(frame) is not None and not _OF_A_LIBRARY.search(frame)
+
+
+def _is_frame(line: str) -> bool:
+    return bool(FRAME.search(line) or _BESIDE.search(line))
 
 
 def last_stack(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:

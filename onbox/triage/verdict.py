@@ -26,7 +26,8 @@ class Diagnosis(NamedTuple):
     log. confidence: "high", "medium" or "low". rule: id of the row that decided. retry: whether the same configuration
     may run again at all. signature: equal for the same failure twice. where: "file:line" of the innermost frame of the
     user's own code, None without a traceback. small_fix: an obvious slip in code (a name, an import, the syntax, a
-    missing key). traceback: the one that the run ended with, its last lines, redacted; empty without one.
+    missing key). traceback: the one that the run ended with, or the stack of another language: its lines next to the
+    fault and the innermost frame of the user's own code, redacted; empty without one.
     """
 
     failure_class: str

@@ -6,6 +6,7 @@ import math
 from signal import SIGKILL
 from typing import TYPE_CHECKING
 
+from onbox.chain.gates.success_gate import OF_HASTE
 from onbox.contract.progress import NOTHING, render_progress
 from onbox.contract.readings import observed
 from onbox.fence import fence, fence_name
@@ -176,6 +177,15 @@ def log_command(scene: RunScene) -> str:
     if scene.look.log == NOT_ASKED and not path.startswith(("/", "~")):
         return ""  # no log is declared: what stands there is a pattern or the name of a session
     return scene.way.there(("tail", "-n", "50", "--", path)) if path else ""
+
+
+def warned_log_command(scene: RunScene) -> str:
+    """The log of the first stage that is done with a warning: the newest log may be of another one."""
+    warned = (one.stage for one in scene.look.stage_results if not all(w.endswith(OF_HASTE) for w in one.warnings))
+    stage = next(warned, None)
+    if stage is None or not scene.look.managed or scene.look.log_words:
+        return log_command(scene)
+    return _of_run(scene, "logs", stage, "--run", scene.look.run)
 
 
 def _of_run(scene: RunScene, *words: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from patrol.decide.remote_command import Way
     from patrol.memory.transfers import Home
 
+ELSEWHERE = "oom-elsewhere"  # a rule of the box that tells of what is not known to concern any of its runs
 DOUBTS = ("done-with-warning", "fast-finish")  # rules that speak against results of a run that is done
 
 # What a rule says of the run it names. Those of the second table do so beside another rule, too.

@@ -282,4 +282,4 @@ def _judge(text: bytes, alive: Maybe[bool], age: float) -> Failure | None:
     evidence = Evidence(log_age_seconds=age, process_alive=alive if isinstance(alive, bool) else None)
     verdict = classify(text, evidence)
     found = fault_of(verdict)
-    return None if found is None else found._replace(traceback=last_traceback(text))
+    return None if found is None else found._replace(traceback=last_traceback(text) or verdict.traceback)

@@ -92,6 +92,16 @@ def test_a_runs_log_is_read_as_the_run_was_frozen(box: Box) -> None:
     assert json.loads(box.onbox("progress", "--json").stdout)["exact_max"] == 20
 
 
+def test_of_a_run_it_says_that_another_stage_has_a_warning(box: Box) -> None:
+    nan = "for i in 1 2 3; do echo step $i loss nan; done"
+    assert box.onbox("chain", f"train={nan}", "eval=echo acc 0.5", "--run", "nan").returncode == 0
+    told = json.loads(box.onbox("triage", "--run", "nan", "--json").stdout)
+    assert told["class"] == "success_healthy"
+    assert "stage eval alone; stage train has a warning: the last loss in its log is nan" in told["remedy"]
+    assert told["remedy"].endswith("onbox triage --run nan --stage train")
+    assert json.loads(box.onbox("triage", "--run", "nan", "--stage", "train", "--json").stdout)["class"] == "divergence"
+
+
 def test_of_a_stopped_run_it_says_what_status_says(box: Box) -> None:
     box.onbox("chain", "-d", "a=sh -c 'echo step 3/9 loss 0.5; sleep 60'")
     box.wait_for_log("step 3/9", "a")

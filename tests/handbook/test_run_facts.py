@@ -87,3 +87,14 @@ def test_of_a_sweep_that_is_done_with_skipped_cells_no_share_is_told() -> None:
         verdict = Verdict("gpu1", "lr", state, Finding("done", Severity.OK, "done"))
         told = describe(PatrolKept("gpu1", "lr", look, verdict, 1.0), Way("gpu1", "gpu1", "/p"), None, None)
         assert told.progress == said
+
+
+def test_a_kill_that_nothing_shows_to_concern_the_run_is_not_told_of_it() -> None:
+    look = RunLook("digits", managed=True, place="")
+    beside = (
+        Finding("oom-elsewhere", Severity.OK, "an OOM kill"),
+        Finding("disk-trend", Severity.WARNING, "full in 4h"),
+    )
+    verdict = Verdict("gpu1", "digits", RunState.RUNNING, Finding("healthy", Severity.OK, "well"), further=beside)
+    told = describe(PatrolKept("gpu1", "digits", look, verdict, 1.0), Way("gpu1", "gpu1", "/p"), None, None)
+    assert told.further == (("disk-trend", "full in 4h"),)

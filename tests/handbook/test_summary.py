@@ -59,6 +59,25 @@ def test_of_what_stands_beside_the_verdict_the_first_is_told_and_the_others_are_
     assert "also fast-finish: took 3s, done-with-warning: the last loss is nan, a)" in run_line(run)
 
 
+def test_what_is_the_matter_with_a_box_is_told_once() -> None:
+    full = (("disk-trend", "bytes of / full in 4h"),)
+    gone = ("runner-gone", "its runner is gone")
+    runs = tuple(run_facts(0, box="gpu1", run=f"r{at}", further=(*full, gone)) for at in range(3))
+    other = run_facts(0, box="gpu2", run="r", further=full)
+    said = "\n".join(situation(made_facts(1)._replace(runs=(*runs, other)), [], ""))
+    assert (said.count("bytes of / full in 4h"), said.count("runner-gone")) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("here", "ticked", "wanted"),
+    [(True, None, "onbox status"), (False, 1.0, "patrol status"), (False, None, "handbook resume --json")],
+)
+def test_what_shows_the_other_runs_knows_them(here: bool, ticked: float | None, wanted: str) -> None:  # noqa: FBT001 - a case
+    facts = made_facts(12)
+    facts = facts._replace(here=here, watch=facts.watch._replace(last_tick_at=ticked))
+    assert any(line.endswith(f" more: {wanted}") for line in situation(facts, [], ""))
+
+
 def test_a_live_run_without_a_word_by_hand_is_told_as_due() -> None:
     live = run_facts(0, record=RecordFacts(AS_OF - 90_000, by_hand=True, due_at=AS_OF - 3_600))
     quiet = run_facts(4, record=RecordFacts(AS_OF - 90_000, by_hand=True, due_at=None))

@@ -67,6 +67,12 @@ def test_what_is_decided_of_a_job_is_no_matter_of_our_wording(case: Case) -> Non
     assert judged(case._replace(look=reworded)).finding.rule == case.rule
 
 
+def test_of_a_stage_that_is_done_with_a_warning_its_own_log_is_offered() -> None:
+    case = next(case for case in CASES if case.truth == "done, and its last loss is nan")
+    found = next(one for one in judged(case).further if one.rule == "done-with-warning")
+    assert "onbox logs train --run digits" in found.command
+
+
 def test_no_two_cases_tell_the_same_truth() -> None:
     assert len({case.truth for case in CASES}) == len(CASES) >= 40
 

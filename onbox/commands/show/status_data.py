@@ -174,8 +174,13 @@ def _failure(paths: RunPaths, view: RunView) -> dict[str, Any] | None:
 
 def _warnings(view: RunView) -> list[str]:
     """What is to be told beside the stages that are done."""
-    said = [(stage.name, (stage.marker or {}).get("warnings")) for stage in view.stages]
-    return [safe_line(f"{name}: {text}") for name, texts in said if isinstance(texts, list) for text in texts]
+    return [f"{stage.name}: {text}" for stage in view.stages for text in warnings_of(stage)]
+
+
+def warnings_of(stage: StageView) -> list[str]:
+    """What its DONE says against it."""
+    texts = (stage.marker or {}).get("warnings")
+    return [safe_line(text) for text in texts] if isinstance(texts, list) else []
 
 
 def _repeated(view: RunView) -> dict[str, Any] | None:

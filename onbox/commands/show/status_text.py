@@ -18,6 +18,7 @@ from onbox.runs.journal import StageResult, result_words
 from onbox.runs.state import shown_state
 from onbox.system.clock import parse_utc, wall
 from onbox.triage.evidence import NO_PROOF_RULES
+from onbox.triage.short_stack import is_left_out, own_frame, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,10 +129,13 @@ def what_is_wrong(data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
 
 
 def traceback_lines(data: Mapping[str, Any], *, wide: bool) -> list[str]:
-    """Its innermost frames: they are nearest to the cause. The class has named file and line already."""
-    lines = (data["failure"] or {}).get("traceback")
+    """Its innermost frames, which are nearest to the cause, and that of the user's own code."""
+    failure = data["failure"] or {}
+    lines = failure.get("traceback")
     told = [safe_line(line) for line in lines] if isinstance(lines, list) else []
-    shown = told if wide else told[-TRACEBACK_LINES:]
+    own = own_frame(told, safe_line(failure.get("where") or ""))
+    shown = told if wide else [*shortened(told, TRACEBACK_LINES, own)]
+    shown = shown[1:] if shown and is_left_out(shown[0]) else shown
     return [_fit(f"           {line}", wide=wide) for line in shown]
 
 

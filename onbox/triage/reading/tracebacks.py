@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import deque
 
-from onbox.model.units import counted
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
+from onbox.triage.short_stack import PYTHON_HEADLINE, SHOWN_LINES, SHOWN_WIDTH, left_out
 
 NOISE_LIMIT = 40  # lines of the same writer inside one traceback that are none of it
 OPEN_LINES = 300  # lines of any writer after a traceback's latest frame
 FRAMES_KEPT = 60
-SHOWN_LINES, SHOWN_WIDTH = 14, 160  # of a traceback, its last lines and so many letters of each
+OWN_LINES = 3  # of a frame: where it is, its code, and the mark under that
 
 HEADER = lazy(r"Traceback \(most recent call last\)|^\s*(?:[|│]\s*)?Stack \(most recent call")
 _FRAME = lazy(r"^\s*(?:\|\s*)?File \"([^\"]{1,400})\", line (\d+)(?:, in (.{1,120}))?")
@@ -137,6 +137,8 @@ class Trace:
         self.cause: Trace | None = None  # what this one passes on, where it is chained
         self.shown: deque[str] = deque(maxlen=SHOWN_LINES)
         self.taken = 0  # lines, of which `shown` keeps the last
+        self.own: list[str] = []  # the innermost frame of the user's own code with what stands below it
+        self.own_from = 0  # lines before that
 
     def take_frame(self, text: str, number: int) -> bool:
         """Whether the line is a frame; it is kept then."""
@@ -155,6 +157,8 @@ class Trace:
         self.noise = 0
         self.latest = number
         self.last_line = text.strip()
+        if not self.frames[-1].is_library:
+            self.own, self.own_from = [], self.taken
         self._show(text)
         return True
 
@@ -168,14 +172,24 @@ class Trace:
         del self.code[:-FRAMES_KEPT]
 
     def _show(self, text: str) -> None:
+        line = text.rstrip()[:SHOWN_WIDTH]
+        if self.frames and not self.frames[-1].is_library and len(self.own) < OWN_LINES:
+            self.own.append(line)
         self.taken += 1
-        self.shown.append(text.rstrip()[:SHOWN_WIDTH])
+        self.shown.append(line)
 
     def as_shown(self, exception: str) -> tuple[str, ...]:
-        """The traceback as a person reads it, bounded. exception: the line that it ends with."""
-        left_out = self.taken - len(self.shown)
-        told = (f"  ... {counted(left_out, 'line')} left out",) if left_out else ()
-        return ("Traceback (most recent call last):", *told, *self.shown, exception.strip()[: 2 * SHOWN_WIDTH])
+        """The traceback as a person reads it: its last lines, and before them the innermost frame of the user's own
+        code where that is not among them. exception: the line that it ends with.
+        """
+        cut = self.taken - len(self.shown)
+        own = self.own[: max(0, cut - self.own_from)]
+        if own:
+            between = cut - self.own_from - len(own)
+            told = (*left_out(self.own_from), *own, *left_out(between))
+        else:
+            told = left_out(cut)
+        return (PYTHON_HEADLINE, *told, *self.shown, exception.strip()[: 2 * SHOWN_WIDTH])
 
     @property
     def user_frame(self) -> TracebackFrame | None:

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 from onbox.chain.gates.success_gate import OF_HASTE
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.series.detectors.table import DETECTORS
-from patrol.decide.phrases import ago, clean, how_far, log_command, notices_command, quote, status_command, word
+from patrol.decide.phrases import (
+    ago,
+    clean,
+    how_far,
+    log_command,
+    notices_command,
+    quote,
+    status_command,
+    warned_log_command,
+    word,
+)
 from patrol.decide.rules.alive import ALIVE, HEARTBEAT, RUNNER_IS_GONE
 from patrol.decide.rules.end import DONE, NO_OUTCOME, NOT_DONE, If, Row
 from patrol.decide.trend import longest_gap, risen_loss
@@ -160,7 +170,7 @@ RUN_FLAGS: tuple[Row, ...] = (
         (If("what is done of it has a warning beside its DONE", lambda s: bool(_warnings(s))),),
         lambda s: "; ".join(quote(text, 120) for text in _warnings(s)[:3]),
         "a stage or a cell is done by its exit code and its files; a loss that is not a number makes its results worthless",
-        remedy=lambda s: "Look at its log and its results before they are used.", command=log_command,
+        remedy=lambda s: "Look at its log and its results before they are used.", command=warned_log_command,
     ),
     Row(
         "overdue", Severity.WARNING, None,

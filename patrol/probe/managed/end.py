@@ -13,7 +13,7 @@ from onbox.runs.journal import rechecked_words
 from onbox.triage.classes import may_repeat
 from patrol.memory.run_manifest import DeclaredStage, Manifest
 from patrol.probe import log_memory
-from patrol.probe.excerpt import last_traceback
+from patrol.probe.excerpt import LINES_LIMIT, last_traceback
 from patrol.probe.managed.values import TEXT_LIMIT, age_of, stage_of
 from patrol.snapshot import Failure, FinishedStage
 
@@ -82,6 +82,7 @@ def failure_of(raw: RawRun, manifest: Manifest, place: LogPlace | None) -> Maybe
         return safe_line(value, TEXT_LIMIT) if isinstance(value, str) else ""
 
     failure_class = said("failure_class") or "unknown"
+    traceback = last_traceback(log_memory.whole_text(place)) if _is_log_of(place, marker) else ()
     return Failure(
         failure_class=failure_class,
         remedy=said("remedy"),
@@ -96,8 +97,13 @@ def failure_of(raw: RawRun, manifest: Manifest, place: LogPlace | None) -> Maybe
         signal=as_whole(data.get("signal")),
         oom_kills=as_whole(as_object(data.get("resources")).get("oom_kills")),
         rule=said("rule"),
-        traceback=last_traceback(log_memory.whole_text(place)) if _is_log_of(place, marker) else (),
+        traceback=traceback or _told_stack(data.get("traceback")),
     )
+
+
+def _told_stack(value: object) -> tuple[str, ...]:
+    """The stack that the marker tells: of another language than Python, or of a log that was not read."""
+    return tuple(safe_line(line, TEXT_LIMIT) for line in value[:LINES_LIMIT]) if isinstance(value, list) else ()
 
 
 def _is_log_of(place: LogPlace | None, marker: Marker) -> bool:

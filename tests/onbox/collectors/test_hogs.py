@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from onbox.collectors.hogs import find_hogs, places_to_look
+from onbox.collectors import hogs
+from onbox.collectors.hogs import find_hogs, places_on_full_disk, places_to_look
 from onbox.commands.show.hogs_text import render_hogs
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 def fill(path: Path, megabytes: int) -> Path:
@@ -53,3 +56,21 @@ def test_each_place_is_looked_into_once(tmp_path: Path) -> None:
     places = places_to_look(environ, str(tmp_path / "home/project"))
     assert str(tmp_path) in places
     assert not [place for place in places if place.startswith(f"{tmp_path}/")]
+
+
+def test_where_the_projects_disk_is_full_the_log_that_filled_it_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = fill(tmp_path / "project/.onbox/r/logs/train.1.log", 3)
+    fill(tmp_path / "project/data/shard", 2)
+    logs = [os.fspath(log.parent)]
+    assert places_on_full_disk(os.fspath(tmp_path / "project"), logs) == ()
+    monkeypatch.setattr(hogs, "FULL_SHARE", 2.0)
+    monkeypatch.setattr(hogs, "LEAST_SHARE", 0.0)
+    monkeypatch.setattr(os.path, "ismount", lambda path: path == os.fspath(tmp_path))
+    full = places_on_full_disk(os.fspath(tmp_path / "project"), logs)
+    fill(tmp_path / "other/model", 4)
+    listed = [one.path for one in find_hogs(["/dev/shm", *full], full=full).found]
+    there = [path for path in listed if path.startswith(os.fspath(tmp_path))]
+    assert listed[: len(there)] == there  # before all that lies on other disks
+    assert {os.fspath(log), os.fspath(tmp_path / "other"), os.fspath(tmp_path / "project/data")} <= set(there)

@@ -1,4 +1,4 @@
-"""A log on a terminal cannot speak to the terminal; in a pipe it is what it is."""
+"""A log on a terminal cannot speak to the terminal; in a pipe it is what it is, but for secrets and endless lines."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from onbox.commands.logs import Printer
+from onbox.commands.shared.log_lines import WIDTH, GrowingLines, shown_lines
 from tests.box import REPOSITORY
 
 if TYPE_CHECKING:
@@ -66,3 +67,28 @@ def test_onbox_logs_on_a_terminal(tmp_path: Path) -> None:
         text = os.read(outer, 65536).decode()
     os.close(outer)
     assert text.replace("\r\n", "\n") == SHOWN
+
+
+def test_a_line_without_end_is_cut_and_says_how_much_is_left_out() -> None:
+    shown = shown_lines(b"begins" + b"x" * 3_000_000 + b"ends\nstep 1\n").decode()
+    first, second, rest = shown.split("\n")
+    assert (first[:6], first[-4:], second, rest) == ("begins", "ends", "step 1", "")
+    assert f" {3_000_010 - WIDTH} characters left out " in first
+    assert len(first) < WIDTH + 50
+
+
+@pytest.mark.parametrize("before", [0, WIDTH // 2 - 20, WIDTH, 90_000])
+def test_a_secret_is_masked_wherever_it_stands(before: int) -> None:
+    secret = "hf_" + "aB3dE6gH9jK2mN5pQ8sT1vW4" + "xY"
+    line = f"{'x ' * (before // 2)} HF_TOKEN={secret} {'y ' * 90}\n".encode()
+    growing = GrowingLines()
+    pieces = b"".join(growing.take(line[at : at + 7]) for at in range(0, len(line), 7)) + growing.rest()
+    for shown in (shown_lines(line), pieces):
+        assert secret[:12] not in shown.decode()
+        assert secret[-12:] not in shown.decode()
+
+
+def test_a_log_that_grows_is_shown_whole() -> None:
+    growing = GrowingLines()
+    pieces = b"".join(growing.take(LOG[at : at + 3]) + growing.rest() for at in range(0, len(LOG), 3))
+    assert pieces == LOG

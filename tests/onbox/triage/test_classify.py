@@ -81,6 +81,24 @@ def test_exit_0_does_not_hide_what_the_log_tells() -> None:
     assert classify(b"step 1/10 loss 2\nsaved\n", Evidence(exit_code=0)).confidence == "high"
 
 
+@pytest.mark.parametrize("log", [KEY_ERROR, NO_SPACE, TRACE + b"MemoryError\n"])
+def test_what_ended_with_0_is_done_whatever_its_log_says(log: bytes) -> None:
+    verdict = classify(log, Evidence(exit_code=0))
+    assert (verdict.failure_class, verdict.state, verdict.terminal) == ("success_healthy", "done", False)
+    assert (verdict.rule, verdict.confidence) == ("exit-0-beside-a-fault", "low")
+    assert verdict.secondary[0].failure_class == classify(log, Evidence(exit_code=1)).failure_class
+    assert verdict.traceback == classify(log, Evidence(exit_code=1)).traceback != ()
+
+
+def test_a_place_in_a_library_is_no_small_fix() -> None:
+    library = (
+        b'Traceback (most recent call last):\n  File "/usr/lib/python3.11/threading.py", line 982, in run\n    go()\n'
+    )
+    verdict = classify(library + b"KeyError: 'label'\n", Evidence(exit_code=1))
+    assert (verdict.where, verdict.small_fix) == ("/usr/lib/python3.11/threading.py:982", False)
+    assert classify(KEY_ERROR, Evidence(exit_code=1)).small_fix
+
+
 def test_no_inodes_is_told_from_no_bytes() -> None:
     assert classify(NO_SPACE, Evidence(inodes_free=0, disk_free_bytes=10**9)).failure_class == "inode_exhausted"
     assert classify(NO_SPACE, Evidence(inodes_free=5)).failure_class == "disk_full"
@@ -404,6 +422,15 @@ def test_a_box_at_the_end_that_speaks_of_an_error_tells_of_one() -> None:
     assert classify(boxed.encode()).failure_class == "code_error"
     table = f"energy 3.1\n{rule} Standard errors are robust\n{rule}"
     assert classify(table.encode()).failure_class == "success_healthy"
+
+
+@pytest.mark.parametrize("exception", ["FloatingPointError: loss is nan", "ValueError: bad loss value"])
+def test_the_check_that_found_a_lost_loss_is_shown_with_its_traceback(exception: str) -> None:
+    frame = '  File "/w/train.py", line 32, in <module>\n    check()'
+    log = f"epoch 1/5 loss nan\nTraceback (most recent call last):\n{frame}\n{exception}\n"
+    verdict = classify(log.encode(), Evidence(exit_code=1))
+    assert (verdict.failure_class, verdict.where) == ("divergence", "/w/train.py:32")
+    assert (verdict.traceback[0], verdict.traceback[-1]) == ("Traceback (most recent call last):", exception)
 
 
 def test_a_busy_device_is_a_tpu_only_where_one_is_named() -> None:

@@ -81,6 +81,13 @@ def test_an_exit_code_of_0_without_a_word_is_not_called_sure() -> None:
     assert verdict_of("", exit_code=0).confidence == "medium"
 
 
+def test_who_wrote_nothing_and_failed_is_not_sent_to_read_the_log() -> None:
+    verdict = verdict_of("", exit_code=1)
+    assert (verdict.failure_class, verdict.state) == ("unknown", "dead")
+    assert verdict.remedy.startswith("It wrote nothing before it failed: type its command by hand")
+    assert "Read the end" in verdict_of("step 1/9 loss 2\n", exit_code=1).remedy
+
+
 def test_who_is_known_to_have_failed_behind_a_word_of_success_is_told_so() -> None:
     verdict = verdict_of("step 1/2 loss 1\nstep 2/2 loss 1\nAll done, model saved.\n", exit_code=1)
     assert (verdict.state, verdict.rule) == ("dead", "unproven")
