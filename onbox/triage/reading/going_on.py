@@ -99,7 +99,7 @@ MEANT = lazy(
 )
 EXHAUSTED = lazy(
     r"\bno (?:point|sense|use) in |^\^C"
-    r"|\binterrupted by (?:the )?user\b|giv(?:ing|en) up|(?:not|never|without) retrying"
+    r"|\binterrupted by (?:the )?user\b|g(?:iv(?:ing|en|es?)|ave) up|(?:not|never|without) retrying"
     r"|no more|exhausted|\bdid NOT match\b|0 (?:retries|attempts|tries)|failed after|abort|exiting"
     r"|stopping(?!.{0,40}\bas (?:planned|intended|designed)\b)|quitting|bailing|too many (?:\w+ )?(?:failures"
     r"|errors|retries|attempts|restarts|dead|crashes)"

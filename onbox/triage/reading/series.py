@@ -94,6 +94,7 @@ def series_fault(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | Non
         or blown_up(told, tail, attempt)
         or _rows_lost([*before, *lines], tail, attempt)
         or _no_result(lines, tail, attempt)
+        or _stands_lost(told, attempt)
     )
     return lost or _all_zero(lines, attempt) or _gradient([*before, *lines], attempt)
 
@@ -228,6 +229,24 @@ def _no_result(lines: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
     if not results or any(_DECIMALS.search(message(text).text) for text in (*(one.text for one in newest), *beside)):
         return None
     return Fault(LOST, *results[0], LOGGED, attempt.progress)
+
+
+def _stands_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
+    """In the newest lines of the loop a figure of training is none, and no other moves, whatever they were before."""
+    if not any("nan" in text.lower() for _, text in lines[-LOST_STEPS - 1 :]):
+        return None
+    shown = [(number, text, _named_figures(" ".join(text.split()))) for number, text in lines]
+    newest = next((figures for _, _, figures in reversed(shown) if figures), {})
+    alike = [item for item in shown if item[2] and item[2].keys() == newest.keys()][-LOST_STEPS:]
+    since = [item[2] for item in shown if alike and item[0] >= alike[0][0] and item[2].keys() != newest.keys()]
+    if any(not _is_lost(value) for figures in since for value in figures.values()):
+        return None  # they are remarks beside the loop
+    lost = [name for name in newest if not _AT_TIMES.search(name) and all(_is_lost(one[2][name]) for one in alike)]
+    moves = any(len({one[2][name] for one in alike}) > 1 for name in newest if name not in lost)
+    if len(alike) < LOST_STEPS or not lost or moves:
+        return None
+    number, text, _ = alike[0]
+    return Fault(LOST, number, text, LOGGED, attempt.progress)
 
 
 def _any_finite(rows: list[list[float]], columns: list[int]) -> bool:

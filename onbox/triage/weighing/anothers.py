@@ -92,6 +92,9 @@ _COUNTS_ALL = lazy(
 )
 
 
+_OF_A_BAR = lazy(r"\d%\||\[\d\d:\d\d|^\W{0,4}(?:load|download|fetch|import|install)\w{0,3}ing\b", re.IGNORECASE)
+
+
 def is_one_of_all(fault: Fault, scene: Scene) -> bool:
     """Whether it complains of a piece, and the last line of all counts every one of them, or those that went well
     beside those that did not.
@@ -105,7 +108,7 @@ def is_one_of_all(fault: Fault, scene: Scene) -> bool:
     if counts_both(said):
         return True
     found = _COUNTS_ALL.search(said)
-    if found is None or scene.attempt.steps.is_habit(last.text):
+    if found is None or scene.attempt.steps.is_habit(last.text) or _OF_A_BAR.search(said):
         return False
     return not complains(without_none(said))
 

@@ -57,3 +57,19 @@ def test_results_none_of_which_is_a_number() -> None:
 def test_one_result_that_is_no_number_beside_others() -> None:
     log = "evaluating\naccuracy 0.8312\nauc of the rare class nan\nreport written\n"
     assert classify(log.encode(), FRESH).failure_class == "success_healthy"
+
+
+def test_a_loop_whose_figures_are_none_to_its_end_though_it_says_that_all_is_done() -> None:
+    both = "".join(f"[{at}/400] D: nan G: nan\n" for at in range(40, 400, 40))
+    assert classify(f"[0/400] D: -2.3 G: inf\n{both}training complete\n".encode(), FRESH).failure_class == "divergence"
+    column = "".join(f" step {at:10} max T   0.00000000     sum              NaN\n" for at in range(0, 420, 20))
+    assert classify(f"{column} field written to u.out\n".encode(), FRESH).failure_class == "divergence"
+
+
+def test_batches_that_were_skipped_are_not_the_loop() -> None:
+    log = "".join(
+        f"!! iter {30 * at}: loss is nan, batch skipped ({at} so far)\n"
+        f"Epoch {at} | train 0.{20 - at} | val_acc 0.9{at}\n"
+        for at in range(1, 9)
+    )
+    assert classify(log.encode(), FRESH).failure_class == "success_healthy"

@@ -93,6 +93,12 @@ FAILED = {
             "wall clock budget of 5 s used up at step 160 of 400; snapshot written to b.pt, job not complete\n"
         ),
     ),
+    "it gave up after its tries": (
+        "network_blip",
+        "page 4 ok\n"
+        + "".join(f"page 5: HTTP Error 502: Bad Gateway; backoff 0.{at}s\n" for at in (1, 2, 4, 8))
+        + "page 5: gave up after 5 tries, upstream unavailable\n",
+    ),
     "a code of timeout(1), in words": ("time_limit", "draw 4/50\ndraw 5/50\nrc 124\n"),
     "an exception nobody caught, and a step more of another thread": (
         "cuda_oom",
@@ -522,3 +528,9 @@ def test_a_best_model_that_is_none_ends_no_run() -> None:
 def test_a_full_disk_is_told_beside_an_exit_code_of_0_however_much_was_counted_since() -> None:
     log = FAILED["a full disk, and a script that counts on"][1].encode()
     assert classify(log, Evidence(exit_code=0)).rule == "exit-0-beside-a-fault"
+
+
+def test_shards_that_are_all_loaded_settle_no_complaint_of_another_rank() -> None:
+    log = "RuntimeError: Expected all tensors to be on the same device, cuda:2 and cpu!\n"
+    bar = "Loading checkpoint shards: 100%|##########| 2/2 [07:45<00:00, 232.76s/it]\n"
+    assert classify(f"loading\n{log}{bar}".encode(), Evidence(log_age_seconds=30.0)).failure_class == "code_error"
