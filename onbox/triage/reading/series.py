@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import takewhile
 from math import isfinite
 from statistics import median
 from typing import TYPE_CHECKING
@@ -232,21 +233,27 @@ def _no_result(lines: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
 
 
 def _stands_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
-    """In the newest lines of the loop a figure of training is none, and no other moves, whatever they were before."""
+    """In the newest lines of the loop a figure of training is none and all others are 0: it was one in the first, or is
+    none in more lines than what comes before the first number.
+    """
     if not any("nan" in text.lower() for _, text in lines[-LOST_STEPS - 1 :]):
         return None
     shown = [(number, text, _named_figures(" ".join(text.split()))) for number, text in lines]
-    newest = next((figures for _, _, figures in reversed(shown) if figures), {})
-    alike = [item for item in shown if item[2] and item[2].keys() == newest.keys()][-LOST_STEPS:]
-    since = [item[2] for item in shown if alike and item[0] >= alike[0][0] and item[2].keys() != newest.keys()]
-    if any(not _is_lost(value) for figures in since for value in figures.values()):
-        return None  # they are remarks beside the loop
-    lost = [name for name in newest if not _AT_TIMES.search(name) and all(_is_lost(one[2][name]) for one in alike)]
-    moves = any(len({one[2][name] for one in alike}) > 1 for name in newest if name not in lost)
-    if len(alike) < LOST_STEPS or not lost or moves:
+    names = next((figures.keys() for _, _, figures in reversed(shown) if figures), None)
+    alike = [item for item in shown if item[2] and item[2].keys() == names]
+    lost = list(takewhile(lambda item: _has_nothing(item[2]), reversed(alike)))
+    if len(lost) < (LOST_STEPS if len(lost) < len(alike) else NEVER_LINES):
         return None
-    number, text, _ = alike[0]
+    number, text, _ = lost[-1]
+    if any(not _has_nothing(figures) for at, _, figures in shown if at >= number and figures):
+        return None  # they are remarks beside the loop
     return Fault(LOST, number, text, LOGGED, attempt.progress)
+
+
+def _has_nothing(figures: dict[str, str]) -> bool:
+    """Whether one of training's is no number, and the others are 0."""
+    lost = [name for name, value in figures.items() if _is_lost(value) and not _AT_TIMES.search(name)]
+    return bool(lost) and all(_is_lost(value) or float(value) == 0 for value in figures.values())
 
 
 def _any_finite(rows: list[list[float]], columns: list[int]) -> bool:
