@@ -85,7 +85,8 @@ def by_end(record: Record, decision: Decision, evidence: Evidence) -> SettledCla
         )
     if row.failure_class == "unknown" and end.signal is None:
         says_done = decision.attempt.success is not None or closing_outcome(record) is Outcome.MADE
-        remedy = DONE_YET_DEAD if says_done else WROTE_NOTHING if record.last_line is None else None
+        is_unread = record.last_line is None and row.rule == UNPROVEN
+        remedy = DONE_YET_DEAD if says_done else WROTE_NOTHING if is_unread else None
         plain = SettledClass("unknown", row.rule, "dead", "low", record.last_line, remedy=remedy)
         return by_room(record, evidence) or plain
     if row.rule == "usage" and decision.attempt.progress:  # its command line was good enough to begin with

@@ -140,6 +140,7 @@ _SINGLE_STEPS = {
     ("onbox/logs/model/lines.py", "printable"): "reads a log for failures; what it finds is shown by others",
     ("onbox/backends/ray/cluster.py", "printable"): "reads an answer for the job's id",
     ("patrol/probe/box/watch.py", "printable"): "compares a command line with what is watched",
+    ("onbox/commands/shared/log_lines.py", "redact"): "a log as it is, control characters and all, for a pipe",
     ("patrol/memory/run_codec.py", "redact"): "a reader's place in a log, to be read on from as it was",
     ("patrol/memory/scrub.py", "redact"): "records that are kept in their own form",
     ("handbook/page/publish.py", "redact"): "a person's own notes, which stay as they were written",
