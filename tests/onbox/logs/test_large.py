@@ -100,10 +100,10 @@ def test_a_counter_far_above_the_end_is_found(tmp_path: Path) -> None:
 
 
 def test_a_loop_that_ended_far_above_is_found_however_much_was_written_since(tmp_path: Path) -> None:
-    beats = b"".join(b"heartbeat %d: still waiting for rank 3 in all-reduce\n" % at for at in range(1_000_000))
+    beats = b"".join(b"heartbeat %d: still waiting for rank 3 in all-reduce\n" % at for at in range(620_000))
     assert len(beats) > SEARCH_BYTES
-    found = read(tmp_path / "a.log", steps(0, 1_000_000, 4_000_000), beats)
-    assert (found.progress.current, found.progress.exact_max) == (1_000_000, 4_000_000)
+    found = read(tmp_path / "a.log", steps(0, 200_000, 4_000_000), beats)
+    assert (found.progress.current, found.progress.exact_max) == (200_000, 4_000_000)
 
 
 def test_batches_of_an_epoch_are_not_the_run(tmp_path: Path) -> None:
