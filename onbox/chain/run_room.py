@@ -13,6 +13,7 @@ from onbox.collectors.remote_disk import look_once
 from onbox.contract.readings import Absent, Unseen
 from onbox.model.manifest import folder_of
 from onbox.runs.room import RunRoom, shortest
+from onbox.triage.full_disk import folder_to_look_at
 
 if TYPE_CHECKING:
     from onbox.contract.paths import RunPaths
@@ -43,10 +44,12 @@ def _as_run_room(path: str, room: Room) -> RunRoom:
     return RunRoom(path, free, room.inodes_free if isinstance(room.inodes_free, int) else None)
 
 
-def place_of(room: RunRoom | None, project: str) -> str:
-    """Whose disk is to be looked at, for a shell in the project: "." where that is the project's own."""
+def place_of(room: RunRoom | None, project: str, proof: str = "") -> str:
+    """Whose disk is to be looked at, for a shell in the project: "." where that is the project's own. proof: the line
+    that tells of a failure; "" for none.
+    """
     if room is None:
-        return "."
+        return folder_to_look_at(proof)
     with suppress(OSError):
         if os.stat(room.path).st_dev == os.stat(project).st_dev:
             return "."

@@ -101,14 +101,11 @@ CASES: tuple[CaseRow, ...] = (
 )
 
 
-# Where the line names a file: it may lie on another disk than the project.
+# What a class's remedy says of the disk, and what it says where the line names a file: that may lie on another one.
 ON_DISK = {
-    "disk_full": "Make room on the disk of {folder}, never with the best or the newest whole checkpoint: "
-    "`onbox prune --dry-run` lists old ones that may go, `onbox stats --hogs` what else is big. Then resume.",
-    "inode_exhausted": "Delete or pack small files (tar, shards) on the disk of {folder}, then resume. Pruning big "
-    "checkpoints does not help.",
-    "quota_exceeded": "Free space under the quota that {folder} counts for, or move caches and outputs elsewhere, then "
-    "resume.",
+    "disk_full": ("Make room,", "Make room on the disk of {folder},"),
+    "inode_exhausted": ("(tar, shards),", "(tar, shards) on the disk of {folder},"),
+    "quota_exceeded": ("under that quota or", "under the quota that {folder} counts for, or"),
 }
 
 
@@ -119,5 +116,6 @@ def remedy_of(failure_class: str, rule: str, line: str | None) -> str:
         if found is not None:
             return row.remedy.format_map({key: value[:LIMIT] for key, value in found.groupdict().items()})
     if failure_class in ON_DISK and rule not in RULE_REMEDIES and (folder := full_folder(line)):
-        return ON_DISK[failure_class].format(folder=folder)
+        plain, named = ON_DISK[failure_class]
+        return REMEDIES[failure_class].replace(plain, named.format(folder=folder))
     return RULE_REMEDIES.get(rule) or REMEDIES.get(failure_class, REMEDIES["unknown"])

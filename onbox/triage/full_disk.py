@@ -25,3 +25,8 @@ def full_folder(line: str | None) -> str:
     if found is None:
         return ""
     return posixpath.dirname(found["plain"] or found["quoted"] or found["behind"])
+
+
+def folder_to_look_at(line: str | None) -> str:
+    """The same for a shell in the project: "." where the line names no other place."""
+    return full_folder(line) or "."

@@ -9,7 +9,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.runs.acts import Act, NextStep
 from onbox.runs.next_step import Standing
 from onbox.runs.signs import Sign, signs_of_failure, signs_of_room
-from onbox.triage.full_disk import full_folder
+from onbox.triage.full_disk import folder_to_look_at
 from patrol.decide.remote_command import here
 from patrol.verdict import Severity
 
@@ -48,8 +48,8 @@ class Reported(NamedTuple):
     """What a verdict says of one run, as far as the next step asks.
 
     rule, severity: of the verdict. flags: names of the rules beside it. look: what they say to look at; "" for nothing.
-    failure_class: "" where it has not failed; proof: the line that tells it. retry_allowed: the
-    marker's own word; None: the class table decides.
+    failure_class: "" where it has not failed; proof: the line that tells it. retry_allowed: the marker's own word;
+    None: the class table decides.
     repeated: whether an earlier attempt ended in the same way. cells_failed, cells_skipped: of a sweep.
     rechecked: the stage at which it ended was judged again. home: what a pull brought here of it. room: where
     it has none. stage_signs: names of what a resume finds of its stage.
@@ -104,7 +104,7 @@ def disk_to_look_at(room: RunRoom | None, proof: str = "") -> str:
     """For a shell in the project: the place without room, where it may lie on another disk. proof: the line that tells
     of a failure; "" for none.
     """
-    return room.path if room is not None and room.path.startswith("/") else full_folder(proof) or "."
+    return room.path if room is not None and room.path.startswith("/") else folder_to_look_at(proof)
 
 
 class Typist(NamedTuple):

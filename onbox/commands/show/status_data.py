@@ -33,7 +33,6 @@ from onbox.runs.next_step import Standing, next_step
 from onbox.runs.signs import Sign, signs_of_failure, signs_of_room
 from onbox.system.clock import parse_utc, utc_text, wall
 from onbox.triage.classes import about_stall, may_repeat
-from onbox.triage.full_disk import full_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,8 +96,7 @@ def as_data(paths: RunPaths, view: RunView, found: JobView | None = None) -> dic
     if room is not None:
         data["warnings"].append(safe_line(room.words))
         standing = standing._replace(signs=standing.signs | signs_of_room(room))
-    named = full_folder(str((data["failure"] or {}).get("proof") or ""))
-    place = named if room is None and named else place_of(room, str(head.project))
+    place = place_of(room, str(head.project), str((data["failure"] or {}).get("proof") or ""))
     return {**data, **_step_data(next_step(standing), head.run, place)}
 
 

@@ -27,7 +27,7 @@ from onbox.system.files import StateNotWritten, lines_of, open_plain
 from onbox.system.lock import LockUnsupported, is_locked
 from onbox.system.process import Files, look_up, start_detached, wait_for_ends
 from onbox.system.self_exec import child_words
-from onbox.triage.full_disk import full_folder
+from onbox.triage.full_disk import folder_to_look_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -60,7 +60,7 @@ def command_after(notice: Notice) -> str | None:
     step = step_after(notice.event, signs_of_failure(notice.failure_class or ""))
     if step is None:
         return None
-    line = step.act.line(notice.run, place=full_folder(notice.proof) or ".")
+    line = step.act.line(notice.run, place=folder_to_look_at(notice.proof))
     return f"cd {shlex.quote(notice.project)} && {line}"
 
 
