@@ -9,6 +9,11 @@ from onbox.triage.evidence import Evidence
 LATE_SECONDS = 10.0  # a heartbeat of a busy box may come so much too late
 
 
+def late_after(every_seconds: float, beats: float = 1) -> float:
+    """How old, in seconds, a heartbeat of each `every_seconds` has to be until so many have surely not come."""
+    return max(beats * every_seconds, every_seconds + LATE_SECONDS)
+
+
 class UnseenEnd(NamedTuple):
     """runner_seen_at, log_written_at: by the box's clock; None: not known. every_seconds: from heartbeat to heartbeat.
     says_done: whether the log says that the work is done. rebooted: the box, since the attempt began.
@@ -23,7 +28,7 @@ class UnseenEnd(NamedTuple):
     @property
     def _went_on(self) -> bool:
         seen, written = self.runner_seen_at, self.log_written_at
-        return seen is not None and written is not None and written - seen > self.every_seconds + LATE_SECONDS
+        return seen is not None and written is not None and written - seen > late_after(self.every_seconds)
 
     @property
     def was_missed(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from onbox.contract.readings import Absent, Unseen, observed
 from onbox.named_tuple import NamedTuple
 from onbox.runs.journal import whole_seconds
-from onbox.runs.unseen_end import LATE_SECONDS
+from onbox.runs.unseen_end import late_after
 from onbox.triage.repeats import AttemptEnd, Repeated, repeated
 from patrol.decide.box_scene import BoxScene, finite
 from patrol.decide.tracker_view import fresh_age
@@ -104,8 +104,7 @@ class RunScene(BoxScene):
 
     @cached_property
     def heartbeat_limit_seconds(self) -> float:
-        every = self.look.heartbeat_every_seconds
-        return max(self.limits.cadences_count * every, every + LATE_SECONDS)
+        return late_after(self.look.heartbeat_every_seconds, self.limits.cadences_count)
 
     @cached_property
     def heartbeat_age(self) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING
 
-from onbox.runs.unseen_end import LATE_SECONDS
+from onbox.runs.unseen_end import late_after
 from onbox.system.process import look_up
 
 if TYPE_CHECKING:
@@ -26,5 +26,5 @@ def is_frozen(holder: Holder | None) -> bool:
 
 def is_late(head: RunHead, heartbeat_age_seconds: float | None) -> bool:
     """Whether a live runner's heartbeat is overdue: the monitor's trouble, not the run's."""
-    age, every = heartbeat_age_seconds, head.settings.sample_every_seconds
-    return age is not None and age > max(LATE_HEARTBEATS * every, every + LATE_SECONDS)
+    age = heartbeat_age_seconds
+    return age is not None and age > late_after(head.settings.sample_every_seconds, LATE_HEARTBEATS)
