@@ -84,29 +84,28 @@ def find_hogs(places: Iterable[str], seconds: float = WALK_SECONDS, full: Iterab
             len(looked) - number
         )  # one big place leaves time for others
         found.update((one.path, one) for one in walk.look_into(place) if one.path not in found)
-    disk = _Disk(first[0]) if first else None
-    big = [one for one in found.values() if one.bytes >= _least(one, disk) or one.files >= LEAST_FILES]
-    ranked = sorted(big, key=lambda one: (disk is not None and disk.holds(one), one.bytes, one.files), reverse=True)
+    here, least = _on_disk_of(first[0], found) if first else (frozenset(), LEAST_BYTES)
+    big = [
+        one
+        for path, one in found.items()
+        if one.bytes >= (least if path in here else LEAST_BYTES) or one.files >= LEAST_FILES
+    ]
+    ranked = sorted(big, key=lambda one: (one.path in here, one.bytes, one.files), reverse=True)
     return Hogs(tuple(ranked), tuple(looked), tuple(walk.unseen), walk.is_late)
 
 
-def _least(one: Hog, disk: _Disk | None) -> float:
-    return min(LEAST_BYTES, LEAST_SHARE * disk.bytes) if disk is not None and disk.holds(one) else LEAST_BYTES
+def _on_disk_of(folder: str, paths: Iterable[str]) -> tuple[frozenset[str], float]:
+    """Which of the paths lie on the disk of a folder, and from how many bytes on something is big on it."""
+    device, room = os.stat(folder).st_dev, os.statvfs(folder)
+    there = frozenset(path for path in paths if _device_of(path) == device)
+    return there, min(LEAST_BYTES, LEAST_SHARE * room.f_blocks * room.f_frsize)
 
 
-class _Disk:
-    """A disk that is full, by a folder on it."""
-
-    def __init__(self, folder: str) -> None:
-        self._device = os.stat(folder).st_dev
-        room = os.statvfs(folder)
-        self.bytes = room.f_blocks * room.f_frsize
-
-    def holds(self, one: Hog) -> bool:
-        try:
-            return os.stat(one.path).st_dev == self._device
-        except OSError:
-            return False  # gone meanwhile
+def _device_of(path: str) -> int | None:
+    try:
+        return os.stat(path).st_dev
+    except OSError:
+        return None  # gone meanwhile
 
 
 class _Walk:

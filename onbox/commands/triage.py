@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import BinaryIO
 
-    from onbox.chain.run_status import RunView
+    from onbox.chain.run_status import StageView
     from onbox.cli.command import Options
     from onbox.contract.paths import RunPaths
     from onbox.system.places import Places
@@ -235,17 +235,17 @@ def _beside_its_run(verdict: Diagnosis, log: str) -> Diagnosis:
             why = "; ".join(sign.value for sign in sorted(view.watch_signs, key=lambda sign: sign.name))
             line = step.act.line(view.head.run)
             return verdict._replace(remedy=f"{why[:1].upper()}{why[1:]}. Next: {line}. Then: {step.then}.")
-        other = next((one.name for one in view.stages if one.name != stage and warnings_of(one)), None)
+        other = next((one for one in view.stages if one.name != stage and warnings_of(one)), None)
         if other is not None and not is_at_work:
-            return verdict._replace(remedy=_of_another_stage(view, stage, other))
+            return verdict._replace(remedy=_of_another_stage(view.head.run, stage, other))
     return verdict
 
 
-def _of_another_stage(view: RunView, stage: str, other: str) -> str:
+def _of_another_stage(run: str, stage: str, other: StageView) -> str:
     """What to do where the log is of a stage that is well, and another one has a warning."""
-    said = next(text for one in view.stages if one.name == other for text in warnings_of(one))
-    line = shlex.join(("onbox", "triage", "--run", view.head.run, "--stage", other))
-    return f"This is the log of stage {stage} alone; stage {other} has a warning: {said}. Look at that: {line}"
+    line = shlex.join(("onbox", "triage", "--run", run, "--stage", other.name))
+    said = f"stage {other.name} has a warning: {warnings_of(other)[0]}"
+    return f"This is the log of stage {stage} alone; {said}. Look at that: {line}"
 
 
 def render(verdict: Diagnosis) -> str:

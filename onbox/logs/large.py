@@ -117,13 +117,15 @@ class _Read:
         found = self._start_of_run(start)
         stale = [c for c in self.track.counters.values() if c.last <= self.mark]
         for counter in sorted(stale, key=lambda counter: -counter.last)[:KEYS_MAX]:
-            line = self._line_of(counter.key)
-            place = self._last_like(line, counter.key, start) if line else None
-            if line and place is None and start > first:
-                place = self._last_by_halves(counter.key)
+            shown = self._last_shown(counter.key)
+            if shown is None:
+                continue
+            place = self._last_like(shown.data, counter.key, start)
+            if place is None and start > first:
+                place = self._last_by_halves(counter.key, shown.start)
             if place is not None:
                 found.append(place)
-            if place is not None or (line and start == first):
+            if place is not None or start == first:
                 self.kept.add(counter.key)
         if found:
             self.before = apart([*self.before, *found])
@@ -138,12 +140,12 @@ class _Read:
                 break
         return []
 
-    def _line_of(self, key: str) -> bytes | None:
-        """The last line before the end that shows a counter."""
+    def _last_shown(self, key: str) -> Stretch | None:
+        """The last line before the end that shows a counter, with where its place begins."""
         for place in reversed(self.before):
-            line = self._last_in(place, key)
+            line = _last_in(place, key)
             if line is not None:
-                return line
+                return Stretch(place.start, line)
         return None
 
     def _last_like(self, line: bytes, key: str, start: int) -> Stretch | None:
@@ -158,26 +160,22 @@ class _Read:
                 break
         return None
 
-    def _last_by_halves(self, key: str) -> Stretch | None:
+    def _last_by_halves(self, key: str, shown_at: int) -> Stretch | None:
         """Where a counter is told last that was told for a good part of the log, and then no more: a loop that hangs
-        while something else is written. None where only the beginning shows it.
+        while something else is written. None where only the beginning shows it. shown_at: where the last place begins
+        that is known to show it.
         """
-        shown = [place for place in self.before[1:] if self._last_in(place, key) is not None]
-        if not shown:
+        if shown_at < self.before[0].end:
             return None
-        found, low, high = shown[-1], shown[-1].start, self.tail.start
+        found, low, high = None, shown_at, self.tail.start
         while high - low > SAMPLE_BYTES:
             middle = (low + high) // 2
             place = self.log.lines(middle, min(middle + SAMPLE_BYTES, self.tail.start))
-            if self._last_in(place, key) is None:
+            if _last_in(place, key) is None:
                 high = middle
             else:
                 found, low = place, middle
-        return found
-
-    def _last_in(self, place: Stretch, key: str) -> bytes | None:
-        lines = reversed(re.split(rb"[\r\n]+", place.data))
-        return next((line for line in lines if _shows(line, key)), None)
+        return found or next(place for place in self.before if place.start == shown_at)
 
     def reading(self) -> LargeLogReading:
         self.reader.forget(self.mark, self.kept)
@@ -188,6 +186,11 @@ class _Read:
         )
         unread = self.log.size - len(self.tail.data) - sum(len(place.data) for place in self.before)
         return LargeLogReading(progress, max(0, unread), matters=unread > 0 and not sure)
+
+
+def _last_in(place: Stretch, key: str) -> bytes | None:
+    lines = reversed(re.split(rb"[\r\n]+", place.data))
+    return next((line for line in lines if _shows(line, key)), None)
 
 
 def _shows(line: bytes, key: str) -> bool:

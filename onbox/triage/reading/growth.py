@@ -24,7 +24,7 @@ MEASURED = 1e6
 FAR_ABOVE = 1e5  # times the first one: no figure that is trained or simulated gets there and is well
 NEWEST = 3  # rows
 _IMPOSSIBLE = 1e60
-LARGE_ENOUGH = 1e4
+LARGE_ENOUGH = 1e4  # below that, a figure may come a long way from nothing
 LEAST = 1e-3  # a first figure below that may have been about nothing
 STEADY = 1.8  # times the mean growth: what grows so evenly is a count or a clock
 

@@ -39,6 +39,14 @@ _TRIALS_ERRORED = lazy(r"\bERROR\b.{1,40}-- Trials did not complete: \[")
 _ABORTED = lazy(r"\bMPI_ABORT was invoked|\bcalled MPI_Abort\b")
 _OF_A_THREAD = lazy(r"^Exception in thread ")
 _STDLIB = lazy(r"[\\/](?:lib[\\/]python[\d.]+|Lib)[\\/](?!(?:site|dist)-packages)|^<frozen ")
+# `31 of 31 volumes`, `31 good, 0 bad`: all that there was.
+_COUNTS_ALL = lazy(
+    r"(?<!step )(?<!stage )(?<!phase )(?<![\d.,/])(?P<all>[2-9]|[1-9]\d{1,8}) ?(?:of|/|out of) ?(?P=all)(?![\d./%])"
+    r"(?!.{0,60}\b(?:fail|lost|dead|bad|could|not)\w*)"
+    r"|\b[1-9]\d{0,8} (?:good|ok|fine|passed),? (?:and )?0 (?:bad|failed|errors?|broken)\W{0,3}$",
+    re.IGNORECASE,
+)
+_OF_A_BAR = lazy(r"\d%\||\[\d\d:\d\d|^\W{0,4}(?:load|download|fetch|import|install)\w{0,3}ing\b", re.IGNORECASE)
 
 
 def is_of_a_piece(fault: Fault) -> bool:
@@ -81,18 +89,6 @@ def is_a_counted_part(fault: Fault, scene: Scene) -> bool:
     if last is None or last.number <= fault.number:
         return False
     return _TALLY.search(message(last.text).text) is not None and outcome_of(last.text) is Outcome.MADE
-
-
-# `31 of 31 volumes`, `31 good, 0 bad`: all that there was.
-_COUNTS_ALL = lazy(
-    r"(?<!step )(?<!stage )(?<!phase )(?<![\d.,/])(?P<all>[2-9]|[1-9]\d{1,8}) ?(?:of|/|out of) ?(?P=all)(?![\d./%])"
-    r"(?!.{0,60}\b(?:fail|lost|dead|bad|could|not)\w*)"
-    r"|\b[1-9]\d{0,8} (?:good|ok|fine|passed),? (?:and )?0 (?:bad|failed|errors?|broken)\W{0,3}$",
-    re.IGNORECASE,
-)
-
-
-_OF_A_BAR = lazy(r"\d%\||\[\d\d:\d\d|^\W{0,4}(?:load|download|fetch|import|install)\w{0,3}ing\b", re.IGNORECASE)
 
 
 def is_one_of_all(fault: Fault, scene: Scene) -> bool:

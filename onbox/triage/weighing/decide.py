@@ -43,6 +43,7 @@ LAST_WORDS = 2  # lines behind the last step, one of which may look like a step
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
+_LEAVES_WITH_A_WORD = lazy(r"SystemExit: \D")
 _RAISED_AGAIN = lazy(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d|\braised:\s*$|\(\d+ sub-exceptions?\)\s*$")
 _MAY_BE_NUMBERS = (
     *OWN_WORDS,
@@ -181,17 +182,20 @@ def _of_a_part(count: Fault, attempt: LogAttempt) -> Fault | None:
         return None
     ended = next((one for one in reversed(attempt.faults) if one.ended_program), None)
     named = [one for one in attempt.faults if one.row.explains >= CONFIG and one.severity > WEAK and not one.handled]
-    alone = named[-1:] if len({one.row.failure_class for one in named}) == 1 else []
-    return ended or next(iter(alone), None)
+    return ended or _of_one_kind(named)
 
 
 def _only_kind_above(last: Fault, attempt: LogAttempt) -> Fault | None:
     """The newest of the faults above the program's own word of leaving, where all of them are of one kind."""
     above = [one for one in attempt.faults if one.number < last.number and one.row.explains >= CONFIG and not one.trace]
-    return above[-1] if len(above) > 1 and len({one.row.failure_class for one in above}) == 1 else None
+    return _of_one_kind(above) if len(above) > 1 else None
 
 
-_LEAVES_WITH_A_WORD = lazy(r"SystemExit: \D")
+def _of_one_kind(faults: list[Fault]) -> Fault | None:
+    """The newest of them, where all are of one class."""
+    return faults[-1] if len({one.row.failure_class for one in faults}) == 1 else None
+
+
 GAVE_UP_WITHIN = 8  # lines
 SAME_EVENT = 2  # lines between a logger's error and the exception below it
 GOES_ON_FOR = 3  # lines: so far does the message of an exception reach

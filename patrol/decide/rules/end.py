@@ -41,9 +41,9 @@ def _may_resume(scene: RunScene) -> bool:
     if scene.repeated.times >= scene.limits.repeat_count:
         return False
     failure = scene.failure
-    if failure is not None and failure.retry_allowed is False:
-        return False
-    return failure is None or may_repeat(failure.failure_class, own_word=failure.retry_allowed, rule=failure.rule)
+    if failure is None:
+        return True
+    return failure.retry_allowed is not False and may_repeat(failure.failure_class, own_word=failure.retry_allowed)
 
 
 def _named(stage: str | None) -> str:

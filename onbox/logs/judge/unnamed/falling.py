@@ -60,21 +60,26 @@ def _told(lines: Sequence[str], before: int) -> list[_Left]:
     told: list[_Left] = []
     form = 0
     for at in range(len(lines), 0, -1):
-        found = _LEFT.search(message(lines[at - 1]).text)
-        if found is None or _CHOSEN.search(lines[at - 1]) or (told and line_form(lines[at - 1]) != form):
+        left = _left_in(lines[at - 1], before + at)
+        if left is None or _CHOSEN.search(lines[at - 1]) or (told and line_form(lines[at - 1]) != form):
             continue
         form = form or line_form(lines[at - 1])
-        number = int(found[1] or found[4] or found[5])
-        if not told or told[-1].number != number:
-            told.append(_Left(number, (found[2] or found[3] or "").lower(), before + at))
+        if not told or told[-1].number != left.number:
+            told.append(left)
     return told[::-1]
+
+
+def _left_in(line: str, at: int) -> _Left | None:
+    found = _LEFT.search(message(line).text)
+    if found is None:
+        return None
+    return _Left(int(found[1] or found[4] or found[5]), (found[2] or found[3] or "").lower(), at)
 
 
 def _first(beginning: bytes, seen: _Left) -> int | None:
     """What the first of such lines told."""
-    for line in map(readable, beginning.splitlines()):
-        found = _LEFT.search(message(line).text)
-        if found is not None and (found[2] or found[3] or "").lower() == seen.noun and not _DONE.search(line):
-            number = int(found[1] or found[4] or found[5])
-            return number if number >= seen.number else None
+    for at, line in enumerate(map(readable, beginning.splitlines()), 1):
+        left = _left_in(line, at)
+        if left is not None and left.noun == seen.noun and not _DONE.search(line):
+            return left.number if left.number >= seen.number else None
     return None
