@@ -6,9 +6,8 @@ from onbox.named_tuple import NamedTuple
 
 
 class Counter(NamedTuple):
-    """One counter. maximum: the last exact one shown with it, None if never. previous: its value before `current`.
-    resets: how often it went back inside the run, repeats: of these, from its end, begun: of these, to its
-    beginning. advances: how often it went on.
+    """One counter. maximum: the last exact one shown with it, None if never. resets: how often it went back inside the
+    run, repeats: of these, from its end, begun: of these, to its beginning. advances: how often it went on.
     writer: who wrote of it first. apart: how often another writer's stood elsewhere.
     crossed: how often the epoch went on while this did not go back.
     stretched: how often its maximum changed while it stood still: `3/100`, `3/200` are an epoch and its batches.

@@ -40,7 +40,11 @@ _VALUE_BEHIND = lazy(r"\s{1,8}(?:[a-z]{1,12}[ _-])?[a-zA-Z]{2,12}(?:\s?[:=]\s?|\
 NOT_ITS_SHARE = 0.02
 _VALUE_BEFORE = lazy(r"(?<![\w.])(\d{1,2}\.\d{1,6}) ?%?\s{1,8}[(\[]? ?$")
 _NAMES_PROGRESS = lazy(r"(?i)(?<![a-z])(?:progress|done|complete[d]?|finished|processed)(?![a-z])")
-_CLOSING_INDEX = lazy(r"(?<=\S)\s{2,12}(?P<open>[\[(])(?P<current>\d{1,9}) ?/ ?(?P<max>\d{1,9})[\])]$")
+_CLOSING_INDEX = lazy(
+    r"(?<=\S)\s{2,12}(?P<open>[\[(])(?P<current>\d{1,9}) ?(?:/|of) ?(?P<max>\d{1,9})"
+    r"(?: [a-z]{3,12}(?:, \d[\w ,.]{0,40})?)?[\])]$"
+)
+_TWO_SCORES = lazy(r"(?<=\s)\d{1,9}/\d{1,9}\s{2,20}\d{1,9}/\d{1,9}(?=\s|$)")  # `llama-7b  349/1319  36/164`: of a table
 _CLOCK = lazy(r"\s\d\d:\d\d:\d\d(?![\d:])")
 _INDEX_FIRST = lazy(r"(?i)\W{0,8}([a-z]{1,20})(?: #?|\[)(\d{1,6})/(\d{1,6})(?:: |\]\s?[:=|,-]?\s{0,4}(?=[\w(]))")
 _SHARD_OF = lazy(
@@ -85,7 +89,7 @@ def read_moving(text: str) -> list[CounterSight]:
         found = None if found and _LISTED_FILE.match(text) else found
     if not found or _CLOCK.match(text, found.end()):  # `11/28 22:42:23`
         return []
-    if counts_two_things(text) or GATHERS.search(text):
+    if counts_two_things(text) or _TWO_SCORES.search(text) or GATHERS.search(text):
         return []
     label = _label_of(text, found)
     if _NOT_OF_THE_WORK.match(label):

@@ -267,6 +267,14 @@ ENDS = {
     "a plateau": "epochs=80\n"
     + lines("epoch # loss 0.31", *range(1, 30))
     + "loss plateaued, finishing early\nweights in out/w.npz\n",
+    "a row of a table short of its whole": "ES  population 50   generations 60\n  gen   mean_R   max_R\n"
+    + "".join(f" {at:4}  -{60 - at}.434  -{60 - at}.290\n" for at in range(0, 60, 5))
+    + "final reward -0.629 after 60 generations\n",
+    "scores behind a share, parted by tabs": lines("Progress: #.0% words/sec: 812 lr: 0.01", 60, 80, 100)
+    + "N\t5000\nP@1\t0.91\nR@1\t0.91\n",
+    "a solver that converged": "minimizing (maxiter=500)\n"
+    + lines("it # f = 0.45", *range(10, 420, 10))
+    + "CONVERGENCE: NORM OF PROJECTED GRADIENT <= PGTOL nit = 415\n",
     "an event of JSON": lines('{"event": "step", "done": #, "planned": 80, "loss": 0.31}', *range(10, 81, 10))
     + '{"event": "exit", "code": 0}\n',
 }
@@ -292,3 +300,27 @@ GOES_ON = {
 @pytest.mark.parametrize("log", GOES_ON.values(), ids=GOES_ON)
 def test_goes_on(log: str) -> None:
     assert not read(log).finished
+
+
+BOOSTED = "      Iter       Train Loss   Remaining Time\n" + lines(
+    "         #           3.9386            1.75s", *range(1, 8)
+)
+SCORES = (
+    "llama-7b   0.55  349/1319    36/164\nllama-13b  0.68  387/1319    69/164\nqwen-7b    0.68  453/1319    44/164\n"
+)
+SHARD = "# writing out/{0:06}.tar  300 rows, 0.9 MB   [{0} of 40 shards, {1} rows total]\n"
+STANDS = {
+    "a fold that is named again with its score": (
+        "".join(f"===== Fold {at} of 8 =====\n{BOOSTED}fold {at} r2 = 0.9{at}\n" for at in (1, 2, 3, 4))
+        + f"===== Fold 5 of 8 =====\n{BOOSTED}",
+        (5, 8),
+    ),
+    "pieces counted in brackets at the end": ("".join(SHARD.format(at, 300 * at) for at in range(1, 5)), (4, 40)),
+    "a table of scores": ("model      mmlu  gsm8k     humaneval\n" + SCORES, (None, None)),
+}
+
+
+@pytest.mark.parametrize(("log", "stands"), STANDS.values(), ids=STANDS)
+def test_stands(log: str, stands: tuple[int | None, int | None]) -> None:
+    seen = read(log)
+    assert (seen.current, seen.exact_max) == stands

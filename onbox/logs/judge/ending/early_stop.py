@@ -34,7 +34,7 @@ _IN_ENGLISH = lazy(
     r"|^\W*(?:(?:target|goal) [a-z_=\d ]{0,24}(?:reached|achieved|met|hit)|(?:no|reached) [a-z_=\d ]{3,40})"
     r"(?: (?:after|at|in) [a-z]{0,12} ?\d{1,9}(?: [a-z]{3,12})?)?[,;:]"
     r" (?:(?:saving|writing)(?: [a-z]{2,12}){0,2} and )?(?:stopped|stopping|exiting|finished|finishing|done)\W*$"
-    r"|^\W*stopping: [a-z]{1,20} [a-z]{2,20} (?:[a-z]|\d)"
+    r"|^\W*stopping: [a-z]{1,20} [a-z]{2,20} (?:[a-z]|\d)|^\W*(?-i:CONVERGENCE): (?-i:[A-Z]{4})"  # of a solver of SciPy
 )
 _OUT_OF_PATIENCE = lazy(  # `EarlyStopping counter: 5 out of 5`
     r"(?i)\b(?:early[ _-]?stop(?:ping)?|patience)\b\D{0,24}(?<!\d)(\d{1,6})\s?(?:/|of|out of)\s?(\d{1,6})(?!\d)"

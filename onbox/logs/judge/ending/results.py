@@ -10,6 +10,7 @@ _NAMED = rf"[^\W\d][\w @./()*-]{{0,40}}?[\"']?\s?[:=~]\s{{0,8}}{_NUMBER}\s?(?:%|
 _SPREAD = r"(?:\s?(?:\+/?-|±)\s?\d+(?:\.\d+)?)?(?: \([\w .=]{0,12}\d+(?:\.\d+)?(?: ?/ ?\d+)?\))?"
 _VALUES = lazy(rf"^\W*{_NAMED}{_SPREAD}(?:[,;] {{0,2}}{_NAMED}{_SPREAD}){{0,5}}\W*$")
 _MEAN = lazy(r"^\W*[A-Za-z][A-Za-z _-]{0,40} -?\d+(?:\.\d+)?\s?(?:\+/?-|±|\(\+/?-) ?\d")  # `reward 213.4 +/- 12.0`
+_CELL = lazy(rf"^\W*[A-Za-z][\w@./-]{{0,40}}\s{{4}}{_NUMBER}$")  # `P@1`, a tab, `0.91`
 _BAD_NEWS = lazy(  # `errors: 3`, `rc=1`: it is what went wrong
     r"(?i)(?<![a-z])(?:errors|fail\w*|rc|code|exit|status|singular|abort\w*|warnings?|missing|invalid|line|exceptions?"
     r"|killed|lost|assert\w*)(?![a-z])"
@@ -34,7 +35,7 @@ def is_value(text: str) -> bool:
     """`Correct = 98.42%`, `exact_match: 0.66 (330/500)`, `rmse = 0.21, r2 = 0.9`, `acc 0.93`."""
     if _FRAME.match(text) or _BAD_NEWS.search(text):
         return False
-    return bool(_VALUES.match(text) or _MEAN.match(text) or ("." in text and metric_in(text)))
+    return bool(_VALUES.match(text) or _MEAN.match(text) or _CELL.match(text) or ("." in text and metric_in(text)))
 
 
 def is_record(text: str) -> bool:

@@ -117,6 +117,9 @@ def _told_the_last(pick: Pick | None, ending: ClosingLines) -> bool:
 
 def _stride(pick: Pick | None, ending: ClosingLines) -> float:
     """How far the counter went between the last two lines that show it; 0 where that cannot be told."""
+    if pick is not None and pick.counter.rule == "table":  # whose rows tell nothing without their head
+        counter = pick.counter
+        return (counter.current - counter.minimum) / counter.advances if counter.advances and not counter.resets else 0
     if pick is not None:
         return ending.stride(pick.counter.key)
     whole, rising = ending.whole, ending.rising if ending.whole is None else ending.rising_alone
