@@ -63,6 +63,11 @@ def render_marker(data: Mapping[str, Any]) -> bytes:
     return text
 
 
+def fits(data: Mapping[str, Any]) -> bool:
+    """Whether a marker can say all of it, but perhaps for its artifacts."""
+    return len(_dump({"schema": SCHEMA, **data, "artifacts": []})) <= SLOT_BYTES
+
+
 def _dump(data: Mapping[str, Any]) -> bytes:
     return json.dumps(data).encode("ascii") + b"\n"
 

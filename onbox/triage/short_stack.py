@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SHOWN_LINES, SHOWN_WIDTH = 14, 160  # of a traceback, and so many letters of each
 PYTHON_HEADLINE = "Traceback (most recent call last):"
 _LEFT_OUT = lazy(r"^ {2}\.\.\. (\d{1,9}) lines? left out$")
+_UNDERLINES = lazy(r"^\s+[\^~]+$")  # the part of the line above that failed: the first to go
 _NEXT_FRAME = lazy(r'^\s*File "')
 
 
@@ -22,7 +23,11 @@ def shortened(lines: Sequence[str], most: int, own: int | None = None) -> tuple[
     """
     if len(lines) <= most:
         return tuple(lines)
-    if lines[0] != PYTHON_HEADLINE:
+    told = [at for at, line in enumerate(lines) if not _UNDERLINES.match(line)]
+    lines, own = [lines[at] for at in told], None if own is None else told.index(own)
+    if len(lines) <= most:
+        return tuple(lines)
+    if lines[0] != PYTHON_HEADLINE and not is_left_out(lines[0]):
         kept = set(range(most if own is None or own < most else most - 1))
         kept |= set() if own is None else {own}
     else:

@@ -34,6 +34,19 @@ def test_a_bug_is_told_with_its_line_and_place(box: Box) -> None:
     assert "config['lr']" in box.onbox("status").stdout
 
 
+def test_of_a_traceback_without_room_the_marker_holds_the_ends(box: Box) -> None:
+    called = "".join(
+        f"def {'слой_' * 18}{at}(values):\n    return {'слой_' * 18}{at + 1}(values)\n" for at in range(40)
+    )
+    code = f"{called}def {'слой_' * 18}40(values):\n    return values['lr']\n{'слой_' * 18}0({{}})\n"
+    marker = fail(box, code)
+    assert (marker["proof"], marker["traceback"][-1]) == ("KeyError: 'lr'", "KeyError: 'lr'")
+    assert any("return values['lr']" in line for line in marker["traceback"])
+    assert any("left out" in line for line in marker["traceback"])
+    assert len(json.dumps(marker)) <= 4096
+    assert "return values['lr']" in box.onbox("status").stdout
+
+
 def test_memory_of_the_card_is_told_from_the_log(box: Box) -> None:
     text = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.15 GiB in all)"
     marker = fail(box, TRAINING + f"raise RuntimeError({text!r})\n")

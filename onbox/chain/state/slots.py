@@ -11,6 +11,7 @@ from onbox.contract.markers import (
     Invalid,
     Marker,
     Slot,
+    fits,
     parse_marker,
     parse_slot,
     render_marker,
@@ -27,12 +28,16 @@ from onbox.system.files import (
 )
 from onbox.system.lock import is_locked, lock_new_file
 from onbox.system.process import high, holder_of, is_alive
+from onbox.triage.short_stack import own_frame, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onbox.contract.paths import RunPaths
     from onbox.system.process import Identity
+
+
+TRACEBACK_LINES = (32, 24, 16, 12, 8, 4)  # of one that is too long for a marker
 
 
 def reserve_slot(paths: RunPaths, run_id: str, stage: str, attempt: int) -> int:
@@ -85,7 +90,7 @@ def land_marker(slot: str, marker: str, data: Mapping[str, Any]) -> None:
 
     Where there is no slot (removed by hand, or the reservation itself failed) the marker is written anew.
     """
-    text = render_marker(data)
+    text = render_marker(_with_less_traceback(data))
     try:
         fd = open_own(slot, os.O_WRONLY)
     except FileNotFoundError:
@@ -103,3 +108,13 @@ def land_marker(slot: str, marker: str, data: Mapping[str, Any]) -> None:
         raise StateNotWritten(marker, error) from error
     finally:
         os.close(fd)
+
+
+def _with_less_traceback(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """As much of a traceback as there is room for in the marker: some of it tells more than a word that it was long."""
+    whole = data.get("traceback") or ()
+    for most in TRACEBACK_LINES:
+        if not whole or fits(data):
+            break
+        data = {**data, "traceback": list(shortened(whole, most, own_frame(whole, str(data.get("where") or ""))))}
+    return data
