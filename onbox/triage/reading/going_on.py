@@ -86,7 +86,7 @@ HANDLED = lazy(
     r"|\bkept,? (?:and )?\d[\d,]{0,12} (?:\w{3,12} ){1,3}(?:dropped|removed|discarded|left out|filtered out)\b"
     r"|(?<!un)\bacceptable\b|\(expected(?! (?:an?|the|but|to|\d)\b)[^()]{0,20}\)"
     r"|\b(?P<code>\d{1,3}) \(expected (?P=code)\)"
-    r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
+    r"|\bmasked(?: out)?\W{0,3}$|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
 )

@@ -20,7 +20,7 @@ _WORK = (
     r"|sync\w*|transfer|backup|simulation|calculation|analysis|sampling|everything|epochs|steps|iterations|trials"
     r"|tasks|stages|batches|shards|jobs|run|main|prompts)"
 )
-_WHOLE = r"(?:application|program|script|execution|benchmark\w{0,6}|generation|deployment|apply|mission|build)"
+_WHOLE = r"(?:application|program|script|job|execution|benchmark\w{0,6}|generation|deployment|apply|mission|build)"
 _ENDED = r"(?:finished|complete[d]?|done|succeeded|ended normally|has ended)"
 _WELL = r"(?:success(?:ful)?|succeeded|completed|pass(?:ed)?|finished|done)"
 _BUILT = "it was built or fetched"  # and is there to be run: the work itself may come behind it

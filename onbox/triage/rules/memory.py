@@ -116,14 +116,14 @@ CARD: tuple[RuleRow, ...] = (
         "cuda_oom",
         CAUSE,
         "out_of_memory|out of memory|out of gpu memory|out of device memory|outofgpumemory"
-        "|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory",
+        "|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory|rmm failure",
         r"(?:cuda\w{0,24}|hip\w{0,24}|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}"
         r"\bout of memory"
         r"|out of memory.{0,80}(?:\bgpu\b|cuda|device memory|vram|\bmps\b|\bxpu\b)"
         r"|\bout of (?:gpu|device) memory\b|OutOfGPUMemoryError|\[TRT\].{0,120}\bOutOfMemory\b"
         r"|(?:torch\.(?:cuda\.)?|accelerator ?)OutOfMemoryError|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY"
         r"|(?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CUFFT)_STATUS_(?:\w{0,24}_)?ALLOC_FAILED|hipErrorOutOfMemory"
-        r"|ErrorOutOfDeviceMemory|nvidia.{0,40}out of memory",
+        r"|ErrorOutOfDeviceMemory|nvidia.{0,40}out of memory|\bRMM failure at:",
         "PyTorch, CUDA, HIP, MPS",
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.",
     ),

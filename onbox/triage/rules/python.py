@@ -332,7 +332,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         "error|stopiteration|exception",
         r"(?:^|[\s\]|:>.])(?:Name|Attribute|Type|Index|Key|UnboundLocal|Import"
         r"|ModuleNotFound|Syntax|Indentation|Tab|ZeroDivision|Recursion|NotImplemented|Assertion|Lookup"
-        r"|Unicode(?:Encode|Translate)?|Overflow|Reference)Error\b(?=:|\s{0,8}$)",
+        r"|Unicode(?:Encode|Translate)?|Overflow|Reference)Error\b(?=:|\s{0,8}$)|\bOSError: \[Errno 9\] ",
         "Python",
         "KeyError: 'labels'",
     ),

@@ -66,7 +66,7 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|eviction|termination|interruption"
         r"|reclaim)\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
         r"|received.{0,30}preempt|caught.{0,30}preempt"
-        r"|\bEvicted\b(?!.{0,120}low on resource: (?:ephemeral-storage|nodefs|imagefs)\.)"
+        r"|\bEvicted\b(?!\s*$|.{0,120}low on resource: (?:ephemeral-storage|nodefs|imagefs)\.)"
         r"|(?:pod|node) (?:was )?evict|preempted by"
         r"|preempting|^the node was low on resource(?!: (?:ephemeral-storage|nodefs|imagefs)\.)"
         r"|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
