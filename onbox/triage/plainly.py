@@ -41,6 +41,7 @@ REPORT_OF_TESTS_WITHIN = 3  # last lines
 _REPORT_OF_PYTEST = lazy(
     r"={3,60} (?:\d{1,6} \w{1,12}, ){0,6}[1-9]\d{0,5} (?:failed|errors?)\b.{0,120} in [\d.]{1,12}s\b"
 )
+_BAR = lazy(r"\d%\|.{0,200}\| \d+/\d+ \[")
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
 
@@ -52,7 +53,7 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
     last, at, fault = tail[-1].text, call.at, call.fault
     if fault is not None and any(has_lost_a_file(one, tail) for one in attempt.faults if one.row is fault.row):
         return True
-    if fault is not None and fault.severity == PROVEN and fault.number == tail[-1].number:
+    if fault is not None and fault.severity == PROVEN and _is_behind_all(fault.number, tail):
         return True
     if tells_code(at.text) or ends_badly(last) or counts_bad_only(message(last).text):
         return True
@@ -61,6 +62,11 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
     if any(_REPORT_OF_PYTEST.match(line.text) for line in tail[-REPORT_OF_TESTS_WITHIN:]):
         return True
     return call.rule == TESTS_FAILED and any(_FAILED_TESTS.search(line.text) for line in tail[-REPORT_LINES:])
+
+
+def _is_behind_all(number: int, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether nothing follows but bars, which are drawn once more when they are closed."""
+    return all(_BAR.search(line.text) for line in tail if line.number > number)
 
 
 def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:

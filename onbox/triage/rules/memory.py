@@ -104,7 +104,7 @@ XLA_ON_HOST: tuple[RuleRow, ...] = (
         "host_oom",
         CAUSE,
         "out of memory allocating|device:cpu|allocator cpu|allocator mklcpu",
-        r"out of memory allocating \d+ bytes|\boom\b.{0,200}(?:device:CPU:\d|by allocator (?:mkl)?cpu\b)",
+        r"out of memory allocating \d+ bytes(?! of device)|\boom\b.{0,200}(?:device:CPU:\d|by allocator (?:mkl)?cpu\b)",
         "JAX and TensorFlow on the CPU",
         "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 640000000000 bytes.",
     ),
@@ -257,14 +257,14 @@ HOST: tuple[RuleRow, ...] = (
         "bare-killed",
         "host_oom",
         DEATH,
-        "killed",
+        "killed|terminated by signal",
         r"^(?:.{0,160}: line \d+:)?\s{0,8}(?:\[\d{1,20}\]\s{0,8}[+-]?\s{0,8})?(?:\d+\s{1,8})?killed\s{0,8}"
         r"(?:$|\(core dumped\)"
         r"|\s{2,}(?![\d.]+(?:\s|$))\S)|: \d+ killed\b"
         r"|^.{1,160}[\]:] {1,4}killed(?: \(core dumped\))?$"
         r"|^killed(?:: 9)?\W{0,8}$|\bsignal: killed$|^(?:zsh|bash|fish|sh|dash): killed\b"
         r"|\bkilled\s{0,8}(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
-        r"|(?<!will be )killed by kernel|\bkilled signal terminated program\b",
+        r"|^command terminated by signal 9$|(?<!will be )killed by kernel|\bkilled signal terminated program\b",
         "bash, zsh, dash",
         "run.sh: line 7: 3191 Killed                  python train.py",
         True,

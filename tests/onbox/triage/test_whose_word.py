@@ -33,6 +33,10 @@ OOM = (
     "[rank7]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.94 GiB. GPU 5 has a total capacity of "
     "79.1 GiB of which 1.2 GiB is free.\n"
 )
+INTERRUPTED = (
+    'Traceback (most recent call last):\n  File "train.py", line 246, in <module>\n    train(args)\n'
+    '  File "train.py", line 114, in train\n    total += loss.item()\nKeyboardInterrupt\n'
+)
 CANCELLED = "slurmstepd: error: *** {} ON n21 CANCELLED AT 2025-04-09T00:47:39 DUE TO TIME LIMIT ***"
 FIGURES = (
     "  cpu : usr=0.00%, sys=0.00%, ctx=0\n  IO depths : 1=100.0%, 2=0.0%, 4=0.0%\n     submit : 0=0.0%, 4=100.0%\n" * 8
@@ -88,6 +92,49 @@ FAILURES = {
         + FIGURES
         + "Run status group 0 (all jobs):\n  WRITE: bw=1000MiB/s (1049MB/s), io=1024KiB (1049kB)\n",
     ),
+    "an interrupt, and what Python's helper found to clean up": (
+        "user_interrupt",
+        STEPS
+        + INTERRUPTED
+        + "/opt/lib/python3.13/multiprocessing/resource_tracker.py:324: UserWarning: resource_tracker: "
+        "There appear to be 4 leaked semaphore objects to clean up at shutdown\n  warnings.warn(\n",
+    ),
+    "an interrupt, and the bar that is closed": (
+        "user_interrupt",
+        SAVING + BARS + f"\n{INTERRUPTED}" + BARS[-52:] + "\n",
+    ),
+    "ended by the signal of a person, as GNU time tells": (
+        "user_interrupt",
+        STEPS
+        + "Command terminated by signal 2\n0.18user 0.28system 1:15:21elapsed 0%CPU (0avgtext+0avgdata 4824max)k\n",
+    ),
+    "a level between dashes": (
+        "code_error",
+        (
+            "2018-09-16 19:43:19,387 -dpm-INFO-transfer:[0.51317, 0.82758]\n"
+            "2018-09-16 19:43:19,388 -dpm-ERROR-transfer:unsupported operand type(s) for //: 'str' and 'int'\n"
+        ),
+    ),
+    "a backtrace that numbers its frames": (
+        "config_error|code_error",
+        (
+            "Total BFLOPS 65.3\nError: filters= in the [conv]-layer does not fit classes= or mask=: Success\n"
+            "backtrace (4 entries)\n1/4: ./darknet(log_backtrace+0x38) [0x5c6c92b5a1f8]\n2/4: ./darknet(error+0x3d) "
+            "[0x5c6c92b5a]\n3/4: ./darknet(main+0x326) [0x5c6c92b197]\n4/4: ./darknet(_start+0x25) [0x5c6c92b1b9e5]\n"
+        ),
+    ),
+    "a module that Python did not find": (
+        "config_error",
+        (
+            "/opt/bin/python: Error while finding module specification for 'prepare.py' (ModuleNotFoundError: __path__ "
+            "attribute not found on 'prepare' while trying to find 'prepare.py'). Try using 'prepare' instead "
+            "of 'prepare.py' as the module name.\n"
+        ),
+    ),
+    "memory of a card that XLA asked for": (
+        "cuda_oom",
+        STEPS + "Out of memory allocating 2831155200 bytes of device memory\n",
+    ),
     "a sentence with its details behind": (
         "disk_full",
         "".join(f"16:56:4{at} [info     ] snapshot    epoch={at} loss=0.{9 - at}\n" for at in range(6))
@@ -99,12 +146,23 @@ FAILURES = {
 @pytest.mark.parametrize(("failure_class", "log"), FAILURES.values(), ids=FAILURES)
 def test_a_failure_has_its_class(failure_class: str, log: str) -> None:
     verdict = classify(log.encode(), FRESH)
-    assert (verdict.failure_class, verdict.state) == (failure_class, "dead")
+    assert verdict.failure_class in failure_class.split("|")
+    assert verdict.state == "dead"
 
 
 HEALTHY = {
     "the last word says that the job has finished": "rank: 0, init time: 0.280156\nrank: 0, data dist. time: 40.02\n"
     "rank: 0, about to start SVD comp. ...\nrank: 0, SVD time: 2357.12\nThe job has finished!\n",
+    "JAX looked for other cards": "global step=9998188, episodic return=171.0\n"
+    * 3
+    + "Unable to initialize backend 'rocm': module 'jaxlib.xla_extension' has no attribute 'GpuAllocatorConfig'\n"
+    "Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so: libtpu.so: cannot open it\n",
+    "Open MPI looked for another transport": STEPS
+    + "[hpc:573] mca_base_component_repository_open: unable to open mca_btl_openib: librdmacm.so.1: cannot open shared "
+    'object file: No such file or directory\nOutput [Text 0 Beam 0]: "a chef in the south of France"\n',
+    "a code of 0, in brackets": "LOG (lattice-best-path[5.5]:main():99) For utterance s4_8, best cost 145.1 + 18682.5 "
+    "over 220 frames.\nLOG (lattice-best-path[5.5]:main():128) Done 20 lattices, failed for 0\n# Accounting: time=0\n"
+    "# Ended (code 0) at Sat Aug 31 16:56:53 CST 2019, elapsed time 0 seconds\n",
     "what is not finite was masked": STEPS + "[rank5]: val batch 311: loss is inf (label outside range, masked)\n"
     "collect: 8 results, mean te 0.0741 sd 0.0082\n",
 }
