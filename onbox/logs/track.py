@@ -320,13 +320,13 @@ class Track:
         return _OF_AN_OBJECT.search(self.text) is not None and any(one.advances for one in self.counters.values())
 
     def _is_passed(self, unit: str, most: int) -> bool:
-        """Whether the run has gone on beyond it, and knows its end: `training speed: 998 iterations in 3:26`. Or
+        """Whether the run has gone on beyond it: `training speed: 998 iterations in 3:26`. Or
         whether it stands there, and nobody had told of an end: `Number of iterations: 25` is how many it took.
         """
         known = self.maxima.get(unit, 0)
         took = not known and _IN_ALL.search(self.text) is not None
         now = [one for one in self.counters.values() if one.unit == unit and one.first > self.started]
-        return any(most < one.current <= known or (took and most == one.current > one.minimum) for one in now)
+        return any(most < one.current or (took and most == one.current > one.minimum) for one in now)
 
     def _count(self, sight: CounterSight) -> None:
         if sight.rule == "settings":
@@ -353,7 +353,8 @@ class Track:
         if old is not None and old.last < self.started:
             old = None  # of an earlier run
         if old is None and len(self.counters) >= COUNTERS_MAX:
-            del self.counters[next(iter(self.counters))]
+            named_once = (key for key, counter in self.counters.items() if counter.seen == 1)
+            del self.counters[next(named_once, next(iter(self.counters)))]
         self.counters[sight.key] = self._joined(old, sight)
 
     def _begins_after_crash(self, old: Counter, sight: CounterSight) -> bool:

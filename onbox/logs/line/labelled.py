@@ -130,8 +130,8 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
             continue  # of a file's, or of a place in the code
         if before.endswith(("?", "&", "time/", " -")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
             continue  # of an address, of a file, of a group of clocks, of a command (`-epoch 25`)
-        if before.lower().endswith("_in_") or (match["max"] is None and _OF_WHAT_ENDED.search(before)):
-            continue  # `step_in_epoch: 300`: of the epoch, not which
+        if before.lower().endswith(("_in_", "_this_")) or (match["max"] is None and _OF_WHAT_ENDED.search(before)):
+            continue  # `step_in_epoch: 300`, `steps_this_iter: 32`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
         role = role_in_line(text, word, match, before)

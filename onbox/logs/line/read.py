@@ -45,6 +45,9 @@ _ANSWERED = lazy(  # a server's request
     r"\"(?:GET|POST|PUT|PATCH|DELETE|HEAD) \S{1,300} HTTP/[\d.]{1,3}\""
     r"|(?<!\d\] )\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S{0,300}(?: ->)? [1-5]\d\d\b"
 )
+_FRAME_OF_STACK = lazy(
+    r"\(\w{0,200}\+0x[0-9a-f]{1,16}\) ?\[0x[0-9a-f]{4,16}\]"
+)  # `2/9: ./a.out(main+0x32) [0x5c6c92b1]`
 _HYDRA_JOB = lazy(r"\[HYDRA\]\s{1,8}#(\d{1,6}) : ")
 _CANDIDATE = lazy(r"\[CV \d{1,4}/\d{1,4}; (\d{1,9})/(\d{1,9})\] (?:START|END)\b")
 _PARALLEL_ETA = lazy(r"ETA: \d{1,9}s Left: (\d{1,9}) AVG: [\d.]{1,12}s\s{1,4}\S{1,60}:\d{1,6}/(\d{1,9})/")  # --eta
@@ -135,6 +138,8 @@ def _whole_line(text: str) -> SeenOnLine | None:
     """What a line shows that has one form as a whole: a row, a scheduler's states, what was downloaded, a request."""
     if (not text.isascii() and _TEST_CASE.match(text)) or (" /" in text and _ANSWERED.search(text)):
         return SeenOnLine()
+    if "+0x" in text and _FRAME_OF_STACK.search(text):
+        return SeenOnLine()
     row = read_row(text)
     if row is not None:
         kind = "bare" if row.bare else "train"
@@ -160,6 +165,8 @@ def _whole_line(text: str) -> SeenOnLine | None:
     states = read_states(text)
     if states is None:
         return None
+    if states.total == 1:
+        return SeenOnLine()  # one alone tells nothing of how far it is
     return SeenOnLine((CounterSight(states.unit, states.unit, "train", states.done, states.total, False, "states"),))
 
 

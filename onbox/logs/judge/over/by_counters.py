@@ -124,12 +124,21 @@ def _counts_from_zero(track: Track, counter: Counter) -> bool:
     return any(other.unit == counter.unit and other.minimum == 0 for other in track.counters.values())
 
 
+def _has_just_begun(counter: Counter, track: Track, ending: ClosingLines) -> bool:
+    """`[3/3] Merging the parts`, or beside another count below its end, in the last line."""
+    if counter.rule not in ("moving", "leading-bracket") or counter.last != track.line:
+        return False
+    known = track.counters.get(counter.key)
+    heads = counter.rule == "leading-bracket" and known is not None and known.kind == "aux"
+    return ending.has_more_inside or (heads and ending.lines_behind == 0)
+
+
 def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     """Whether nothing is left where the counter stands at its maximum."""
     counter, inner = pick.counter, pick.inner
     if _is_a_part(track, counter):
         return None
-    if counter.rule in ("moving", "leading-bracket") and counter.last == track.line and ending.has_more_inside:
+    if _has_just_begun(counter, track, ending):
         return None
     drawn = counter.made and counter.rule != "leading-bracket"
     if counter.last == track.line and not drawn and _AT_WORK.search(track.text):

@@ -49,6 +49,8 @@ def _stands_open_above(counter: Counter, pick: Pick | None, track: Track) -> boo
     """A heading of any words, below its end, that nothing has told again since the counter below it began."""
     if counter.rule not in HEADS or counter.kind == "val" or counter.maximum is None or not counter.current:
         return False
+    if counter.kind == "aux" and counter.rule != "leading-bracket":
+        return False  # `Transferred 434/440 items`: what was prepared, as far as it could be
     from_one = counter.minimum == 1 and counter.advances > 0
     if counter.current + (not from_one) >= counter.maximum:
         return False
