@@ -44,6 +44,7 @@ _OF_AN_OBJECT = lazy(
     r"^\s{4,80}[a-z_]{2,40}=[^\s,=]{1,40}, [a-z_]{2,40}=|(?<![\w.])[A-Z]\w{3,40}\([a-z_]{2,40}=[^,]{1,60}, "
 )
 _TRACKER = lazy(r"wandb:\s")
+TOLD_OFTEN = 3  # times with the maximum: its lines are known
 BEGUN_LINES = 8  # from the heading of a stage to its first count
 
 
@@ -429,6 +430,8 @@ class Track:
         back = sight.current < old.current
         if not back or line_form(self.text) == old.form or (old.lower is not None and sight.current > old.lower):
             return False
+        if old.maximum is not None and sight.maximum is None and old.seen > TOLD_OFTEN and sight.rule == "labelled-alone":
+            return True  # `> working on iteration: 30`, of an evaluation
         from_zero = old.maximum is not None and old.current - sight.current == 1  # `Epoch 1/2` heads `epoch=0/step=9`
         if old.seen == 1 and old.lower == sight.current and not from_zero:
             return False  # told again, and the larger one was not

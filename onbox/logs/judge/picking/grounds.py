@@ -183,8 +183,7 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
         return False
     followed = any(other.first > counter.last and other.advances for other in scene.track.counters.values())
     told = (
-        (scene.ending.sums_up(counted=True) and not counter.key.startswith(OF_A_MODEL))
-        or scene.ending.says_made
+        (not counter.key.startswith(OF_A_MODEL) and (scene.ending.sums_up(counted=True) or scene.ending.says_made))
         or (counter.maximum and scene.ending.tells_all_done(counter.maximum))
         or (counter.maximum and scene.ending.tells_made(counter.maximum))
     )
