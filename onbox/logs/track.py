@@ -186,6 +186,8 @@ class Track:
     def _turn(self, text: str) -> str | None:
         """As `turn_of`, in this log."""
         turn = turn_of(text) or banner(text) or ("started" if self._runs_again(text) else None)
+        if turn == "started" and self._stands_below_a_repetition():
+            return None
         if turn != "ended":
             return turn
         if OF_AN_EVALUATOR.search(text, 0, NAME_LETTERS):
@@ -193,6 +195,11 @@ class Track:
         if OF_A_LAYER.match(text) or (DONE_ONLY.match(text) and self.has_crashed()):
             return None  # the shell script around it has come to its end
         return None if (read_eta(text) or 0) > 0 else turn  # `batch 300 training time 3.16 s, eta = 8:48:54`
+
+    def _stands_below_a_repetition(self) -> bool:
+        """`Fold 2/5`, and then `Starting training`: that of a part."""
+        heads = (one for one in self.counters.values() if one.kind == "outer" and one.maximum is not None)
+        return any(one.changed == one.last == self.line - 1 for one in heads)
 
     def _seen(self, text: str, *, begins: bool) -> SeenOnLine:
         """What the line shows. begins: a run does: a bar in front of that is what the run before it left."""
@@ -430,7 +437,12 @@ class Track:
         back = sight.current < old.current
         if not back or line_form(self.text) == old.form or (old.lower is not None and sight.current > old.lower):
             return False
-        if old.maximum is not None and sight.maximum is None and old.seen > TOLD_OFTEN and sight.rule == "labelled-alone":
+        if (
+            old.maximum is not None
+            and sight.maximum is None
+            and old.seen > TOLD_OFTEN
+            and sight.rule == "labelled-alone"
+        ):
             return True  # `> working on iteration: 30`, of an evaluation
         from_zero = old.maximum is not None and old.current - sight.current == 1  # `Epoch 1/2` heads `epoch=0/step=9`
         if old.seen == 1 and old.lower == sight.current and not from_zero:

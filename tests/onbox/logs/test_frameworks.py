@@ -68,6 +68,49 @@ STANDS: dict[str, tuple[str, float | None, int | None, bool | None]] = {
     "two epochs from 0": (YOLO + "2 epochs completed in 0.109 hours.\n", 1, 1, True),
     "one step": (ONE_STEP, 1, 1, True),
     "a compiler's bracket": ("[29 of 65] Compiling Data.Map ( src/Data/Map.hs, dist/Data/Map.o )\n", 29, 65, False),
+    "an evaluation's own count": (
+        lines(" iteration #/ 5000 | elapsed (ms): 300.7 | lm loss: 2.51E+00 |", *range(2990, 3001))
+        + lines("> working on iteration: #", 0, 30, 60),
+        3000,
+        5000,
+        False,
+    ),
+    "started again and again": (
+        "".join(
+            f"2020-02-1{at} 00:29:58,966:INFO: Starting training for 5 epoch(s)\n"
+            f"2020-02-1{at} 00:29:58,967:INFO: Epoch 1/5\n"
+            for at in range(7)
+        ),
+        1,
+        5,
+        False,
+    ),
+    "a part begins": (
+        "".join(f"Fold {at}/5\nStarting training\n" + lines("Epoch #/3 loss 0.3", 1, 2, 3) for at in (1, 2, 3)),
+        3,
+        5,
+        False,
+    ),
+    "epochs of several models at once": (
+        "".join(
+            lines(f"model {at} : Epochs # completed in 473.1", *range(4)) + f"Training completed {at}/7\n"
+            for at in range(1, 8)
+        ),
+        7,
+        7,
+        True,
+    ),
+    "told with each validation": (
+        "".join(
+            lines("100%|██| #/132 [00:28<00:02,  4.30it/s]", 20, 132)
+            + lines("100%|██| #/29 [00:02<00:02,  9.30it/s]", 5, 29)
+            + f"[ Valid | {at:03}/100 ] loss = 0.04080, acc = 0.99353\n"
+            for at in range(1, 40)
+        ),
+        39,
+        100,
+        False,
+    ),
     "passes over batches": (
         "".join(f"trainer.cpp:182]  Pass={at} Batch=1472 samples=188399 AvgCost=9.2\n" for at in range(6)),
         5,
