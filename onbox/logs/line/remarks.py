@@ -173,7 +173,7 @@ CRASHED = lazy(
     r"|\b(?:received|caught|got|(?:terminated|killed|stopped) by) signal (?:2|6|9|11|15)\b"
     r"|^state: (?:timeout|failed|cancelled|out_of_memory|node_fail|preempted)"
     r"|\bloss is (?:nan|inf\w*|not finite)\b.{0,20}\bstop"
-    r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]"
+    r"|\bpreempted\b|keyboardinterrupt|exit ?code\s{0,4}:? {0,2}-?[1-9]"
     r"|\bexit(?:ed)?(?: with)? (?:code|status|rc)[ =:]{1,3}-?[1-9]|^\W*(?:exit|rc|return code)[ =:]{1,3}[1-9]\d{0,2}\W*$"
     r"|\bsending signal (?:term|kill|int)\b|\bassertion\b.{0,80}\bfailed\b|^\W*(?:killed|terminated)\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
     r"|\baborted\b|\b(?:learning|training) (?:was |has been )?interrupted\b)"

@@ -111,6 +111,37 @@ STANDS: dict[str, tuple[str, float | None, int | None, bool | None]] = {
         100,
         False,
     ),
+    "layers of a model": (
+        lines(" #                -1  1    131584  models.common.Conv                      [512, 256, 1, 1]", *range(30))
+        + "Model Summary: 263 layers\n",
+        None,
+        None,
+        False,
+    ),
+    "a worker that failed": (
+        "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 39712)\n==========\n=== done Fri Apr  3 ===\n",
+        None,
+        None,
+        False,
+    ),
+    "one heading and its rows": ("Epoch: 12\n" + lines("#:\t-5.1234", *range(3000, 3030)), 12, None, False),
+    "validated behind the last epoch": (
+        "max_epochs = 4\n"
+        + "".join(
+            lines(f"mmdet - INFO - Epoch [{at}][#/3143] lr: 2e-02, loss: 0.2", *range(500, 3001, 500))
+            + f"mmdet - INFO - Epoch(val) [{at}][4952] mAP: 0.7\n"
+            for at in (1, 2, 3, 4)
+        ),
+        4,
+        4,
+        True,
+    ),
+    "objects found before the work": (
+        "n=12, 66106 of 203613 objects found\n" + lines("epoch #/9 loss 0.3", *range(1, 10)) + "Training complete\n",
+        9,
+        9,
+        True,
+    ),
     "passes over batches": (
         "".join(f"trainer.cpp:182]  Pass={at} Batch=1472 samples=188399 AvgCost=9.2\n" for at in range(6)),
         5,
