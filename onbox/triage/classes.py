@@ -125,6 +125,7 @@ CLASSES: tuple[FailureClass, ...] = (
 
 # Of a lack of one and the same: one errno tells of all of them.
 OF_SPACE = ("disk_full", "inode_exhausted", "quota_exceeded", "shm_too_small")
+OF_A_CARD = ("cuda_oom", "cuda_assert", "gpu_hardware")  # a driver's own words
 SAYS = "says-"  # what begins the names of rules that are read from a sentence
 # What to do where the rule knows more than its class.
 UNPROVEN = "unproven"  # the rule of an end of which nothing that was seen proves the cause

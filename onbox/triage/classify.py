@@ -280,7 +280,11 @@ def _read_again(
     if plain.failure_class == "hang_stall":
         return call, decision
     tail, ill = judged_tail(record), plain.failure_class != "success_healthy"
-    is_plain = is_plainly_ill(call, tail) if ill else is_plainly_well(plain.rule, record, tail, decision.attempt)
+    is_plain = (
+        is_plainly_ill(call, tail, decision.attempt)
+        if ill
+        else is_plainly_well(plain.rule, record, tail, decision.attempt)
+    )
     holds = is_plain or (ill and call.confidence == "high" and tail[-1].number - call.at.number < SURE_WITHIN)
     if holds or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
         sure = call.confidence == "high" and not is_plain

@@ -26,8 +26,6 @@ _NOTHING_WRONG = lazy(
     r"|\bnodes are available\b"  # it has not begun yet
     r"|\b(?:stopping|convergence|termination|tolerance|target)(?: criteri(?:on|a))? (?:was |were |is )?(?:met"
     r"|reached|satisfied)\b"
-    r"|(?<!\w)(?!(?:ts|time|level|lvl|msg)=)(?!PASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"
-    r"\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}="  # or figures
     r"|(?:'[\w ./-]{1,40}': \d{1,12}(?:, |\})){2}"  # as Python shows counts
     r"|[|\t]\s{0,8}[\d.,]{1,20}\s?%?\s{0,4}$"  # or a row of statistics
     r"|[:=]\s{0,8}(?:[\d.,]{1,20}\s?%|0(?:\.0*)?)\s{0,4}$|[a-z]\s{1,40}0?\.\d{1,6}\s{0,4}$"
@@ -41,6 +39,11 @@ _NOTHING_WRONG = lazy(
     r"|\bno (?:FATAL|ERROR|CRITICAL|WARN\w{0,4}) (?:rows|lines|entries|messages|records|events)\b"
     r"|^\W{0,3}(?:mean|median|average|avg|std|min|max)\b[^:=]{0,60}[:=]\s?-?[\d.,]{1,24}(?:e[-+]?\d{1,3})?\s?%?\W{0,3}$"
     r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
+    re.IGNORECASE,
+)
+_FIGURES = lazy(  # and next to no words before them: what stands behind a sentence are its details
+    r"(?:[^\s=]{1,80}\s{1,40}){0,5}(?!(?:ts|time|level|lvl|msg)=)(?!PASS=\d{1,6} WARN=\d{1,6} ERROR=[1-9])"
+    r"\w{1,40}=\S{1,40} \w{1,40}=\S{1,40} \w{1,40}=",
     re.IGNORECASE,
 )
 _STOPS_EARLY = lazy(r"(?i)^\W{0,4}early[ -]?stopping\b(?!.{0,40}\b(?:error|fail|nan)\w*)")
@@ -72,5 +75,6 @@ def is_harmless(said: str, text: str, *, loud: bool = False) -> bool:
         or TRACKER.match(text)
         or _STOPS_EARLY.search(said)
         or _NOTHING_WRONG.search(text)
+        or _FIGURES.match(said)
         or (not loud and _REMARK.search(text) and not STOPS.search(text))
     )

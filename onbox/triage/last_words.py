@@ -148,7 +148,7 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
         previous = form
         if _INCOMPLETE.search(said.text):  # it says that it has finished, and has not
             return fault_of(ROWS["data_error"], line, attempt)
-        if said.level not in FATAL_LEVELS and progress_of(line.text, said) and not _tells_of_loss(line, tail, attempt):
+        if said.level not in BAD_LEVELS and progress_of(line.text, said) and not _tells_of_loss(line, tail, attempt):
             break
         stops = stops or bool(STOPS.search(said.text))
         if said.level not in BAD_LEVELS and _PRINTED.fullmatch(said.text.strip()):

@@ -17,7 +17,7 @@ from onbox.triage.harmless import is_harmless
 from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, are_no_words
 from onbox.triage.reading.match import PYTHON_WARNING, QUIET_LEVELS
 from onbox.triage.reading.outcome import outcome_of
-from onbox.triage.reading.record import WEAK
+from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_bad_only
 from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.no_room import has_lost_a_file
@@ -41,16 +41,19 @@ REPORT_OF_TESTS_WITHIN = 3  # last lines
 _REPORT_OF_PYTEST = lazy(
     r"={3,60} (?:\d{1,6} \w{1,12}, ){0,6}[1-9]\d{0,5} (?:failed|errors?)\b.{0,120} in [\d.]{1,12}s\b"
 )
+_BAR = lazy(r"\d%\|.{0,200}\| \d+/\d+ \[")
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
 
-def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...]) -> bool:
+def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
     """Whether a failure needs no second reading: by an exit code, the last line, a file that a full disk has cost, or
     the report of a test suite. call: the answer; it has a line. tail: the last lines of the attempt.
     """
     assert call.at is not None
-    last, at = tail[-1].text, call.at
-    if call.fault is not None and has_lost_a_file(call.fault, tail):
+    last, at, fault = tail[-1].text, call.at, call.fault
+    if fault is not None and any(has_lost_a_file(one, tail) for one in attempt.faults if one.row is fault.row):
+        return True
+    if fault is not None and fault.severity == PROVEN and _is_behind_all(fault.number, tail):
         return True
     if tells_code(at.text) or ends_badly(last) or counts_bad_only(message(last).text):
         return True
@@ -59,6 +62,11 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...]) -> bool:
     if any(_REPORT_OF_PYTEST.match(line.text) for line in tail[-REPORT_OF_TESTS_WITHIN:]):
         return True
     return call.rule == TESTS_FAILED and any(_FAILED_TESTS.search(line.text) for line in tail[-REPORT_LINES:])
+
+
+def _is_behind_all(number: int, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether nothing follows but bars, which are drawn once more when they are closed."""
+    return all(_BAR.search(line.text) for line in tail if line.number > number)
 
 
 def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
@@ -90,6 +98,8 @@ def is_plainly_well(rule: str, record: Record, tail: tuple[SeenLine, ...], attem
     if _is_known_to_be_outlived(record, attempt):
         return True
     if are_no_words(attempt, tail) or (tail and (serves(tail[-1].text) or _ends_in_loop(tail, attempt))):
+        return True
+    if rule == SAID_DONE and not attempt.faults and attempt.success and attempt.success.number == tail[-1].number:
         return True
     if forms_in(tail) >= LEAST_FORMS or not tail:
         return False

@@ -149,6 +149,7 @@ _LEVEL = lazy(
     r"|^\[([EWI])::\w|\d: ([IWEF]) \S+:\d+\]|\] \[([IWEF])\] |^\[([IWEC])[\s]+\d{4}-\d\d|^\((DEBUG|INFO|WARNING"
     r"|ERROR|CRITICAL)\)"
     rf"|^\[?{_STAMP}\]?\s{{1,4}}(?:\d{{1,9}}\s{{1,4}})?([DIWEF])\s{{1,4}}\S"
+    rf"|^\[?{_STAMP}\]?[\s,:]{{0,4}}-?[\w.]{{1,40}}-({_LEVELS})-"
     r"|\] (?:\S{0,60}@\S{0,60} )?(LOG|DETAIL|HINT|STATEMENT|CONTEXT):  "  # PostgreSQL
 )
 _LETTER_LEVELS = {

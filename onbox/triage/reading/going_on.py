@@ -50,6 +50,9 @@ BEGUN_ANEW = lazy(
 )
 HANDLED = lazy(
     rf"{_CLAUSE}|{_GOES_ON}"
+    # JAX takes another one, and Open MPI another transport.
+    r"|\bunable to initialize backend '\w{2,12}':.{0,160}(?:not_found|module 'jaxlib|\.so: cannot open)"
+    r"|\bmca_base_component_repository_open: unable to open mca_\w{2,40}:"
     r"|\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
     r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
     r"|trying again|\b(?:start|begin|train)\w* (?:\w+ )?(?:from scratch|afresh)\b"
@@ -66,7 +69,7 @@ HANDLED = lazy(
     r"|\btreated as (?:ok|success\w*|a warning)|\b(?:missing|absent|not (?:found|available|installed)"
     r"|unavailable)\b.{0,24}\busing\b|"
     r"\bis (?:used(?! up)|assumed|substituted)\b|"
-    r"(?<!\w, )\binstead\b(?!\.?\s*$)"  # but not `got 0 instead.`
+    r"(?<!\w, )\binstead\b(?!\.?\s*$| of '\S{1,80}' as the module name)"  # but not `got 0 instead.`
     r"|^(?!.*\b(?:got|received|found|but|was|were)\b).*\binstead\.?\s*$|"
     r"\breload(?:ing|ed|s)\b|\b(?:avoided|prevented|averted)\b|\b(?:error|exception) caught\b|survived|\bhandled\b"
     r"|(?:again|retry|reconnect\w{0,24}|wait\w{0,24}|sleep\w{0,24}|attempt) in \d|attempt \d+ ?(?:of|/) ?\d"
@@ -86,7 +89,7 @@ HANDLED = lazy(
     r"|\bkept,? (?:and )?\d[\d,]{0,12} (?:\w{3,12} ){1,3}(?:dropped|removed|discarded|left out|filtered out)\b"
     r"|(?<!un)\bacceptable\b|\(expected(?! (?:an?|the|but|to|\d)\b)[^()]{0,20}\)"
     r"|\b(?P<code>\d{1,3}) \(expected (?P=code)\)"
-    r"|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
+    r"|\bmasked(?: out)?\W{0,3}$|dropping|resubmitt|\bsignall?ing (?:the )?\w{1,40} to stop"
     r"|(?:failed|error|problem)\W{1,3}trying (?:(?:a |the )?(?:smaller|next|other|another)|batch|with|port)\b",
     re.IGNORECASE,
 )

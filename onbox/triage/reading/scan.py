@@ -20,7 +20,7 @@ from onbox.triage.parting import tidies_up
 from onbox.triage.reading import signs
 from onbox.triage.reading.faults import Faults, late_fault, mark_handled
 from onbox.triage.reading.loop_forms import LoopForms
-from onbox.triage.reading.match import BAD_LEVELS, BY_ID, WORK_LEVELS, holds_a_word, progress_of
+from onbox.triage.reading.match import BAD_LEVELS, BY_ID, PYTHON_WARNING, WORK_LEVELS, holds_a_word, progress_of
 from onbox.triage.reading.mounts import MountTables
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import TAIL, LogAttempt, Record, SeenLine
@@ -278,7 +278,8 @@ class Scanner:
         if said.text[:1] != "{" and self._take_trace_line(number, said, look):  # JSON: a traceback is in one field
             return
         if said.text.lstrip().startswith("warnings.warn("):  # the code of the warning that was shown right before
-            if self.attempt.faults and self.attempt.faults[-1].trace is not None:
+            shows = self.attempt.faults and not PYTHON_WARNING.search(readable(self.previous))
+            if shows and self.attempt.faults[-1].trace is not None:  # a traceback, as its words
                 mark_handled(self.attempt, number, text)
             return
         if self._note_signs(number, text, said) or self._is_of_a_test(said.text):

@@ -20,7 +20,7 @@ _WORK = (
     r"|sync\w*|transfer|backup|simulation|calculation|analysis|sampling|everything|epochs|steps|iterations|trials"
     r"|tasks|stages|batches|shards|jobs|run|main|prompts)"
 )
-_WHOLE = r"(?:application|program|script|execution|benchmark\w{0,6}|generation|deployment|apply|mission|build)"
+_WHOLE = r"(?:application|program|script|job|execution|benchmark\w{0,6}|generation|deployment|apply|mission|build)"
 _ENDED = r"(?:finished|complete[d]?|done|succeeded|ended normally|has ended)"
 _WELL = r"(?:success(?:ful)?|succeeded|completed|pass(?:ed)?|finished|done)"
 _BUILT = "it was built or fetched"  # and is there to be run: the work itself may come behind it
@@ -50,6 +50,7 @@ _WAYS = {
         r"|^\W*(?:final|overall|job|build|run|pipeline|workflow|exit|end) status\W{1,4}ok(?:ay)?\W*$"
         rf"|^\W*overall\W{{1,4}}{_WELL}\W*$"
         r"|^\W*finished: success\W*$|\bstate[ :=]+COMPLETED\b"
+        r"|^\W*(?:ended|finished|completed|exited|done) \((?:exit |return )?(?:code|status|rc)[ =:]{1,2}0\)"
         r"|\bexit_?(?:status|code)\W{0,4}0\b(?![.\d])|^\W*success\W{1,3}true\W*$|\bfinal status\W{1,4}succeeded\b"
         r"|(?<!\b(?:child|other) process )\bexit(?:ed)?\b.{0,16}(?:code|status)\D{0,3}0\b(?!(?:, ?0){0,64}, ?-?[1-9])"
         r"|^\W*[\w./-]{1,40} exit(?:ed)?(?: with)? 0\W*$"

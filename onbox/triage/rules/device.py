@@ -152,7 +152,8 @@ ENVIRONMENT: tuple[RuleRow, ...] = (
         "cuda|nvidia|gpu|hip |hip:|rocm|nvml|driver|built in|compiled in",
         r"unknown backend:? '?(?:gpu|cuda|rocm)'? requested"
         r"|no cuda gpus are available|no visible (?:gpu|cuda) devices?|unable to initialize backend '(?:cuda"
-        r"|gpu|rocm)'|found no nvidia driver|nvidia driver was not detected|torch not compiled with cuda|cuda (?:driver"
+        r"|gpu|rocm)'(?!.{0,160}(?:skip|ignor|not_found|module 'jaxlib))"
+        r"|found no nvidia driver|nvidia driver was not detected|torch not compiled with cuda|cuda (?:driver"
         r"|initialization) (?:error|failed)|no cuda-capable device"
         r"|no (?:cuda |nvidia |hip |rocm |amd |visible |usable )?gpus? (?:is |are |was |were )?(?:available"
         r"|found|detected"
@@ -181,7 +182,8 @@ ENVIRONMENT: tuple[RuleRow, ...] = (
         "pytorch installation|was used to compile|kernel image|sm_|compute capability|lib|ptx|arch|no kernel"
         "|glibc|cuda|toolkit|bf16|undefined symbol"
         "|flash|cudnn|invalid_isa|nobinaryforgpu|dnn library"
-        "|not support |doesn't support |gpu|opencl|rocm",
+        "|not support |doesn't support |gpu|opencl|rocm|version tag"
+        "|engine plan|convolution algorithm",
         r"no kernel image is available|not compatible with the current pytorch installation"
         r"|compute capability.{0,60}(?:required|not supported|too low|or higher|at least)"
         r"|(?:requires?|only supports?|supported on).{0,60}(?:compute capability|ampere|hopper|sm_?\d\d)"
@@ -201,7 +203,10 @@ ENVIRONMENT: tuple[RuleRow, ...] = (
         r"|\bnot (?:compiled|built|configured) with (?:\w{1,20} )?(?:cuda|gpu|opencl|rocm)\b"
         r"|(?:cannot|could not|failed to|unable to) (?:load|open|find) lib(?:cuda|nvcuvid|nvidia-\w{1,20})\.so"
         r"|(?:setup|hardware|gpu|device) (?:does not|doesn't) support "
-        r"|CUDNN_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|ARCH_MISMATCH)",
+        r"|CUDNN_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|ARCH_MISMATCH)"
+        r"|\bserialization\b.{0,200}version tag does not match"
+        r"|failed to determine best cudnn convolution algorithm"
+        r"|engine plan file is (?:not compatible|generated on an incompatible)",
         "CUDA, PyTorch extensions, bitsandbytes, Triton",
         "ptxas fatal: Value 'x' is not defined for option 'gpu-name'",
     ),

@@ -22,11 +22,13 @@ RAY: tuple[RuleRow, ...] = (
         "ray-node",
         "ray_node_died",
         CAUSE - 1,
-        "marked dead|node|ownerdied|raylet",
+        "marked dead|node|ownerdied|raylet|gcs|head lost|ray head|the head",
         r"NodeDiedError|OwnerDiedError|has been marked dead|node (?:was|is|has) (?:been )?(?:dead|died|lost"
         r"|terminated|preempted)?.{0,40}heartbeat|dead node|node death|raylet (?:died|is dead|was killed)"
         r"|node it was running on is dead|owner.{0,30}(?:has died|died)|head node.{0,40}(?:died|lost"
-        r"|unreachable)|node failure.{0,30}ray|ray.{0,40}node (?:died|failure|lost)",
+        r"|unreachable)|node failure.{0,30}ray|ray.{0,40}node (?:died|failure|lost)"
+        r"|failed to connect to gcs within|gcs (?:server )?(?:is |may have been )?(?:unavailable|down|died|killed)"
+        r"|lost connection to the (?:ray )?head|\bconnection to (?:the )?(?:ray )?head lost",
         "Ray",
         "ray.exceptions.NodeDiedError: Task failed because the node it was running on is dead or unavailable.",
     ),
@@ -40,8 +42,7 @@ RAY: tuple[RuleRow, ...] = (
         r"(?:RayActor|ActorDied|ActorUnavailable|WorkerCrashed|ObjectLost|ObjectReconstructionFailed\w{0,24}"
         r"|ObjectFetchTimedOut|LocalRayletDied)(?:Error)?\b|the actor (?:died|is dead)"
         r"|worker died (?:unexpectedly)?"
-        r"|failed to connect to gcs|gcs (?:server )?(?:is )?(?:unavailable|down|died)"
-        r"|lost connection to the (?:ray )?head|the current node timed out during startup"
+        r"|failed to connect to gcs|the current node timed out during startup"
         r"|(?:could not|cannot|unable to|failed to) (?:find|reach|connect to) .{0,24}\bray (?:instance|cluster"
         r"|head|address)",
         "Ray",

@@ -104,7 +104,7 @@ XLA_ON_HOST: tuple[RuleRow, ...] = (
         "host_oom",
         CAUSE,
         "out of memory allocating|device:cpu|allocator cpu|allocator mklcpu",
-        r"out of memory allocating \d+ bytes|\boom\b.{0,200}(?:device:CPU:\d|by allocator (?:mkl)?cpu\b)",
+        r"out of memory allocating \d+ bytes(?! of device)|\boom\b.{0,200}(?:device:CPU:\d|by allocator (?:mkl)?cpu\b)",
         "JAX and TensorFlow on the CPU",
         "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 640000000000 bytes.",
     ),
@@ -116,14 +116,14 @@ CARD: tuple[RuleRow, ...] = (
         "cuda_oom",
         CAUSE,
         "out_of_memory|out of memory|out of gpu memory|out of device memory|outofgpumemory"
-        "|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory",
+        "|outofmemory|memory_allocation|alloc_failed|memoryallocation|outofdevicememory|rmm failure",
         r"(?:cuda\w{0,24}|hip\w{0,24}|xpu|mps|gpu|cudnn|cublas|npu|nvml|optix|vulkan|device|musa|rocm)\b.{0,60}"
         r"\bout of memory"
         r"|out of memory.{0,80}(?:\bgpu\b|cuda|device memory|vram|\bmps\b|\bxpu\b)"
         r"|\bout of (?:gpu|device) memory\b|OutOfGPUMemoryError|\[TRT\].{0,120}\bOutOfMemory\b"
         r"|(?:torch\.(?:cuda\.)?|accelerator ?)OutOfMemoryError|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY"
         r"|(?:CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CUFFT)_STATUS_(?:\w{0,24}_)?ALLOC_FAILED|hipErrorOutOfMemory"
-        r"|ErrorOutOfDeviceMemory|nvidia.{0,40}out of memory",
+        r"|ErrorOutOfDeviceMemory|nvidia.{0,40}out of memory|\bRMM failure at:",
         "PyTorch, CUDA, HIP, MPS",
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.",
     ),
@@ -257,14 +257,14 @@ HOST: tuple[RuleRow, ...] = (
         "bare-killed",
         "host_oom",
         DEATH,
-        "killed",
+        "killed|terminated by signal",
         r"^(?:.{0,160}: line \d+:)?\s{0,8}(?:\[\d{1,20}\]\s{0,8}[+-]?\s{0,8})?(?:\d+\s{1,8})?killed\s{0,8}"
         r"(?:$|\(core dumped\)"
         r"|\s{2,}(?![\d.]+(?:\s|$))\S)|: \d+ killed\b"
         r"|^.{1,160}[\]:] {1,4}killed(?: \(core dumped\))?$"
         r"|^killed(?:: 9)?\W{0,8}$|\bsignal: killed$|^(?:zsh|bash|fish|sh|dash): killed\b"
         r"|\bkilled\s{0,8}(?:by|:|with) (?:signal )?(?:9\b|sigkill)|was killed by sigkill"
-        r"|(?<!will be )killed by kernel|\bkilled signal terminated program\b",
+        r"|^command terminated by signal 9$|(?<!will be )killed by kernel|\bkilled signal terminated program\b",
         "bash, zsh, dash",
         "run.sh: line 7: 3191 Killed                  python train.py",
         True,

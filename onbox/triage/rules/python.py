@@ -230,13 +230,15 @@ SETTINGS: tuple[RuleRow, ...] = (
         BUG,
         "errno|can't open |unable to open |can't load|cannot execute|exec format"
         "|no such file|filenotfounderror|command not found|no such option|cannot access"
-        "|notadirectory|isadirectory|no module named|not found|does not exist|executable|fileexists"
+        "|notadirectory|isadirectory|no module named|module specification|not found|does not exist|executable"
+        "|fileexists"
         "|does not appear to be|cannot open|specified application"
         "|could not find|can't find|cannot find|enoent|matching distribution|404",
         r"\bwas unable to (?:launch|start) the specified application\b"
         r"|can't open file|unable to open database file|^\S+: \d+: (?:\S{1,80}: )?can't open "
         r"|can't load (?:the )?(?:tokenizer|config\w{0,24}|model|image processor"
-        r"|feature extractor)\b|^\S*python\S{0,80}: No module named|FileNotFoundError|errno 2\b|NotADirectoryError"
+        r"|feature extractor)\b|^\S*python\S{0,80}: (?:No module named|Error while finding module specification for)"
+        r"|FileNotFoundError|errno 2\b|NotADirectoryError"
         r"|IsADirectoryError|FileExistsError"
         r"|: command not found|cannot open the (?:connection|file)\b|cannot execute|exec format error"
         r"|(?<!object file)[:(\"'] ?no such file or directory"
@@ -332,7 +334,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         "error|stopiteration|exception",
         r"(?:^|[\s\]|:>.])(?:Name|Attribute|Type|Index|Key|UnboundLocal|Import"
         r"|ModuleNotFound|Syntax|Indentation|Tab|ZeroDivision|Recursion|NotImplemented|Assertion|Lookup"
-        r"|Unicode(?:Encode|Translate)?|Overflow|Reference)Error\b(?=:|\s{0,8}$)",
+        r"|Unicode(?:Encode|Translate)?|Overflow|Reference)Error\b(?=:|\s{0,8}$)|\bOSError: \[Errno 9\] ",
         "Python",
         "KeyError: 'labels'",
     ),

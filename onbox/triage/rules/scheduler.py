@@ -66,7 +66,7 @@ LIMITS: tuple[RuleRow, ...] = (
         r"|eviction|termination|interruption"
         r"|reclaim)\b.{0,20}(?:notice|signal|event|warning|received|detected|requested|imminent)"
         r"|received.{0,30}preempt|caught.{0,30}preempt"
-        r"|\bEvicted\b(?!.{0,120}low on resource: (?:ephemeral-storage|nodefs|imagefs)\.)"
+        r"|\bEvicted\b(?!\s*$|.{0,120}low on resource: (?:ephemeral-storage|nodefs|imagefs)\.)"
         r"|(?:pod|node) (?:was )?evict|preempted by"
         r"|preempting|^the node was low on resource(?!: (?:ephemeral-storage|nodefs|imagefs)\.)"
         r"|instance-action|\beventtype\W{1,4}(?:preempt|terminate|redeploy)"
@@ -121,7 +121,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|\b(?:received|caught|got) (?:an? )?(?:\w{4,8} )?interrupt\b(?! request)|\binterrupt received\b"
         r"|\b(?:received|caught|got) (?:an? |the )?(?:interrupt|INT) signal"
         r"|\b(?:received|caught|got) signal\W{1,3}interrupt\b"
-        r"|\bin [`'].{1,80}': Interrupt$"
+        r"|\bin [`'].{1,80}': Interrupt$|^command terminated by signal 2$"
         r"|\b(?:cancel(?:l?ed|l?ing)?|stopp(?:ed|ing)|terminat(?:ed|ing|ion)|ended|aborted|killed|ending)\b"
         r".{0,60}\b(?:(?:on|at the|by) (?:user )?request(?: of \S{1,60})?(?=\W*$|[\s(,;:])"
         r"|(?:in|from|via|through) the (?:web|dashboard|console|\S{1,20} ui)\b)",

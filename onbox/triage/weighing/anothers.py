@@ -46,7 +46,9 @@ _COUNTS_ALL = lazy(
     r"|\b[1-9]\d{0,8} (?:good|ok|fine|passed),? (?:and )?0 (?:bad|failed|errors?|broken)\W{0,3}$",
     re.IGNORECASE,
 )
-_OF_A_BAR = lazy(r"\d%\||\[\d\d:\d\d|^\W{0,4}(?:load|download|fetch|import|install)\w{0,3}ing\b", re.IGNORECASE)
+_OF_A_BAR = lazy(
+    r"\d%\||\[0x[0-9a-f]{6,16}\]|\[\d\d:\d\d|^\W{0,4}(?:load|download|fetch|import|install)\w{0,3}ing\b", re.IGNORECASE
+)
 
 
 def is_of_a_piece(fault: Fault) -> bool:

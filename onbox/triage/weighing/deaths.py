@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from onbox.triage.weighing.scene import Scene
 
 CLOSING_LINES = 4
+ON_THE_WAY = 40  # lines
+_JOB_ENDED = lazy(r"\*{3} JOB \d\S{0,40} ON \S{1,80} CANCELLED AT \S{1,40}(?: DUE TO TIME LIMIT)? \*{3}")
 _MEASURED = lazy(r"\d\.\d|\d ?%|\b(?:passed|accuracy|score|start-?up|running on|listening)\b", re.IGNORECASE)
+
+
+def was_ended_as_a_job(fault: Fault, scene: Scene) -> bool:
+    """Whether Slurm ended the whole job, and put it into no queue again: what follows was on its way by then."""
+    return _JOB_ENDED.search(fault.text) is not None and scene.end - fault.number <= ON_THE_WAY
 
 
 def is_dead_for_sure(fault: Fault, scene: Scene) -> bool:

@@ -49,7 +49,7 @@ from onbox.triage.weighing.anothers import (
 )
 from onbox.triage.weighing.buffered import was_overtaken
 from onbox.triage.weighing.claims import OF_A_STEP, is_meant, outlives_success
-from onbox.triage.weighing.deaths import is_dead_for_sure
+from onbox.triage.weighing.deaths import is_dead_for_sure, was_ended_as_a_job
 from onbox.triage.weighing.in_vain import nothing_came
 from onbox.triage.weighing.last_lines import (
     closes_with_result,
@@ -231,6 +231,7 @@ def _was_cancelled(fault: Fault, scene: Scene) -> bool:
 GROUNDS: tuple[Ground, ...] = (
     Ground(False, "one step of a job was cancelled, and the last line of all says that the work is there",
            lambda f, s: bool(OF_A_STEP.search(f.text)) and closing_outcome(s.record) is Outcome.MADE),
+    Ground(True, "Slurm has ended the whole job, and what follows was on its way by then", was_ended_as_a_job),
     Ground(True, "a batch system's report, above the output that it tells of",
            lambda f, s: f.number < s.attempt.report_ends and f.severity > WEAK),
     Ground(False, "its end was announced: who has done its work ends its helpers",

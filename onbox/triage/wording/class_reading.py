@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
-from onbox.triage.classes import OF_SPACE, ONE_LINE, READS_BADLY, SAYS
+from onbox.triage.classes import OF_A_CARD, OF_SPACE, ONE_LINE, READS_BADLY, SAYS
 from onbox.triage.parting import takes_leave
 from onbox.triage.wording.lettered import LetteredTable
 from onbox.triage.wording.second_reading import forms_in
@@ -41,6 +41,18 @@ CLASS_WEIGHTS = os.path.join(os.path.dirname(__file__), "class_weights.txt")
 LEAST_FORMS = 6  # lines that differ in more than digits: of fewer, no rule that knows a class is asked again
 _OF_A_SOURCE = lazy(r"\s{0,12}(?:\d{1,6}\s{1,4})?\|")  # a compiler shows the line that it cannot read
 _OF_TPUS = lazy(r"(?i)\btpu|\bxla\b|/dev/(?:accel|vfio)|\bhbm\b|\bslices?\b|\bv\d[ep]?-\d{1,4}\b|\bchips?\b|\bjax\b")
+_OF_CARDS = lazy(
+    r"(?i)(?<![a-z])(?:cuda|cublas|cudnn|nvidia|[ghnx]pus?|rocm|hip|vram|habana|gaudi|ascend|accelerators?|cards?"
+    r"|devices?)(?![a-z])"
+)
+_OF_MEMORY = lazy(r"(?i)\bmemory\b|\boom\b|\bv?ram\b|alloc")
+# Classes of rules that know a driver's or a runtime's own message, and which ones words may make of it.
+_WITHIN = (
+    (OF_SPACE, OF_SPACE),
+    (OF_A_CARD, OF_A_CARD),
+    (("nccl_or_distributed",), ("nccl_or_distributed", *OF_A_CARD, "shm_too_small", "host_oom", "network_blip")),
+)
+_NAMED_BY = (("tpu_", _OF_TPUS), ("cuda_oom", _OF_MEMORY), ("cuda_", _OF_CARDS), ("gpu_", _OF_CARDS))
 NEAR = 6  # lines from the end
 PLAINLY = 1.0  # log-odds for a failure
 ABOUT_NOTHING = 3.0  # log-odds by which it is likelier that a sentence tells of no class, and it is not asked
@@ -87,12 +99,14 @@ def read_class(tail: Sequence[SeenLine], at: SeenLine | None, *, known: str, rul
 
 
 def _may_be(name: str, tail: Sequence[SeenLine], sure_of: str) -> bool:
-    """Whether a class fits what is sure: one errno is told of a lack of space, and a TPU is named where it is one.
-    sure_of: the class of a rule that is no guess.
+    """Whether a class fits what is sure: one errno is told of a lack of space, a driver tells of its card, and a TPU or
+    a card is named where it is one. sure_of: the class of a rule that is no guess.
     """
-    if sure_of in OF_SPACE:
-        return name in OF_SPACE
-    return not name.startswith("tpu_") or any(_OF_TPUS.search(line.text) for line in tail)
+    for known, fitting in _WITHIN:
+        if sure_of in known:
+            return name in fitting
+    named = next((words for start, words in _NAMED_BY if name.startswith(start)), None)
+    return named is None or any(named.search(line.text) for line in tail)
 
 
 def _sentences(tail: Sequence[SeenLine], at: SeenLine | None) -> list[SeenLine]:

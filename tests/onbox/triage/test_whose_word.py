@@ -1,0 +1,183 @@
+"""What a driver, a runtime or a scheduler says itself is not read otherwise, whatever is told around it."""
+
+from __future__ import annotations
+
+import pytest
+
+from onbox.triage.classify import classify
+from onbox.triage.evidence import Evidence
+
+FRESH = Evidence(log_age_seconds=30.0)
+STEPS = "".join(f"[epoch:{at}/1200] [loss:0.00{90 - at}] [lr:0.0{90 - at}] [total time:0:02:26]\n" for at in range(12))
+BARS = "".join(f"Iteration:  {at}%|# | {at * 10}/1000 [07:3{at}<29:35,  1.42s/it]\r" for at in range(1, 9))
+LATER = "".join(f"Iteration:  9%|# | 9{at}/1000 [07:3{at}<29:35,  1.42s/it]\r" for at in range(3))
+TRACKED = (
+    "wandb: Currently logged in as: me. Use `wandb login --relogin` to force relogin\nwandb: Run data is saved\n"
+    "wandb: Syncing run [Training][batch:256]\nFiles already downloaded and verified\n"
+)
+SAVING = "".join(f"[epoch:{at}/1200] [loss:0.00{90 - at}]\n==> Saving ./result/{at}.pt...\n" for at in range(1, 6))
+NCCL = "".join(
+    f"[rank{at}]:[W903 02:41:2{at}.76 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=6{at}, "
+    f"addr=[gx]:59633, remote=[gx-114]:29400): failed to recv, got 0 bytes\n"
+    for at in range(5)
+) + "".join(
+    f"[rank{at}]:[E903 02:51:2{at}.26 ProcessGroupNCCL.cpp:616] [Rank {at}] Watchdog caught collective operation "
+    f"timeout: WorkNCCL(SeqNum=887{at}, OpType=_ALLGATHER_BASE) ran for 600046 milliseconds before timing out.\n"
+    for at in range(5)
+)
+ENDED = (
+    "srun: error: gx-115: task 13: Exited with exit code 1\nsrun: error: gx-114: tasks 0-7: Aborted (core dumped)\n"
+    "slurmstepd: error: *** STEP 884120.0 ON gx-114 CANCELLED AT 2025-09-03T02:51:40 ***\n"
+)
+OOM = (
+    "[rank7]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.94 GiB. GPU 5 has a total capacity of "
+    "79.1 GiB of which 1.2 GiB is free.\n"
+)
+INTERRUPTED = (
+    'Traceback (most recent call last):\n  File "train.py", line 246, in <module>\n    train(args)\n'
+    '  File "train.py", line 114, in train\n    total += loss.item()\nKeyboardInterrupt\n'
+)
+CANCELLED = "slurmstepd: error: *** {} ON n21 CANCELLED AT 2025-04-09T00:47:39 DUE TO TIME LIMIT ***"
+FIGURES = (
+    "  cpu : usr=0.00%, sys=0.00%, ctx=0\n  IO depths : 1=100.0%, 2=0.0%, 4=0.0%\n     submit : 0=0.0%, 4=100.0%\n" * 8
+)
+FAILURES = {
+    "killed, as the last word": ("host_oom", TRACKED + SAVING + STEPS + "Killed\n"),
+    "killed, behind a bar": ("host_oom", BARS + "./train.sh: line 33: 136834 Killed                  python main.py\n"),
+    "memory of a card, and all that its colleagues say": ("cuda_oom", STEPS + OOM + NCCL + ENDED),
+    "memory of a card in RAPIDS": (
+        "cuda_oom",
+        STEPS + "MemoryError: std::bad_alloc: out_of_memory: RMM failure at:/opt/include/rmm/mr/pool.hpp:257: Maximum "
+        "pool size exceeded\n",
+    ),
+    "an engine of another version": (
+        "cuda_env",
+        (
+            "[I] Loaded engine size: 21 MiB\n[E] Error[1]: [reader.cpp::init::46] Error Code 1: Serialization "
+            "(Serialization assertion stdVersionRead == kSERIALIZATION_VERSION failed.Version tag does not match.)\n"
+            "[E] Engine deserialization failed\n[E] Got invalid engine!\n[E] Inference set up failed\n"
+        ),
+    ),
+    "Ray's head is gone": (
+        "ray_node_died",
+        STEPS
+        + "[2025-03-05 12:42:02,110 E 71 120] gcs_rpc_client.h:201: Failed to connect to GCS within 60 seconds. GCS "
+        'may have been killed.\nTraceback (most recent call last):\n  File "/opt/bin/ray", line 8, in <module>\n'
+        "    sys.exit(main())\nRuntimeError: Job submission failed: connection to head lost\n",
+    ),
+    "evicted for its files": (
+        "disk_full",
+        STEPS + "Status:           Failed\nReason:           Evicted\nMessage:          The node was low on resource: "
+        "ephemeral-storage. Threshold quantity: 128, available: 11Ki. Container trn was using 98112240Ki\n",
+    ),
+    "a job at its time limit, and bars that were on their way": (
+        "time_limit",
+        BARS
+        + "\n".join(map(CANCELLED.format, ("STEP 19462.0", "JOB 19462")))
+        + f"\n{LATER}"
+        + CANCELLED.format("STEP 19462.4")
+        + f"\n{LATER}",
+    ),
+    "a closed descriptor": (
+        "code_error",
+        (
+            'weights:\n - 0.5\nTraceback (most recent call last):\n  File "train.py", line 59, in main\n    note = '
+            'input("Notes: ")\nOSError: [Errno 9] Bad file descriptor\n'
+        ),
+    ),
+    "a disk that a benchmark has filled": (
+        "disk_full",
+        "fio: pid=23246, err=28/file:io_u.c:1876, func=io_u error, error=No space left on device\n"
+        "w: (groupid=0, jobs=1): err=28 (file:io_u.c:1876, func=io_u error, error=No space left on device): pid=23\n"
+        + FIGURES
+        + "Run status group 0 (all jobs):\n  WRITE: bw=1000MiB/s (1049MB/s), io=1024KiB (1049kB)\n",
+    ),
+    "an interrupt, and what Python's helper found to clean up": (
+        "user_interrupt",
+        STEPS
+        + INTERRUPTED
+        + "/opt/lib/python3.13/multiprocessing/resource_tracker.py:324: UserWarning: resource_tracker: "
+        "There appear to be 4 leaked semaphore objects to clean up at shutdown\n  warnings.warn(\n",
+    ),
+    "an interrupt, and the bar that is closed": (
+        "user_interrupt",
+        SAVING + BARS + f"\n{INTERRUPTED}" + BARS[-52:] + "\n",
+    ),
+    "ended by the signal of a person, as GNU time tells": (
+        "user_interrupt",
+        STEPS
+        + "Command terminated by signal 2\n0.18user 0.28system 1:15:21elapsed 0%CPU (0avgtext+0avgdata 4824max)k\n",
+    ),
+    "a level between dashes": (
+        "code_error",
+        (
+            "2018-09-16 19:43:19,387 -dpm-INFO-transfer:[0.51317, 0.82758]\n"
+            "2018-09-16 19:43:19,388 -dpm-ERROR-transfer:unsupported operand type(s) for //: 'str' and 'int'\n"
+        ),
+    ),
+    "a backtrace that numbers its frames": (
+        "config_error|code_error",
+        (
+            "Total BFLOPS 65.3\nError: filters= in the [conv]-layer does not fit classes= or mask=: Success\n"
+            "backtrace (4 entries)\n1/4: ./darknet(log_backtrace+0x38) [0x5c6c92b5a1f8]\n2/4: ./darknet(error+0x3d) "
+            "[0x5c6c92b5a]\n3/4: ./darknet(main+0x326) [0x5c6c92b197]\n4/4: ./darknet(_start+0x25) [0x5c6c92b1b9e5]\n"
+        ),
+    ),
+    "a module that Python did not find": (
+        "config_error",
+        (
+            "/opt/bin/python: Error while finding module specification for 'prepare.py' (ModuleNotFoundError: __path__ "
+            "attribute not found on 'prepare' while trying to find 'prepare.py'). Try using 'prepare' instead "
+            "of 'prepare.py' as the module name.\n"
+        ),
+    ),
+    "memory of a card that XLA asked for": (
+        "cuda_oom",
+        STEPS + "Out of memory allocating 2831155200 bytes of device memory\n",
+    ),
+    "a sentence with its details behind": (
+        "disk_full",
+        "".join(f"16:56:4{at} [info     ] snapshot    epoch={at} loss=0.{9 - at}\n" for at in range(6))
+        + "16:56:47 [error    ] no room for the next snapshot, ending the run here epoch=6 free_mb=1 need_mb=2\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("failure_class", "log"), FAILURES.values(), ids=FAILURES)
+def test_a_failure_has_its_class(failure_class: str, log: str) -> None:
+    verdict = classify(log.encode(), FRESH)
+    assert verdict.failure_class in failure_class.split("|")
+    assert verdict.state == "dead"
+
+
+HEALTHY = {
+    "the last word says that the job has finished": "rank: 0, init time: 0.280156\nrank: 0, data dist. time: 40.02\n"
+    "rank: 0, about to start SVD comp. ...\nrank: 0, SVD time: 2357.12\nThe job has finished!\n",
+    "JAX looked for other cards": "global step=9998188, episodic return=171.0\n"
+    * 3
+    + "Unable to initialize backend 'rocm': module 'jaxlib.xla_extension' has no attribute 'GpuAllocatorConfig'\n"
+    "Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so: libtpu.so: cannot open it\n",
+    "Open MPI looked for another transport": STEPS
+    + "[hpc:573] mca_base_component_repository_open: unable to open mca_btl_openib: librdmacm.so.1: cannot open shared "
+    'object file: No such file or directory\nOutput [Text 0 Beam 0]: "a chef in the south of France"\n',
+    "a code of 0, in brackets": "LOG (lattice-best-path[5.5]:main():99) For utterance s4_8, best cost 145.1 + 18682.5 "
+    "over 220 frames.\nLOG (lattice-best-path[5.5]:main():128) Done 20 lattices, failed for 0\n# Accounting: time=0\n"
+    "# Ended (code 0) at Sat Aug 31 16:56:53 CST 2019, elapsed time 0 seconds\n",
+    "what is not finite was masked": STEPS + "[rank5]: val batch 311: loss is inf (label outside range, masked)\n"
+    "collect: 8 results, mean te 0.0741 sd 0.0082\n",
+}
+
+
+@pytest.mark.parametrize("log", HEALTHY.values(), ids=HEALTHY)
+def test_a_healthy_run_is_none_that_failed(log: str) -> None:
+    assert classify(log.encode(), FRESH).failure_class == "success_healthy"
+
+
+def test_words_make_no_card_run_out_of_memory() -> None:
+    log = (
+        "GPU available: True, used: True\nTPU available: False\n0 | model | Policy | 68.3 M\n68.3 M    Total params\n"
+        "SLURM auto-requeueing enabled. Setting signal handlers.\n"
+        "/opt/lightning/data.py:104: Total length of `DataLoader` across ranks is zero. Please make sure of it.\n"
+        "`Trainer.fit` stopped: No training batches.\n"
+    )
+    assert classify(log.encode(), FRESH).failure_class != "cuda_oom"
