@@ -20,6 +20,7 @@ from onbox.logs.line.moving import (
 )
 from onbox.logs.line.remarks import read_eta, read_loss
 from onbox.logs.line.rows import read_row
+from onbox.logs.line.settings import is_of_another_thing
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.sized import read_sized
 from onbox.logs.line.spelt import spelt_alike
@@ -82,6 +83,8 @@ def read_line(text: str) -> SeenOnLine:
         return whole
     if "/" in text and _ARITHMETIC.search(text) and not _NUMBERED.match(text):
         return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
+    if is_of_another_thing(text):
+        return SeenOnLine()
     text = spelt_alike(text)
     if text.count("/") > 1:
         text = _SIZES_OF_NAMES.sub(_unless_alike, text)
