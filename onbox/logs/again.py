@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STAMP_WITHIN = 80  # letters of a line
+_OF_A_DISPLAY = lazy(r"(?i)\W{0,8}(?:(?:current|trial) )?(?:status|progress)\W{0,8}$")  # `== Status ==`
 _OF_SEVERAL = lazy(r"\d\s?(?:/|of)\s?\d")  # `=== run 2/5 ===` is the count of one program
 
 
@@ -51,8 +52,10 @@ class Again:
 
     def learn(self, text: str) -> None:
         """One of the first lines, before anything is counted. `config #0: lr=0.1` heads the first of several things,
-        and the next one is no new run.
+        and the next one is no new run; neither is a display that comes again and again.
         """
+        if not self.forms and _OF_A_DISPLAY.match(text):
+            self.forms = [0] * HEAD_LINES  # none to be known again
         thing = THING_NUMBERED.match(text)
         if thing is not None and int(thing[1]) == 0:
             return
@@ -99,8 +102,10 @@ class Again:
 
 
 def banner(text: str) -> str | None:
-    """`started` for a banner behind a logger's prefix: `2026-01-02 03:04:05 | INFO | === launch, host gpu-03 ===`."""
-    if not any(rule in text for rule in ("===", "***", "---")):
+    """`started` for a banner behind a logger's prefix: `2026-01-02 03:04:05 | INFO | === launch, host gpu-03 ===`, or
+    `... INFO: Starting training`.
+    """
+    if not any(sign in text for sign in ("===", "***", "---", "Start", "start")):
         return None
     said = message(text).text
     return "started" if said != text and turn_of(said) == "started" else None

@@ -190,6 +190,8 @@ def _is_begun_in(outer: Counter, inner: Counter) -> bool:
 
 def is_heading_around(heading: Counter, others: list[Counter]) -> bool:
     """`--- T[4/6] = 2.27 ---`: any words that count on each time that another counter has come to its end."""
+    if heading.kind == "val" and heading.rule == "moving":
+        return any(_comes_behind_each(heading, other) for other in others)
     if heading.kind != "moving" or heading.resets or heading.maximum is None:
         return False
     if any(
@@ -213,6 +215,13 @@ def _closes_each(heading: Counter, inner: Counter) -> bool:
     one_by_one = heading.minimum == 1 and heading.current - 1 == heading.advances
     from_its_end = inner.kind == "train" and inner.repeats == inner.resets > 0
     return one_by_one and from_its_end and inner.first < heading.first and heading.current - inner.repeats in (0, 1)
+
+
+def _comes_behind_each(told: Counter, bar: Counter) -> bool:
+    """`[ Valid | 12/40 ] loss = 0.1`: it goes on behind each pass of the training's bar, so that it counts these."""
+    one_by_one = told.maximum is not None and told.minimum == 1 and told.current - 1 == told.advances >= IN_TURN
+    between = bar.made and bar.kind == "train" and bar.first < told.first < bar.last and bar.seen >= told.seen
+    return one_by_one and not told.resets and between and bar.resets >= BARS_AROUND and bar.maximum != told.maximum
 
 
 def _was_left_open(heading: Counter, other: Counter) -> bool:

@@ -44,6 +44,7 @@ _OF_AN_OBJECT = lazy(
     r"^\s{4,80}[a-z_]{2,40}=[^\s,=]{1,40}, [a-z_]{2,40}=|(?<![\w.])[A-Z]\w{3,40}\([a-z_]{2,40}=[^,]{1,60}, "
 )
 _TRACKER = lazy(r"wandb:\s")
+TOLD_OFTEN = 3  # times with the maximum: its lines are known
 BEGUN_LINES = 8  # from the heading of a stage to its first count
 
 
@@ -185,6 +186,8 @@ class Track:
     def _turn(self, text: str) -> str | None:
         """As `turn_of`, in this log."""
         turn = turn_of(text) or banner(text) or ("started" if self._runs_again(text) else None)
+        if turn == "started" and self._stands_below_a_repetition():
+            return None
         if turn != "ended":
             return turn
         if OF_AN_EVALUATOR.search(text, 0, NAME_LETTERS):
@@ -192,6 +195,11 @@ class Track:
         if OF_A_LAYER.match(text) or (DONE_ONLY.match(text) and self.has_crashed()):
             return None  # the shell script around it has come to its end
         return None if (read_eta(text) or 0) > 0 else turn  # `batch 300 training time 3.16 s, eta = 8:48:54`
+
+    def _stands_below_a_repetition(self) -> bool:
+        """`Fold 2/5`, and then `Starting training`: that of a part."""
+        heads = (one for one in self.counters.values() if one.kind == "outer" and one.maximum is not None)
+        return any(one.changed == one.last == self.line - 1 for one in heads)
 
     def _seen(self, text: str, *, begins: bool) -> SeenOnLine:
         """What the line shows. begins: a run does: a bar in front of that is what the run before it left."""
@@ -320,13 +328,13 @@ class Track:
         return _OF_AN_OBJECT.search(self.text) is not None and any(one.advances for one in self.counters.values())
 
     def _is_passed(self, unit: str, most: int) -> bool:
-        """Whether the run has gone on beyond it, and knows its end: `training speed: 998 iterations in 3:26`. Or
+        """Whether the run has gone on beyond it: `training speed: 998 iterations in 3:26`. Or
         whether it stands there, and nobody had told of an end: `Number of iterations: 25` is how many it took.
         """
         known = self.maxima.get(unit, 0)
         took = not known and _IN_ALL.search(self.text) is not None
         now = [one for one in self.counters.values() if one.unit == unit and one.first > self.started]
-        return any(most < one.current <= known or (took and most == one.current > one.minimum) for one in now)
+        return any(most < one.current or (took and most == one.current > one.minimum) for one in now)
 
     def _count(self, sight: CounterSight) -> None:
         if sight.rule == "settings":
@@ -353,7 +361,8 @@ class Track:
         if old is not None and old.last < self.started:
             old = None  # of an earlier run
         if old is None and len(self.counters) >= COUNTERS_MAX:
-            del self.counters[next(iter(self.counters))]
+            named_once = (key for key, counter in self.counters.items() if counter.seen == 1)
+            del self.counters[next(named_once, next(iter(self.counters)))]
         self.counters[sight.key] = self._joined(old, sight)
 
     def _begins_after_crash(self, old: Counter, sight: CounterSight) -> bool:
@@ -428,6 +437,13 @@ class Track:
         back = sight.current < old.current
         if not back or line_form(self.text) == old.form or (old.lower is not None and sight.current > old.lower):
             return False
+        if (
+            old.maximum is not None
+            and sight.maximum is None
+            and old.seen > TOLD_OFTEN
+            and sight.rule == "labelled-alone"
+        ):
+            return True  # `> working on iteration: 30`, of an evaluation
         from_zero = old.maximum is not None and old.current - sight.current == 1  # `Epoch 1/2` heads `epoch=0/step=9`
         if old.seen == 1 and old.lower == sight.current and not from_zero:
             return False  # told again, and the larger one was not

@@ -52,7 +52,8 @@ def counted_of(pick: Pick, track: Track, ending: ClosingLines) -> Counted | None
     """
     counter = pick.counter
     measured = counter.unit == "byte" or counter.rounded or not float(counter.current).is_integer()
-    if counter.kind == "own" or measured or counter.begun or is_of_many(counter):
+    stands = counter.kind == "setting" and not counter.advances  # its own line would tell its end
+    if counter.kind == "own" or measured or counter.begun or stands or is_of_many(counter):
         return None
     noun = None if counter.key.startswith("bar:") else _NOUN.search(counter.key)
     return Counted(

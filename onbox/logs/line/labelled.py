@@ -65,6 +65,10 @@ _OF_A_MEAN = lazy(
     r"(?i)(?<![a-z])(?:avg|average|mean)\.?\s(?:#\s|no\.? |number )?(?:of )?$"
 )  # `avg # of iterations =  5.0`
 _OF_A_CHECKPOINT = lazy(r"(?i)(?:ckpt|checkpoint)\S{0,40}\s{1,20}$")
+_OF_A_METRIC = lazy(  # `train_loss_epoch=15.00`, as Lightning names what it took over an epoch
+    r"(?i)(?<![a-z])(?:loss|acc|accuracy|auc|auroc|f1|iou|miou|dice|mse|mae|rmse|psnr|ssim|ppl|perplexity|error|score"
+    r"|reward|return|lr|kl|elbo|norm|time)(?:_[a-z\d]{1,12}){0,2}_$"
+)
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
 _COUNT_IN_CELL = lazy(
     r"\|\s{1,20}(?P<count>\d{1,18})\s{1,8}(?P<word>updates|steps|iters|iterations|timesteps)\s{1,20}\|"
@@ -126,12 +130,12 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         in_a_name = before.endswith(".") and before[-2:-1].isalnum() and not OF_SETTINGS.search(before)
         # `task score_batch[8690]`: which one of its kind
         in_a_name = in_a_name or (before.endswith("_") and text.startswith("[", word.end()))
-        if in_a_name or _PLACE.match(text, word.end()):
-            continue  # of a file's, or of a place in the code
+        if in_a_name or _OF_A_METRIC.search(before) or _PLACE.match(text, word.end()):
+            continue  # of a file's, of a metric's, or of a place in the code
         if before.endswith(("?", "&", "time/", " -")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
             continue  # of an address, of a file, of a group of clocks, of a command (`-epoch 25`)
-        if before.lower().endswith("_in_") or (match["max"] is None and _OF_WHAT_ENDED.search(before)):
-            continue  # `step_in_epoch: 300`: of the epoch, not which
+        if before.lower().endswith(("_in_", "_this_")) or (match["max"] is None and _OF_WHAT_ENDED.search(before)):
+            continue  # `step_in_epoch: 300`, `steps_this_iter: 32`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
             continue  # `n/ep=1`, `s/it: 0.3`: how many for each; `grad_steps 9`
         role = role_in_line(text, word, match, before)

@@ -20,6 +20,7 @@ from onbox.logs.line.moving import (
 )
 from onbox.logs.line.remarks import read_eta, read_loss
 from onbox.logs.line.rows import read_row
+from onbox.logs.line.settings import is_of_another_thing
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.sized import read_sized
 from onbox.logs.line.spelt import spelt_alike
@@ -45,6 +46,9 @@ _ANSWERED = lazy(  # a server's request
     r"\"(?:GET|POST|PUT|PATCH|DELETE|HEAD) \S{1,300} HTTP/[\d.]{1,3}\""
     r"|(?<!\d\] )\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S{0,300}(?: ->)? [1-5]\d\d\b"
 )
+_FRAME_OF_STACK = lazy(
+    r"\(\w{0,200}\+0x[0-9a-f]{1,16}\) ?\[0x[0-9a-f]{4,16}\]"
+)  # `2/9: ./a.out(main+0x32) [0x5c6c92b1]`
 _HYDRA_JOB = lazy(r"\[HYDRA\]\s{1,8}#(\d{1,6}) : ")
 _CANDIDATE = lazy(r"\[CV \d{1,4}/\d{1,4}; (\d{1,9})/(\d{1,9})\] (?:START|END)\b")
 _PARALLEL_ETA = lazy(r"ETA: \d{1,9}s Left: (\d{1,9}) AVG: [\d.]{1,12}s\s{1,4}\S{1,60}:\d{1,6}/(\d{1,9})/")  # --eta
@@ -79,6 +83,8 @@ def read_line(text: str) -> SeenOnLine:
         return whole
     if "/" in text and _ARITHMETIC.search(text) and not _NUMBERED.match(text):
         return SeenOnLine(loss=read_loss(text))  # `3/5 + 1/4 = 17/20`
+    if is_of_another_thing(text):
+        return SeenOnLine()
     text = spelt_alike(text)
     if text.count("/") > 1:
         text = _SIZES_OF_NAMES.sub(_unless_alike, text)
@@ -135,6 +141,8 @@ def _whole_line(text: str) -> SeenOnLine | None:
     """What a line shows that has one form as a whole: a row, a scheduler's states, what was downloaded, a request."""
     if (not text.isascii() and _TEST_CASE.match(text)) or (" /" in text and _ANSWERED.search(text)):
         return SeenOnLine()
+    if "+0x" in text and _FRAME_OF_STACK.search(text):
+        return SeenOnLine()
     row = read_row(text)
     if row is not None:
         kind = "bare" if row.bare else "train"
@@ -160,6 +168,8 @@ def _whole_line(text: str) -> SeenOnLine | None:
     states = read_states(text)
     if states is None:
         return None
+    if states.total == 1:
+        return SeenOnLine()  # one alone tells nothing of how far it is
     return SeenOnLine((CounterSight(states.unit, states.unit, "train", states.done, states.total, False, "states"),))
 
 

@@ -113,6 +113,7 @@ ENDED = lazy(
     r"|\bdone training\b|(?:^|[\s\]])(?:train(?:ing)?|run|fit|job|experiment)_(?:finished|completed?|done|ended)\b"
     r"|\bexit(?:ing|ed) (?:successfully|cleanly|normally(?!, received))\b"
     r"|\b(?:finish|finished|completed) (?:training|successfully|mdrun|in \d)|\bsuccessfully (?:finished|completed)"
+    r"|^\W*successful completion of \w|\bsuccess complete\b"
     r"|\b(?:stopped|stopping) (?:the )?training(?:\W{0,3}$| with\b)"
     r"|\breached, stopping (?:the )?[a-z]{3,14}(?:\W{0,3}$| \()"
     r"|\bearly[ -]?stopp(?:ing|ed)\W{1,6}(?:(?:at|after|in) )?(?:(?:epoch|step|iteration|round)\W{1,2}\d|\d{1,9} (?:epoch|step"
@@ -121,6 +122,7 @@ ENDED = lazy(
     r"|\d epochs completed in|\bover (?:all )?\d{1,6} (?:seeds|folds|runs|repeats|repetitions|splits)\W*$"
     r"|\bstop[ _]reason\b|\bthis progress looks :\)"
     r"|\"(?:msg|message)\": ?\"(?:\w{2,12} )?(?:complete|completed|finished|all done)\""
+    r"|^number of trials: 1/1 \(1 TERMINATED\)$"  # of Ray Tune: none is left of those that there are
     r"|\bto-chk=0/\d+\)"  # of rsync: nothing is left to be checked
     r"|\btotal training time\b|\boverall training speed\b|\btraining (?:took|time\b)|signaling trainer to stop"
     r"|\bfinal model saved"
@@ -160,7 +162,7 @@ AT_ITS_LIMIT = lazy(
 OF_A_LAYER = lazy(r"[0-9a-f]{12}: ")  # of an image that docker pulls
 DONE_ONLY = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
 OF_A_PART = lazy(  # `Epoch train finished, avg_loss=2.35`, `Fold 3: training complete`
-    r"(?i)\b(?:epoch|fold|step|iteration|round|stage|phase|trial|seed|client|task)\b[^.]{0,40}"
+    r"(?i)^number of trials: |\b(?:epoch|fold|step|iteration|round|stage|phase|trial|seed|client|task)\b[^.]{0,40}"
     r"\b(?:completed?|finished|done|ended|over)\b"
 )
 CRASHED = lazy(
@@ -171,7 +173,7 @@ CRASHED = lazy(
     r"|\b(?:received|caught|got|(?:terminated|killed|stopped) by) signal (?:2|6|9|11|15)\b"
     r"|^state: (?:timeout|failed|cancelled|out_of_memory|node_fail|preempted)"
     r"|\bloss is (?:nan|inf\w*|not finite)\b.{0,20}\bstop"
-    r"|\bpreempted\b|keyboardinterrupt|exit code:? -?[1-9]"
+    r"|\bpreempted\b|keyboardinterrupt|exit ?code\s{0,4}:? {0,2}-?[1-9]"
     r"|\bexit(?:ed)?(?: with)? (?:code|status|rc)[ =:]{1,3}-?[1-9]|^\W*(?:exit|rc|return code)[ =:]{1,3}[1-9]\d{0,2}\W*$"
     r"|\bsending signal (?:term|kill|int)\b|\bassertion\b.{0,80}\bfailed\b|^\W*(?:killed|terminated)\W*$|:\s+\d+ (?:killed|terminated|aborted)\b"
     r"|\baborted\b|\b(?:learning|training) (?:was |has been )?interrupted\b)"

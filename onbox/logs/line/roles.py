@@ -34,7 +34,9 @@ _TAG = lazy(  # `[FT] Ep 016 | Loss 0.61`, `[Fold 3 Ep 012] loss=0.1`
     r"\s*(?:\[[A-Za-z][\w ./-]{0,24}\][\s:-]*"
     r"|[\[(]?(?i:fold|seed|run|trial|chain|cv|split|client|task) ?#?\d{1,4}[\s,|:/-]{1,3})?"
 )
-_MANY = frozenset(word for word, unit in UNITS.items() if word.endswith("s") and unit in LONE_UNITS | SELDOM_UNITS)
+_MANY = frozenset(
+    word for word, unit in UNITS.items() if word.endswith("s") and word != "pass" and unit in LONE_UNITS | SELDOM_UNITS
+)
 _JOINED = lazy(r"(?:(?<![A-Za-z])[A-Za-z]+_){1,4}$")
 _BOUNDS = (["start", "of"], ["beginning", "of"], ["end", "of"])
 _ASIDE = NOT_A_COUNTER | MAXIMUM
@@ -118,7 +120,7 @@ def _role(words: list[str], unit: str, match: re.Match[str], *, leads: bool, joi
     if any(word in MAXIMUM and (word not in TRAINING_WORDS or unit.endswith("s")) for word in near):
         most = "max" in near or "maximum" in near  # in a cell, `total_timesteps | 20480` is how many by now
         return "maximum" if most or "|" not in match["sep"] else "counter"
-    if unit in PLURALS or (unit.endswith("s") and "=" in match["sep"]):
+    if unit in PLURALS or (unit.endswith("s") and unit != "pass" and "=" in match["sep"]):
         return "maximum" if match["sep"].strip() or near[-1:] == ["for"] else ""
     if unit in ("it", "up", "ep", "gen") and not match["sep"].strip() and not match[0].startswith(".") and not leads:
         return ""

@@ -33,6 +33,8 @@ _MEASURES = lazy(
 )
 _SEED = lazy(r"(?i)(?<![a-z])(?:random_?)?seed[\"']?\s?[:=]\s?\d")
 _MORE_BEHIND = lazy(r",\s(?=.*\d)")  # `epochs 50, 500 updates in each`
+# What frameworks list among their settings in any case: for DeepSpeed's sampling of data, detectron2's batch norm.
+_OF_ANOTHER_THING = lazy(r"'data_sampling': \{|^\s{2,12}NUM_ITER: \d{1,9}$")
 NAMED = ("name", "value")
 LISTED = 3  # names with their values make a list of settings
 
@@ -44,6 +46,11 @@ def is_in_list(text: str, match: re.Match[str]) -> bool:
     if not match["sep"].strip() and not text[match.end() :].strip() and len(message(text).text.split()) == len(NAMED):
         return True  # `epochs      20`, and nothing else
     return len(_NAME_AND_VALUE.findall(text)) >= LISTED or _MORE_BEHIND.match(text, match.end()) is not None
+
+
+def is_of_another_thing(text: str) -> bool:
+    """Whether its numbers are settings of something else than the run's loops."""
+    return ("data_sampling" in text or "NUM_ITER" in text) and _OF_ANOTHER_THING.search(text) is not None
 
 
 def is_of_a_model(text: str) -> bool:

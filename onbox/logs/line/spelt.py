@@ -38,9 +38,15 @@ _SHARE_OF_WHOLE = lazy(  # `ids 801..1000 (10.6% of 9400)`
 
 _OF_IN_BRACKETS = lazy(r"(?<=\d) \((of \d{1,12})\) ")  # `tile 57 (of 90) blended`
 
+_OF_IN_FRONT = lazy(r"^(\s{0,8}\[ {0,8}\d{1,9}) of (\d{1,9}\])(?= +\S)")  # `[12 of 65] Compiling Main`
+_PASS_OF_BATCHES = lazy(  # `Pass=3 Batch=900 cost=0.7`: what others call an epoch
+    r"(?i)(?<![a-z])pass([ =:]{1,3}\d{1,9}[,;]?\s{1,4}batch[ =:]{1,3}\d)"
+)
+
 
 def spelt_alike(text: str) -> str:
     """The line without what stands between a count and its whole: units, gaps, names, points of thousands."""
+    text = _with_epochs(text)
     if "%" in text and ")" in text:
         text = SHARE_IN_PERCENT.sub("", text)
     if "s/" in text:
@@ -62,10 +68,15 @@ def spelt_alike(text: str) -> str:
     if " (of " in text:
         text = _OF_IN_BRACKETS.sub(r" \1 ", text)
     if " of " in text:
+        text = _OF_IN_FRONT.sub(r"\1/\2", text)
         text = _OF_AT_MOST.sub(" of ", text)
         text = _UNIT_TWICE.sub(r" of \3", text)
         text = _OF_NAMED.sub(r"\1of ", text) if "=" in text else _PERCENT_BEFORE_OF.sub("", text)
     return text
+
+
+def _with_epochs(text: str) -> str:
+    return _PASS_OF_BATCHES.sub(r"epoch\1", text) if "atch" in text and "ass" in text else text
 
 
 def _of_whole(found: re.Match[str]) -> str:

@@ -27,5 +27,4 @@ def read_states(text: str) -> States | None:
     if head is None or not counts:
         return None
     done = sum(count for state, count in counts if state in _DONE)
-    total = int(head[3]) if head[3] else None
-    return States(head[1].lower(), done, total) if total != 1 else None  # one alone tells nothing of how far it is
+    return States(head[1].lower(), done, int(head[3]) if head[3] else None)

@@ -131,7 +131,7 @@ A_PIECE = lazy(
 # A share of something, not of the work done: words near before it, or right behind it.
 _SHARES = r"(?:accuracy|acc|correct|correctly|misclassified|incorrect|wrong|passed|failed|score|solved|success\w{0,12}|wins?|usage|used|memory|mem|gpus?|hits?|[kmgt]i?b)"
 _PARTS = (
-    r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|threads"
+    r"(?:trainable|params|nodes?|replicas?|workers?|ranks?|pods?|shards?|healthy|ready|available|retries|attempts?|cores|cpus|threads"
     r"|seats|busy|idle|met|agree|online|connected)"
 )
 # `Acc: 77.6% (25924/33408)`: the numbers that a share is made of.

@@ -293,6 +293,10 @@ GOES_ON = {
     "what an epoch came to": lines("epoch #\ntrain metrics: loss 0.31\nval metrics: loss 0.33", 1, 2, 3, 4),
     "when it would stop": "max_iter=90\nends when the change is below eps\nchange below eps: would end it\n"
     + lines("iter # obj 0.31", 1),
+    "a pipeline that failed after all": lines("Iteration # of 30", *range(1, 12)) + "Converged after 11 iterations\n"
+    "RNA pipeline failed: Cell type clustering required.\n\nTotal execution time: 1300.77 seconds (21.68 minutes)\n",
+    "a job that ended with a code": lines("epoch #/9 loss 0.31", *range(1, 10))
+    + "Job terminated of its own accord at 2024-09-13T14:20:15Z with exit-code 1.\n...\n",
     "why it would stop": "stopping: off\n" + lines("epoch #/60 loss 0.31", *range(1, 15)),
 }
 
@@ -316,11 +320,31 @@ STANDS = {
         (5, 8),
     ),
     "pieces counted in brackets at the end": ("".join(SHARD.format(at, 300 * at) for at in range(1, 5)), (4, 40)),
+    "epochs beside what a metric was over one": (
+        "".join(
+            f"Epoch {epoch}:  {at}%|##4  | {at}/25 [00:02<00:17,  1.53it/s, v_num=0, train_loss_step=14.90, "
+            f"train_loss_epoch=15.00]\n"
+            for epoch in (66, 67, 68)
+            for at in range(1, 26)
+        ),
+        (68, None),
+    ),
+    "epochs above what DeepSpeed lists in any case": (
+        "[config.py:1000:print]   data_efficiency_config ....... {'enabled': False, 'seed': 1234, 'data_sampling': "
+        "{'enabled': False, 'num_epochs': 1000, 'num_workers': 0}}\n"
+        + lines("{'loss': 0.6931, 'learning_rate': 5e-07, 'epoch': 0.#}", 1, 2, 3, 4),
+        (0.4, None),
+    ),
+    "iterations above the settings of another thing": (
+        "SOLVER:\n  MAX_ITER: 180000\nTEST:\n  PRECISE_BN:\n    ENABLED: false\n    NUM_ITER: 200\n"
+        + lines("eta: 1 day, 12:33:32  iter: #  total_loss: 7.951  lr: 1e-05", *range(20, 180, 20)),
+        (160, 180000),
+    ),
     "a table of scores": ("model      mmlu  gsm8k     humaneval\n" + SCORES, (None, None)),
 }
 
 
 @pytest.mark.parametrize(("log", "stands"), STANDS.values(), ids=STANDS)
-def test_stands(log: str, stands: tuple[int | None, int | None]) -> None:
+def test_stands(log: str, stands: tuple[float | None, int | None]) -> None:
     seen = read(log)
     assert (seen.current, seen.exact_max) == stands

@@ -70,7 +70,11 @@ _OUTCOME_SAVED = lazy(
     r"(?:saved|written|stored)\b"
 )
 _WHOLE = lazy(r"(?<![\d.])\d{1,9}(?![\d.])")
-_FAILED = lazy(r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)")
+_FAILED = lazy(
+    r"(?i)^\W*(?:failed|failure|fatal|aborting|giving up)\b(?! tests?\b)|^\W*(?:\w{1,20} ){0,2}"
+    r"(?:pipeline|workflow|job|run|script|training|analysis) failed(?:: |\W*$)"
+    r"|\b(?:terminated|ended|exited|finished)\b.{0,60}\bexit[- ]?(?:code|status) [1-9]"
+)
 _FATAL = lazy(r"^\W*(?:FATAL|CRITICAL)\b")
 _TALLY = lazy(
     r"(?i)\b\d+ passed\b.{0,40}\bin \d|\btests? passed\b.{0,20}?\d+ tests? failed|^failed \(failures="

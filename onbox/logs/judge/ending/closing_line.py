@@ -106,7 +106,8 @@ _CLOSING = lazy(
     rf"|^\W*(?:artifacts|outputs): [\w./-]{{1,80}}\.[a-z]\w{{1,5}}(?:, [\w./-]{{1,80}}){{0,6}}$"
     r"|^\W*see \S{1,160}\.(?:html|md|csv|json|pdf|txt)\W*$"
     r"|^\W*clos(?:ing|ed) (?:the )?(?:env|environment|simulator)s?\W*$"
-    rf"|{BUDGET_IS_OVER}"
+    rf"|{BUDGET_IS_OVER}|\bcost time\W{{1,3}}(?:{_DURATION})|^\W*voluntary context switches:"
+    r"|^processed \d{1,12} tokens with \d{1,12} phrases; found:"  # of conlleval
 )
 _OF_A_PREPARATION = (
     r"(?!.{0,40}\b(?:load|compil|init|import|read|start|cach|warm|connect|epoch|step|iter|batch|eval|valid|sav"

@@ -161,8 +161,8 @@ class LastLines:
         return len(self._lines) - self._counted
 
     def stride(self, key: str) -> float:
-        """How far the counter `key` went between the last two lines that show it; 0 if that cannot be told."""
-        shown = self._shown(key)
+        """How far the counter `key` went the last time that it did; 0 if that cannot be told."""
+        shown = [value for value, _ in groupby(self._shown(key))]
         return shown[-1] - shown[-2] if len(shown) > 1 else 0
 
     def ends_off_grid(self, key: str) -> bool:

@@ -97,6 +97,17 @@ def _closes_the_last(other: Counter, pick: Pick) -> bool:
     return last and other.last > counter.last and other.advances == counter.advances and not other.resets
 
 
+def _validates_each(other: Counter, pick: Pick) -> bool:
+    """`Epoch(val) [10][4952] mAP: 0.7`: once behind the batches of each epoch, and now behind the last ones that are
+    told of this one.
+    """
+    epoch, inner = pick.counter, pick.inner
+    if other.kind != "val" or other.unit != "epoch" or inner is None or inner.maximum is None:
+        return False
+    told = other.maximum is None and other.measured and other.seen == epoch.advances + 1 and other.last > inner.last
+    return told and other.current == epoch.current and inner.maximum - inner.current < inner.minimum
+
+
 def _heads_the_last(counter: Counter, track: Track) -> bool:
     """`### Stage 3/3: full fine-tune`, in the last line: below the headings before it epochs went on."""
     if not _is_heading(counter) or counter.unit == "epoch" or counter.last < track.line or counter.seen < 2:
@@ -124,12 +135,21 @@ def _counts_from_zero(track: Track, counter: Counter) -> bool:
     return any(other.unit == counter.unit and other.minimum == 0 for other in track.counters.values())
 
 
+def _has_just_begun(counter: Counter, track: Track, ending: ClosingLines) -> bool:
+    """`[3/3] Merging the parts`, or beside another count below its end, in the last line."""
+    if counter.rule not in ("moving", "leading-bracket") or counter.last != track.line:
+        return False
+    known = track.counters.get(counter.key)
+    heads = counter.rule == "leading-bracket" and known is not None and known.kind == "aux"
+    return ending.has_more_inside or (heads and ending.lines_behind == 0)
+
+
 def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     """Whether nothing is left where the counter stands at its maximum."""
     counter, inner = pick.counter, pick.inner
     if _is_a_part(track, counter):
         return None
-    if counter.rule in ("moving", "leading-bracket") and counter.last == track.line and ending.has_more_inside:
+    if _has_just_begun(counter, track, ending):
         return None
     drawn = counter.made and counter.rule != "leading-bracket"
     if counter.last == track.line and not drawn and _AT_WORK.search(track.text):
@@ -157,7 +177,7 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
     if counter.made and inner is not None and counter.last > inner.last:
         return True  # which is drawn no more
     whole = inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
-    return whole or ending.ends_pass(counter.key)
+    return whole or ending.ends_pass(counter.key) or any(_validates_each(other, pick) for other in others)
 
 
 def finished_by_counters(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:

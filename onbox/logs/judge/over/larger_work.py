@@ -47,13 +47,17 @@ def _is_left_below(counter: Counter, pick: Pick | None) -> bool:
 
 def _stands_open_above(counter: Counter, pick: Pick | None, track: Track) -> bool:
     """A heading of any words, below its end, that nothing has told again since the counter below it began."""
-    if counter.rule not in HEADS or counter.kind == "val" or counter.maximum is None or not counter.current:
+    if counter.rule not in HEADS or counter.kind == "val" or not counter.current:
         return False
+    if counter.maximum is None or counter.maximum > PIECES_MAX:
+        return False
+    if counter.kind == "aux" and counter.rule != "leading-bracket":
+        return False  # `Transferred 434/440 items`: what was prepared, as far as it could be
     from_one = counter.minimum == 1 and counter.advances > 0
     if counter.current + (not from_one) >= counter.maximum:
         return False
     if _OF_THIS_JOB.search(counter.key) or not _A_WORD.search(counter.key.removeprefix("moving ")):
         return False
     if pick is None:
-        return counter.maximum <= PIECES_MAX and track.ended > counter.last
+        return track.ended > counter.last
     return counter.last < pick.counter.first and counter.maximum != pick.maximum

@@ -30,8 +30,13 @@ def without_those_aside(counters: list[Counter], track: Track) -> list[Counter]:
 
 
 def _is_one_of_one(counter: Counter, others: list[Counter]) -> bool:
-    """One of one tells nothing."""
-    return counter.maximum == 1 and not heads_its_bar(counter, others)
+    """One of one tells nothing, where more is counted than epochs in fractions, which are another view of the same; but
+    two epochs that count from 0 are not one.
+    """
+    if counter.maximum != 1 or all(other is counter or isinstance(other.current, float) for other in others):
+        return False
+    two = counter.unit == "epoch" and counter.advances > 0 and any(one.inner and one.beside_epoch for one in others)
+    return not two and not heads_its_bar(counter, others)
 
 
 def _is_the_only_epoch(track: Track, counter: Counter, counters: list[Counter]) -> bool:

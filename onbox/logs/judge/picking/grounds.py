@@ -26,6 +26,7 @@ MOVES = 2  # of a number whose words say little, until it is taken for a counter
 ADVANCES = 2  # of things done by a verb that is seldom said of the work itself
 PIECES = 4  # times that `shard 5/16` went on: it may be named as what one of several works on
 LOADS = ("bar:load", "bar:fetch")  # what keys of preparations begin with
+OF_A_MODEL = ("bar:loading weights", "bar:loading checkpoint", "bar:loading pipeline")  # for what comes behind them
 LEFT = "done, left"  # of what is done and left in each of several pieces
 COMPLETE = 100  # percent
 OFTEN = 2  # times that a number went back
@@ -182,8 +183,7 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
         return False
     followed = any(other.first > counter.last and other.advances for other in scene.track.counters.values())
     told = (
-        scene.ending.sums_up(counted=True)
-        or scene.ending.says_made
+        (not counter.key.startswith(OF_A_MODEL) and (scene.ending.sums_up(counted=True) or scene.ending.says_made))
         or (counter.maximum and scene.ending.tells_all_done(counter.maximum))
         or (counter.maximum and scene.ending.tells_made(counter.maximum))
     )

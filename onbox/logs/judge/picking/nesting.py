@@ -93,8 +93,8 @@ def _comes_with_each(counter: Counter, epoch: Counter, *, whole: bool) -> bool:
     """Whether a bar is drawn anew for each epoch: it was only ever seen at its beginning, or came when epochs were
     under way.
     """
-    if _closes_all(counter, epoch):
-        return False
+    if _closes_all(counter, epoch) or (0 < epoch.resets <= counter.advances and not counter.resets):
+        return False  # the epochs are of each of what it counts
     stands = not counter.advances and counter.seen >= max(LOOKS, epoch.advances)
     return stands or (whole and epoch.seen > 1 and epoch.first < counter.first and epoch.measured)
 

@@ -78,7 +78,9 @@ _WORKED = lazy(
     r"|decoded|solved|evaluated|scored|labell?ed|translated|visited|handled|done)(?![a-z])"
 )
 _THINGS = lazy(r"0 ([A-Za-z]{3,20})s\b")
-OF_A_MODULE = lazy(r"\): [A-Z]\w{1,40}\(")  # `(layer0): Conv2d(1, 2, kernel_size=(3, 3))`
+OF_A_MODULE = lazy(  # `(layer0): Conv2d(1, 2, kernel_size=(3, 3))`, `12  -1  1  1664  models.common.Conv  [64, 32]`
+    r"\): [A-Z]\w{1,40}\(|\s(?:[a-z]\w{1,30}\.){1,5}[A-Z]\w{1,40}\s{2,60}\["
+)
 _SO_MANY_THINGS = lazy(r"(?<![\w.,])(\d[\d,]{0,14}) ([A-Za-z]{3,20})s\b(?! ?=)")
 _IN_A_SHAPE = lazy(r"\[-?\d{0,6}, ?$|\[$")  # `[-1, 64, 32, 32]`: what doubles there is a size
 _REQUEST = lazy(r"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /")
