@@ -142,6 +142,15 @@ STANDS: dict[str, tuple[str, float | None, int | None, bool | None]] = {
         9,
         True,
     ),
+    "a larger run days later": (
+        "".join(
+            f"2024-12-{day} 17:12:16,619 - INFO - Successfully downloaded {most}/{most} cases\n"
+            for day, most in ((16, 100), (19, 614))
+        ),
+        614,
+        614,
+        True,
+    ),
     "passes over batches": (
         "".join(f"trainer.cpp:182]  Pass={at} Batch=1472 samples=188399 AvgCost=9.2\n" for at in range(6)),
         5,
