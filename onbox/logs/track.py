@@ -358,12 +358,17 @@ class Track:
         if old and (self._is_anothers(old, sight) or self._is_mention(old, sight)):
             return
         old = self.counters.pop(sight.key, None)
-        if old is not None and old.last < self.started:
+        if old is not None and (old.last < self.started or self._is_full_behind_a_pause(old, sight)):
             old = None  # of an earlier run
         if old is None and len(self.counters) >= COUNTERS_MAX:
             named_once = (key for key, counter in self.counters.items() if counter.seen == 1)
             del self.counters[next(named_once, next(iter(self.counters)))]
         self.counters[sight.key] = self._joined(old, sight)
+
+    def _is_full_behind_a_pause(self, old: Counter, sight: CounterSight) -> bool:
+        """`Downloaded 100/100 files`, and days later `Downloaded 614/614 files`."""
+        full = old.current == old.maximum and sight.current == sight.maximum
+        return full and old.maximum != sight.maximum and self.again.paused > old.last
 
     def _begins_after_crash(self, old: Counter, sight: CounterSight) -> bool:
         """Whether all that was counted begins again behind the word of a crash: the program was started once more."""

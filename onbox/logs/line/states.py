@@ -12,11 +12,14 @@ _STATE = lazy(rf"(?:(\d{{1,18}}) |'?)({'|'.join((*_OPEN, *_DONE))})(?![A-Z])(?:'
 
 
 class States(NamedTuple):
-    """done: of the tasks, whatever their fate. total: how many there are to be; None where that is not told."""
+    """done: of the tasks, whatever their fate. total: how many there are to be; None where that is not told. left: how
+    many are told not to be done.
+    """
 
     unit: str
     done: int
     total: int | None
+    left: int
 
 
 def read_states(text: str) -> States | None:
@@ -27,4 +30,5 @@ def read_states(text: str) -> States | None:
     if head is None or not counts:
         return None
     done = sum(count for state, count in counts if state in _DONE)
-    return States(head[1].lower(), done, int(head[3]) if head[3] else None)
+    left = sum(count for state, count in counts if state in _OPEN)
+    return States(head[1].lower(), done, int(head[3]) if head[3] else None, left)

@@ -18,7 +18,8 @@ _KNOWN_BYTES = 1 << 21
 
 _OF_A_FRACTION = (
     "0/0", "0m/0", "0k/0", "0s/0", "0 / 0", ") / 0", "0/ ", " /  ", " of 0", "(of 0", "0 of ", " von 0", "of [0",
-    " over 0", "0%", ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0", "\"of\": 0", "\"of\":0",
+    " over 0", "0%", "0 %", ",[0", "0 -- ", "0> ", "(xfr#", "|   ", "#  ", "]\t", "/s]", "-of-0", "\"of\": 0",
+    "\"of\":0",
 )  # fmt: skip
 # Without their first letter where it may be a capital of another script.
 _OF_A_COUNT = (

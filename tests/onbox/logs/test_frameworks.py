@@ -142,6 +142,21 @@ STANDS: dict[str, tuple[str, float | None, int | None, bool | None]] = {
         9,
         True,
     ),
+    "a larger run days later": (
+        "".join(
+            f"2024-12-{day} 17:12:16,619 - INFO - Successfully downloaded {most}/{most} cases\n"
+            for day, most in ((16, 100), (19, 614))
+        ),
+        614,
+        614,
+        True,
+    ),
+    "trials in a frame, one of which is running": (
+        "Trial status: 3 TERMINATED | 1 RUNNING\nTotal running time: 5min 0s\n+----+\n| a  RUNNING  10 |\n+----+\n",
+        3,
+        None,
+        False,
+    ),
     "passes over batches": (
         "".join(f"trainer.cpp:182]  Pass={at} Batch=1472 samples=188399 AvgCost=9.2\n" for at in range(6)),
         5,
@@ -170,3 +185,7 @@ ENDS = {
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_ends(end: str) -> None:
     assert read(lines("reading part # of the data", *range(9)) + end).finished is True
+
+
+def test_a_share_may_stand_apart_from_its_sign() -> None:
+    assert read(lines("Current Progress:  # % - Solving linear system", 10, 20, 30)).percent == 30

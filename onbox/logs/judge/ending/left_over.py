@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.judge.ending.closing_line import closes
+from onbox.logs.line.states import read_states
 from onbox.regex import lazy
 
 if TYPE_CHECKING:
@@ -22,7 +23,12 @@ _LEFT = lazy(
 
 
 def leaves_some(lines: Sequence[str]) -> bool:
-    """Whether the newest line that tells how many are left tells of any, and nothing closes behind it."""
+    """Whether the newest line that tells how many are left tells of any, and nothing closes behind it; or the newest
+    states of a scheduler's tasks do, whatever stands below them.
+    """
+    states = next(filter(None, map(read_states, reversed(lines))), None)
+    if states is not None:
+        return states.left > 0
     for line in reversed(lines):
         found = _LEFT.search(line)
         if found is not None:
