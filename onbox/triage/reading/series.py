@@ -25,7 +25,6 @@ RESULT_LINES = 6  # the last ones
 NEVER_LINES = 10  # so many without one number are more than what comes before the first
 LOST_STEPS = 5  # newest lines of one kind
 WHOLE_LINES = 3  # newest ones, in which nothing is a number
-CHECKS = 3  # of different lines: before the first step, there may be nothing to check
 LOST_NAMES = 2  # figures of such a line: one alone may have had nothing to be computed from
 EXPLODED_BY = 50.0  # times the median of the lines before
 EXPLODED_LINES = 3  # the last ones: one spike is clipped and forgotten
@@ -78,11 +77,6 @@ _RESULT_LOST = lazy(
 )
 _DECIMALS = lazy(r"(?<![\w.])\d{1,9}\.\d{1,12}(?![\w.])")
 _OF_TRAINING = lazy(r"(?<!val)(?<!val.)(?<!valid.)(?<!test.)(?<!eval.)(?:loss|reward|return|kl|elbo)$", re.IGNORECASE)
-_LOSS_OF_A_CHECK = lazy(
-    r"(?<![a-z])(?:eval|val|valid|validation|dev|test)(?:uation)?[ _/.-]loss['\"]?\s?[:=|]?\s{0,3}"
-    r"([-+]?nan|-?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?)(?![\w/])",
-    re.IGNORECASE,
-)
 _STOPPED_EARLY = lazy(r"early[ -]?stopp|stopp\w{1,4} early|no improvement", re.IGNORECASE)
 
 
@@ -102,7 +96,6 @@ def series_fault(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | Non
         or _rows_lost([*before, *lines], tail, attempt)
         or _no_result(lines, tail, attempt)
         or _stands_lost(told, attempt)
-        or _checks_lost(told, attempt)
     )
     return lost or _all_zero(lines, attempt) or _gradient([*before, *lines], attempt)
 
@@ -255,17 +248,6 @@ def _stands_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | N
     if any(not _has_nothing(figures) for at, _, figures in shown if at >= number and figures):
         return None  # they are remarks beside the loop
     return Fault(LOST, number, text, LOGGED, attempt.progress)
-
-
-def _checks_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
-    """The loss of no check was a number, and there were several: the model is not what its training says, or nothing
-    is checked.
-    """
-    told = {text: (number, text) for number, text in lines if "nan" in text.lower() or _LOSS_OF_A_CHECK.search(text)}
-    losses = [(line, value) for line in told.values() for value in _LOSS_OF_A_CHECK.findall(line[1])]
-    if len(losses) < CHECKS or not all(_is_lost(value) for _, value in losses):
-        return None
-    return Fault(LOST, *losses[0][0], LOGGED, attempt.progress)
 
 
 def _has_nothing(figures: dict[str, str]) -> bool:
