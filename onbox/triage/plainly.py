@@ -35,12 +35,14 @@ if TYPE_CHECKING:
 
 SAID_DONE = "said-done"  # the rule of a log whose last word of success stands
 REPORT_LINES = 12  # last ones
+WARNING_LINES = 6  # with the sentences and the code below it
 LOOP_LINES = 2  # of one form: more are a loop
 NO_HEDGE = 2.0  # log-odds for a failure: a sentence that speaks so plainly hedges nothing
 REPORT_OF_TESTS_WITHIN = 3  # last lines
 _REPORT_OF_PYTEST = lazy(
     r"={3,60} (?:\d{1,6} \w{1,12}, ){0,6}[1-9]\d{0,5} (?:failed|errors?)\b.{0,120} in [\d.]{1,12}s\b"
 )
+_PLACE_OF_WARNING = lazy(r"\S{1,300}\.py:\d{1,6}: [A-Z]\w{0,40}Warning: ?")
 _BAR = lazy(r"\d%\|.{0,200}\| \d+/\d+ \[")
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
@@ -99,6 +101,8 @@ def is_plainly_well(rule: str, record: Record, tail: tuple[SeenLine, ...], attem
         return True
     if are_no_words(attempt, tail) or (tail and (serves(tail[-1].text) or _ends_in_loop(tail, attempt))):
         return True
+    if _ends_in_warning(tail):
+        return True
     if rule == SAID_DONE and not attempt.faults and attempt.success and attempt.success.number == tail[-1].number:
         return True
     if forms_in(tail) >= LEAST_FORMS or not tail:
@@ -123,6 +127,13 @@ def _is_outlived_by_a_loop(tail: tuple[SeenLine, ...]) -> bool:
     below = [line.text for line in tail if line.number > worst.number]
     again = sum(form_of(text) in above for text in below)
     return again > LOOP_LINES and leaning_of(below[-1]) <= 0
+
+
+def _ends_in_warning(tail: tuple[SeenLine, ...]) -> bool:
+    """Whether a warning of Python stands at the end, and below it only what it says and the code that it is about."""
+    near = tail[-WARNING_LINES:]
+    at = next((at for at, line in enumerate(near) if _PLACE_OF_WARNING.match(line.text)), None)
+    return at is not None and at < len(near) - 1 and near[-1].text[:2] == "  " and not STOPS.search(near[-1].text)
 
 
 def _names_the_work(text: str) -> bool:

@@ -404,7 +404,8 @@ DEFECTS: tuple[RuleRow, ...] = (
         "code_error",
         VAGUE,
         "error",
-        r"^error: (?!.{0,10}(?:rate|bar))\S|^encountered an error(?: while .{1,60})?:?\s{0,4}$",
+        r"^error: (?!.{0,10}(?:rate|bar))\S|^\s?(?-i:[A-Z][A-Z\d_]{3,15}) (?:fatal )?error: [A-Za-z]"
+        r"|^encountered an error(?: while .{1,60})?:?\s{0,4}$",
         "programs that print their own error",
         "Error: the third stage gave nothing",
     ),

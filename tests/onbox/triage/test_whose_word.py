@@ -135,6 +135,14 @@ FAILURES = {
         "cuda_oom",
         STEPS + "Out of memory allocating 2831155200 bytes of device memory\n",
     ),
+    "the error of a program that names itself": (
+        "config_error|code_error",
+        (
+            " nageclass           2\n Opening file: ./AVAILABLE4 for reading\n readinput() calling gridcheck()\n"
+            " DISPERSE error: Too many grid points in x direction.\n Reduce resolution of wind fields.\n"
+            " nx+1, nxmax =         273         250\n"
+        ),
+    ),
     "a sentence with its details behind": (
         "disk_full",
         "".join(f"16:56:4{at} [info     ] snapshot    epoch={at} loss=0.{9 - at}\n" for at in range(6))
@@ -153,6 +161,9 @@ def test_a_failure_has_its_class(failure_class: str, log: str) -> None:
 HEALTHY = {
     "the last word says that the job has finished": "rank: 0, init time: 0.280156\nrank: 0, data dist. time: 40.02\n"
     "rank: 0, about to start SVD comp. ...\nrank: 0, SVD time: 2357.12\nThe job has finished!\n",
+    "the last words are a warning of Python": "made 200 rows\nmake_set.py:27: SettingWithCopyWarning: \n"
+    "A value is trying to be set on a copy of a slice from a DataFrame\n\nSee the caveats in the documentation\n"
+    "  frame['line'][at] = str(current)\n",
     "JAX looked for other cards": "global step=9998188, episodic return=171.0\n"
     * 3
     + "Unable to initialize backend 'rocm': module 'jaxlib.xla_extension' has no attribute 'GpuAllocatorConfig'\n"
