@@ -53,7 +53,8 @@ How it decides, in this order:
    ([why](decisions/0018-a-second-reading.md)): what they clearly speak against is overruled, with *low* confidence. A
    fault that they make light of (`reads-well`) is shown beside the verdict; where they speak of a failure and no line
    tells of one (`reads-badly`), the words tell its class, too. The last sentence counts by itself, the more the fewer
-   lines there are (`the two sides do not line up, nothing trained`).
+   lines there are (`the two sides do not line up, nothing trained`). A death in the very last line, a driver's or a
+   runtime's own message and a scheduler's word on the job stand as they are.
 7. Where a rule tells only that something failed, or guesses by a sentence, the words of the last lines may name another
    class (`reads-as`, *low*); the rule's own is shown beside it. Where the last line tells only that it failed, the line
    above it that tells why is shown. What is read from words makes nothing run again by itself.
@@ -70,6 +71,14 @@ retry = true
 
 A regex is searched in the first 1000 characters of each line.
 Rows that take too long on a log are left out, and it is said.
+
+## How often it is right
+
+Of 1,320 logs that it had never seen (programs made to fail, logs that people have committed, what GPUs and clusters
+print; half of them healthy), read from their text alone: the class in 95 of 100, a healthy run called a failure in 2 of
+100, a failure called healthy in 4 of 100, *high* confidence wrong in 1 of 200. What it misses is mostly a script's own
+last sentence, without an error, an exit code or a known word. So give the exit code where you know it (`--exit-code`;
+`--run` and each chain do it by themselves): then both errors are below 1 in 100.
 """
 
 
