@@ -51,6 +51,12 @@ CASES: tuple[CaseRow, ...] = (
         "the CA bundle of the tool (SSL_CERT_FILE, REQUESTS_CA_BUNDLE, GIT_SSL_CAINFO, NODE_EXTRA_CA_CERTS); else its "
         "owner must renew it.",
     ),
+    CaseRow(
+        "code_error",
+        r"No module named '(?P<what>(?:src|utils?|models?|modules|data|configs?|common|core|scripts|tools|train\w{0,8})"
+        r"(?:\.[\w.]{1,80})?)'",
+        "If {what} is a folder of this project, start it from the project's root or set PYTHONPATH; else install it.",
+    ),
     *(
         CaseRow(
             "code_error",

@@ -38,6 +38,7 @@ from onbox.triage.rules.files import class_of_file
 from onbox.triage.rules.rows import ASKED, CAUSE, DEATH, DIVERGED, SUMMARY, VAGUE, UserRow
 from onbox.triage.settled import SettledClass, dress
 from onbox.triage.weighing.confidence import confidence_in
+from onbox.triage.weighing.deaths import tells_of_a_job
 from onbox.triage.weighing.decide import Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.silence import is_said_done
@@ -310,6 +311,8 @@ def _read_class(call: SettledClass, decision: Decision, record: Record) -> Settl
         return call  # it is well, or it was proven without the log
     if call.rule in NO_ROOM_RULES or (fault is not None and call.failure_class == "unknown"):
         return call  # it is known of the disk, or between two classes that are named
+    if fault is not None and tells_of_a_job(fault):
+        return call
     if fault is not None and (fault.row.explains == DIVERGED or fault.number < decision.attempt.report_ends):
         return call
     rule, sure = call.rule, call.confidence

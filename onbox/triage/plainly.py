@@ -15,7 +15,7 @@ from onbox.regex import lazy
 from onbox.triage.ends_badly import ends_badly
 from onbox.triage.harmless import is_harmless
 from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, are_no_words
-from onbox.triage.reading.match import PYTHON_WARNING, QUIET_LEVELS
+from onbox.triage.reading.match import BAD_LEVELS, PYTHON_WARNING, QUIET_LEVELS
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_bad_only
@@ -59,7 +59,10 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
         return True
     if tells_code(at.text) or ends_badly(last) or counts_bad_only(message(last).text):
         return True
-    if at.text == last and (message(last).level in FATAL_LEVELS or ITS_OWN_ERROR.match(last)):
+    said = message(last)
+    if at.text == last and (said.level in FATAL_LEVELS or ITS_OWN_ERROR.match(last)):
+        return True
+    if at.text == last and said.level in BAD_LEVELS and outcome_of(last) is Outcome.LOST:
         return True
     if any(_REPORT_OF_PYTEST.match(line.text) for line in tail[-REPORT_OF_TESTS_WITHIN:]):
         return True

@@ -37,7 +37,8 @@ _IN_NO_TEXT = bytes(byte for byte in (*range(32), 127) if byte not in b"\b\t\n\v
 COMPRESSED = (
     (b"\x1f\x8b", "zcat"), (b"BZh", "bzcat"), (b"\xfd7zXZ\0", "xzcat"), (b"\x28\xb5\x2f\xfd", "zstdcat"),
 )  # fmt: skip
-MAGIC_BYTES = max(len(magic) for magic, _ in COMPRESSED)
+NO_LOGS = ((b"\x7fELF", "a program or a library"), (b"PK\x03\x04", "a zip archive"), (b"\x93NUMPY", "an array"))
+MAGIC_BYTES = max(len(magic) for magic, _ in (*COMPRESSED, *NO_LOGS))
 HELP = "a log file, - for the standard input, or a cell of a sweep (default: the log that `onbox logs` shows)"
 
 
@@ -169,6 +170,9 @@ def _refuse_other_data(path: str, file: BinaryIO, size: int) -> None:
         command = click.get_current_context().info_name
         way = f"{tool} {safe_line(shlex.quote(path))} | onbox {command} -"
         raise Trouble(Exit.USAGE, f"{name_of(path)} is compressed; read it with: {way}")
+    other = next((what for magic, what in NO_LOGS if magic_bytes.startswith(magic)), None)
+    if other is not None:
+        raise Trouble(Exit.USAGE, f"{name_of(path)} is no log, but {other}")
     _refuse_binary(name_of(path), log)
 
 

@@ -23,7 +23,10 @@ _UNITS = (
     r"|query|question|(?<=\")(?:done|processed|completed|handled|offset)(?=\")|tick|timestep|seen|draw|sweep|cycle|line|block|request|minibatch|case|molecule|file|time|t)"
 )
 _LABELLED = lazy(rf"(?<![A-Za-z])({_UNITS})s?\]?['\"]?[\s:=#\[('\"]{{1,6}}(\d[\d,]{{0,20}})(?![\w.:%-])", re.IGNORECASE)
-_FRACTION = lazy(r"(?<![\w./:-])(\d[\d,]{0,20})\s{0,3}(?:/|of)\s{0,3}(\d[\d,]{0,20})(?![\w./:-])")
+_FRACTION = lazy(
+    r"(?<![\w./:-])(\d[\d,]{0,20})\s{0,3}(?:/|of)\s{0,3}(\d[\d,]{0,20})"
+    r"(?![\w./:-]|\s\d\d:\d\d)"  # `[12/23 19:20:54`: a date
+)
 _BEFORE = lazy(rf"(?<![\w.,/:-])(\d[\d,]{{0,20}}) ({_UNITS})s?\b(?!\s?/|\sof\b)", re.IGNORECASE)
 _PERCENT = lazy(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3})?)\s?%(?:\||\s|$)")
 _ROW = lazy(r"^\s{0,8}\[?(\d{1,12})\]?[\s|:,]{1,8}[-+\w.]")

@@ -91,7 +91,7 @@ def _parts(word: str) -> set[str]:
 
 _NEEDED_BY = _rows_by_word()
 _SIGN_WORDS = (
-    'traceback|recent call|call stack:|file "'
+    'traceback|recent call|call stack:|file "|(code 0'
     "|run #|try #|launch |run |.py:|resum|restart|restor|attempt|relaunch|log of|continu|handling of"
     "|above exception|ifree|iuse|%  /|% /|done|complet|finish|succe|reached|train_runtime|kept|best|export ok|overflow"
     "|again|does not fit|batch size|early stop|objective"

@@ -33,9 +33,14 @@ _JOB_ENDED = lazy(r"\*{3} JOB \d\S{0,40} ON \S{1,80} CANCELLED AT \S{1,40}(?: DU
 _MEASURED = lazy(r"\d\.\d|\d ?%|\b(?:passed|accuracy|score|start-?up|running on|listening)\b", re.IGNORECASE)
 
 
+def tells_of_a_job(fault: Fault) -> bool:
+    """Whether it is Slurm's word on a whole job, which it puts into no queue again."""
+    return _JOB_ENDED.search(fault.text) is not None
+
+
 def was_ended_as_a_job(fault: Fault, scene: Scene) -> bool:
-    """Whether Slurm ended the whole job, and put it into no queue again: what follows was on its way by then."""
-    return _JOB_ENDED.search(fault.text) is not None and scene.end - fault.number <= ON_THE_WAY
+    """Whether Slurm ended the whole job: what follows was on its way by then."""
+    return tells_of_a_job(fault) and scene.end - fault.number <= ON_THE_WAY
 
 
 def is_dead_for_sure(fault: Fault, scene: Scene) -> bool:

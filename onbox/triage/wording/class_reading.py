@@ -50,6 +50,7 @@ _OF_MEMORY = lazy(r"(?i)\bmemory\b|\boom\b|\bv?ram\b|alloc")
 _WITHIN = (
     (OF_SPACE, OF_SPACE),
     (OF_A_CARD, OF_A_CARD),
+    (("host_oom",), ("host_oom", "cuda_oom", *OF_SPACE)),
     (("nccl_or_distributed",), ("nccl_or_distributed", *OF_A_CARD, "shm_too_small", "host_oom", "network_blip")),
 )
 _NAMED_BY = (("tpu_", _OF_TPUS), ("cuda_oom", _OF_MEMORY), ("cuda_", _OF_CARDS), ("gpu_", _OF_CARDS))

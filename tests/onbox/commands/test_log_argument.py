@@ -46,6 +46,22 @@ def test_a_compressed_log_is_to_be_piped(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "magic", "what"),
+    [
+        ("a.out", b"\x7fELF\x02\x01\x01", "a program or a library"),
+        ("model.pt", b"PK\x03\x04", "a zip archive"),
+        ("x.npy", b"\x93NUMPY\x01", "an array"),
+    ],
+)
+def test_what_its_first_bytes_name_is_no_log(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, name: str, magic: bytes, what: str
+) -> None:
+    (tmp_path / name).write_bytes(magic + LOG * 64)
+    assert f"{name} is no log, but {what}" in refused(capsys, command, name)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_binary_data_is_no_log(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
     (tmp_path / "model.bin").write_bytes(random.Random(7).randbytes(1 << 18))
     assert "it holds binary data, not text" in refused(capsys, command, "model.bin")

@@ -31,6 +31,11 @@ def test_a_torch_without_cuda_is_told_so() -> None:
         ("config_error", "run.sh: line 3: DATA_DIR: unbound variable", "Set DATA_DIR before"),
         ("config_error", "bash: line 1: pyhton: command not found", "There is no program pyhton here"),
         ("code_error", "ModuleNotFoundError: No module named 'flash_attn'", "Install flash_attn into"),
+        (
+            "code_error",
+            "ModuleNotFoundError: No module named 'src.models'",
+            "If src.models is a folder of this project",
+        ),
         ("cuda_env", "RuntimeError: No CUDA GPUs are available", "No GPU is visible to it"),
     ],
 )

@@ -143,6 +143,17 @@ FAILURES = {
             " nx+1, nxmax =         273         250\n"
         ),
     ),
+    "a job that somebody cancelled, above whose faults it had gone on": (
+        "user_interrupt",
+        (
+            "OSError: [Errno 98] Address already in use, trying the next one\nINFO running on rank 0/1\n"
+            "slurmstepd: error: *** JOB 2567 ON hgx CANCELLED AT 2024-07-09T14:25:08 ***\n"
+        ),
+    ),
+    "no memory for a program in C++": (
+        "host_oom",
+        "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n",
+    ),
     "a sentence with its details behind": (
         "disk_full",
         "".join(f"16:56:4{at} [info     ] snapshot    epoch={at} loss=0.{9 - at}\n" for at in range(6))
@@ -161,6 +172,8 @@ def test_a_failure_has_its_class(failure_class: str, log: str) -> None:
 HEALTHY = {
     "the last word says that the job has finished": "rank: 0, init time: 0.280156\nrank: 0, data dist. time: 40.02\n"
     "rank: 0, about to start SVD comp. ...\nrank: 0, SVD time: 2357.12\nThe job has finished!\n",
+    "a code of 0 below the command that is shown": "# cat exp/15.tra | int2sym.pl -f 2- words.txt | sed s:<UNK>::g\n"
+    "# Started at Mon May 17 12:23:08\n#\n# Accounting: time=0\n# Ended (code 0) at Mon May 17 12:23:08\n",
     "the last words are a warning of Python": "made 200 rows\nmake_set.py:27: SettingWithCopyWarning: \n"
     "A value is trying to be set on a copy of a slice from a DataFrame\n\nSee the caveats in the documentation\n"
     "  frame['line'][at] = str(current)\n",
