@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shlex
 import stat
@@ -39,6 +40,7 @@ COMPRESSED = (
 )  # fmt: skip
 NO_LOGS = ((b"\x7fELF", "a program or a library"), (b"PK\x03\x04", "a zip archive"), (b"\x93NUMPY", "an array"))
 MAGIC_BYTES = max(len(magic) for magic, _ in (*COMPRESSED, *NO_LOGS))
+SHOWN_RUNS = 5
 HELP = "a log file, - for the standard input, or a cell of a sweep (default: the log that `onbox logs` shows)"
 
 
@@ -61,6 +63,10 @@ def log_to_read(project: Project, args: Options) -> str:
     if args.log and _is_there(args.log):
         _refuse_choice(args)
         return str(args.log)
+    below = _below_a_run(project.state_dir, args.run, args.log) if args.log else None
+    if below is not None:
+        print(f"onbox: the log is {safe_line(below)}", file=sys.stderr)
+        return below
     from onbox.commands.shared.run_log import find_cell, find_log  # noqa: PLC0415 - not for a log that is named
 
     if args.log and not find_cell(project, args.run, args.log):
@@ -77,6 +83,20 @@ def log_to_read(project: Project, args: Options) -> str:
         raise Trouble(Exit.USAGE, f"{sweep} is a sweep: name a cell, or a log; its cells: onbox sweep table {sweep}")
     print(f"onbox: the log is {safe_line(found.path)}", file=sys.stderr)
     return found.path
+
+
+def _below_a_run(state_dir: str, run: str | None, log: str) -> str | None:
+    """A log as a chain tells it, `logs/train.1.log`: below the folder of its run. None where there is none. Raises
+    Trouble where several runs have one.
+    """
+    if not log.startswith("logs/"):
+        return None
+    pattern = os.path.join(glob.escape(state_dir), "*" if run is None else glob.escape(run), glob.escape(log))
+    found = sorted(filter(os.path.isfile, glob.glob(pattern)))
+    if len(found) > 1:
+        runs = ", ".join(safe_line(path[len(state_dir) :].strip("/").partition("/")[0]) for path in found[:SHOWN_RUNS])
+        raise Trouble(Exit.USAGE, f"several runs have a {name_of(log)} ({runs}): add --run NAME")
+    return os.path.relpath(found[0]) if found else None
 
 
 def _refuse_choice(args: Options) -> None:

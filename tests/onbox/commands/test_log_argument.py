@@ -45,6 +45,16 @@ def test_a_compressed_log_is_to_be_piped(
     assert f"{tool} 'a b.log' | onbox {command} -" in refused(capsys, command, "a b.log")
 
 
+def test_a_log_is_found_as_the_chain_tells_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for run in ("digits", "other"):
+        (tmp_path / ".onbox" / run / "logs").mkdir(parents=True)
+        (tmp_path / ".onbox" / run / "logs" / "train.1.log").write_bytes(LOG)
+    said = refused(capsys, "progress", "logs/train.1.log")
+    assert "several runs have a logs/train.1.log (digits, other): add --run NAME" in said
+    assert main(["progress", "--run", "digits", "logs/train.1.log"]) == 0
+    assert "2/9" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     ("name", "magic", "what"),
