@@ -32,6 +32,7 @@ LOOP_LINES = 12  # of such forms, until one of another form behind them tells of
 LINES_AFTER = 30  # of what is still said behind the word of an end
 STEPS = 3  # of a counter, until their size is known
 COMPLETE = 100  # percent
+WORDED = frozenset({"bare", "moving", "train"})  # kinds of what words may tell in passing
 REACHED = "moving at "  # key of what was reached: `finished after 500 steps`
 _SHARE = lazy(r"[#=>.█-]{3,200}[\])|]\s{1,4}(\d{1,3}(?:\.\d{1,4})?) ?%")
 _BREAKS = lazy(rb"[\r\n]+")
@@ -192,6 +193,6 @@ def _counts(line: str, times: int) -> bool:
     told_once = times == 1 and (
         all(sight.kind == "done" for sight in sights)
         or (all(sight.kind == "bare" or sight.key.startswith(REACHED) for sight in sights) and closes(line))
-        or (all(sight.kind in ("bare", "moving") for sight in sights) and says_all_there_was(line))
+        or (all(sight.kind in WORDED for sight in sights) and says_all_there_was(line))
     )
     return bool(sights) and not told_once and not OF_THE_BEST.search(said(line))
