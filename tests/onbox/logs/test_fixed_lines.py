@@ -52,3 +52,50 @@ def test_is_over(log: str) -> None:
 
 def test_what_begins_in_the_last_line_is_not_over() -> None:
     assert not read("INFO:search NSGAII finished; Elapsed Time: 0:04:21.66\nINFO:search NSGAII starting\n").finished
+
+
+BAR = " 40%|###9      | {}/900 [57:45<1:16:44, 13.37it/s]"
+STOPS = {
+    "the end is glued behind a bar, which is drawn once more": "\r".join(map(BAR.format, range(300, 360)))
+    + "(INFO)[base.py:532]  -------Training Finished----------\n\r"
+    + BAR.format(360)
+    + "\n",
+    "the last step from zero is told out of its turn": lines("Step: #, All Loss: 64.47", 0, 500, 1000, 1500, 1999)
+    + "[ 0.1  0.  -3.43]\n",
+    "a record of the end": lines('{"global_step": #, "loss": 0.1}', *range(25, 300, 25))
+    + '{"event": "run_finished", "global_step": 275}\n',
+}
+
+
+@pytest.mark.parametrize("log", STOPS.values(), ids=STOPS)
+def test_stops(log: str) -> None:
+    assert read(log).finished is True
+
+
+BEGUN = {
+    "the epochs of the last step go on": "[Step 1/3] Skipped.\n[Step 2/3] Validating ...\n[Step 2/3] Completed.\n"
+    "[Step 3/3] Launching training...\n" + 5 * "epoch:0 progress:0.000 step:0  loss:6078.91 time:0.69\n",
+    "some documents converged": "PROGRESS: pass 0, at document #400/1200\n"
+    "1100/1200 documents converged within 50 iterations\n",
+    "a model of which nothing is loaded": 2 * "Loading checkpoint shards:   0%|          | 0/2 [00:00<?, ?it/s]\n",
+}
+
+
+@pytest.mark.parametrize("log", BEGUN.values(), ids=BEGUN)
+def test_has_begun(log: str) -> None:
+    assert not read(log).finished
+
+
+def test_nothing_of_a_model_is_loaded_yet() -> None:
+    assert read(BEGUN["a model of which nothing is loaded"]).exact_max is None
+
+
+def test_batches_in_brackets_are_those_of_the_epoch_behind_them() -> None:
+    seen = read(lines("[#/32] running loss of epoch 9 is : 3.04", *range(15, 32)))
+    assert (seen.current, seen.exact_max, seen.inner_current, seen.inner_max) == (9, None, 31, 32)
+
+
+def test_a_bar_alone_is_the_work_whatever_is_said_to_be_done_behind_it() -> None:
+    bar = lines("Extracting features:  #%|###| #/100 [02:18<00:01,  2.57batch/s]", 1, 50, 100)
+    seen = read(bar + "Extracted torch.Size([9329, 256]) batches of features.\nExtracted 9329 image paths.\n")
+    assert (seen.current, seen.exact_max) == (100, 100)

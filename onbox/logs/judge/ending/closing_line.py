@@ -94,7 +94,7 @@ _CLOSING = lazy(
     r"|^\W*frozen\b|\bnothing left to \w|\b(?:queue|backlog) (?:is |was )?drained\b"
     r"|\bspider closed \((?!shutdown|cancelled)"
     r"|(?<!rate )(?<!time )\b(?:limit|quota|cap) (?:of )?\d[\d,]{0,15} (?:was |is )?reached\b"
-    r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bauto-?stopp(?:ed|ing)\b"
+    r"|\b(?:optimum|optimal \w{3,12}|target|goal) (?:was )?found\b|\bbest solution found\W*$|\bauto-?stopp(?:ed|ing)\b"
     r"|\bno improvement\b.{0,40}\bstop(?:ped|ping)?\b"
     rf"|^\W*(?:stopp(?:ed|ing)\W{{1,3}}(?:by |at )?)?(?:the )?{_OF_LOOPS} limit(?: (?:was |is )?{_HIT})?\W*$"
     rf"|^\W*(?:stopp(?:ed|ing)\W{{1,3}}(?:by |at )?)?(?:the )?max(?:imum)? (?:number of )?{_OF_LOOPS}s?"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.picking.grounds import LOADS, MOVES
+from onbox.logs.judge.picking.grounds import LOADS, LOOKS, MOVES
 from onbox.logs.judge.picking.maximum import AGAIN
 from onbox.logs.judge.picking.nesting import is_open, is_under_way, stands_beside
 from onbox.logs.line.words import BUDGET_IS_OVER
@@ -67,8 +67,9 @@ def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     behind = (other for other in track.counters.values() if _works_behind(other, counter, track))
     if complete and any(map(is_under_way, behind)):
         return None  # an evaluation of what was trained, perhaps
+    drawn = track.ended + DRAWN_AGAIN * track.ended_surely
     if not complete and any(
-        is_under_way(other) and other.made and other.changed > track.ended for other in track.counters.values()
+        is_under_way(other) and other.made and other.changed > drawn for other in track.counters.values()
     ):
         return False  # the next part of the work
     if track.ended_vaguely and ending.went_on and not complete:
@@ -88,6 +89,17 @@ def _goes_on_inside(other: Counter, counter: Counter, track: Track) -> bool:
     """`Trial 2 of 2`, and behind it the steps of that trial: it has begun, and they go on in the last line."""
     inside = other.resets > 0 and other.maximum is None and abs(other.resets - counter.advances) <= 1
     return inside and counter.last < other.changed == track.line and not counter.measured
+
+
+def _heads_what_goes_on(counter: Counter, track: Track) -> bool:
+    """`[Step 3/3] Launching training`, and below it the epochs of that step, up to the last line."""
+    if not _is_heading(counter) or counter.unit == "epoch":
+        return False
+    return any(
+        other.kind == "train" and other.measured and other.maximum is None
+        for other in track.counters.values()
+        if other.first > counter.last and other.last == track.line and other.seen >= LOOKS
+    )
 
 
 def _closes_the_last(other: Counter, pick: Pick) -> bool:
@@ -170,7 +182,7 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
         return None  # in the last epoch, perhaps
     if any(_goes_on_inside(other, counter, track) for other in track.counters.values()):
         return False
-    if _heads_the_last(counter, track):
+    if _heads_the_last(counter, track) or _heads_what_goes_on(counter, track):
         return False
     if any(_works_behind(other, counter, track) for other in track.counters.values()):
         return None  # an evaluation, perhaps, and nobody said that it is the last
