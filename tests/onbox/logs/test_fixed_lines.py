@@ -62,6 +62,15 @@ STOPS = {
     + "\n",
     "the last step from zero is told out of its turn": lines("Step: #, All Loss: 64.47", 0, 500, 1000, 1500, 1999)
     + "[ 0.1  0.  -3.43]\n",
+    "an epoch from zero that was validated": lines(
+        "Epoch # of 8 \t lr=[1e-05] \t loss=0.46 \t val_loss=0.41 \t val_iou=0.82", *range(8)
+    ),
+    "a banner once more above the last validation": "Ultralytics YOLOv8.1.9 Python-3.11.6 torch-2.1.2\n"
+    "Starting training for 300 epochs...\n"
+    + lines("      Epoch    GPU_mem   box_loss\n     #/300    14.2G   0.71", 1, 2, 3)
+    + "Stopping training early as no improvement observed in last 2 epochs. Best results observed at epoch 1\n\n"
+    "3 epochs completed in 0.314 hours.\nUltralytics YOLOv8.1.9 Python-3.11.6 torch-2.1.2\n"
+    "           all       4146      20410      0.887      0.861\nResults saved to runs/detect/train3\n",
     "a record of the end": lines('{"global_step": #, "loss": 0.1}', *range(25, 300, 25))
     + '{"event": "run_finished", "global_step": 275}\n',
 }
@@ -77,6 +86,12 @@ BEGUN = {
     "[Step 3/3] Launching training...\n" + 5 * "epoch:0 progress:0.000 step:0  loss:6078.91 time:0.69\n",
     "some documents converged": "PROGRESS: pass 0, at document #400/1200\n"
     "1100/1200 documents converged within 50 iterations\n",
+    "the last of epochs from zero without a validation": lines("Epoch # of 8 \t loss=0.46", *range(8)),
+    "work behind the training": lines("Epoch # loss 0.31", *range(1, 9))
+    + "Training finished\n"
+    + lines("Aggregating cells, # of them ...\nClustering with all that is known ...", *range(5, 95, 5)),
+    "a logger that is called test": "MODEL:\n  NECK: before\n  STEPS: (25, 40)\nSOLVER:\n  WARMUP: none\n"
+    "2020-09-18 14:07:06,578 reid.test INFO: Enter inferencing\n",
     "a model of which nothing is loaded": 2 * "Loading checkpoint shards:   0%|          | 0/2 [00:00<?, ?it/s]\n",
 }
 

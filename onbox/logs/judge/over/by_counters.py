@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onbox.logs.track import Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
+_VALIDATED = lazy(r"(?i)(?<![a-z])(?:val|valid|validation|test|dev)[ _/-]?[a-z]{1,12}\s?[:=]?\s{0,4}-?\d{1,9}\.\d")
 _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
 _BEGINS_ONE = lazy(r"moving (?!train|work|runn)[a-z]{3,14}ing (?!done|ok)")  # `Getting block 8 of 8`
 _CONVERGED = lazy(
@@ -74,6 +75,8 @@ def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
         return False  # the next part of the work
     if track.ended_vaguely and ending.went_on and not complete:
         return None
+    if not complete and ending.works_on:
+        return None  # what comes behind the training
     # Said before, and the counter went on: a remark of each step, which tells nothing.
     return None if track.ended_before and not counter.resets and not complete else True
 
@@ -118,6 +121,15 @@ def _validates_each(other: Counter, pick: Pick) -> bool:
         return False
     told = other.maximum is None and other.measured and other.seen == epoch.advances + 1 and other.last > inner.last
     return told and other.current == epoch.current and inner.maximum - inner.current < inner.minimum
+
+
+def _validated_the_last(track: Track, pick: Pick) -> bool:
+    """`Epoch 249 of 250 loss=0.07 val_loss=0.23` in the last line, from 0 on and once each: that epoch is whole."""
+    counter = pick.counter
+    if counter.unit != "epoch" or counter.minimum or pick.maximum != counter.current + 1 or pick.inner is not None:
+        return False
+    once = counter.measured and counter.advances >= LOOKS and counter.seen == counter.advances + 1
+    return once and counter.last == track.line and _VALIDATED.search(track.text) is not None
 
 
 def _heads_the_last(counter: Counter, track: Track) -> bool:
@@ -204,6 +216,8 @@ def finished_by_counters(track: Track, pick: Pick, ending: ClosingLines) -> bool
     if not complete and pick.maximum == counter.current + 1 and ending.ends_item(int(counter.current)):
         return _counts_from_zero(track, counter) or None
     if not complete and pick.maximum == counter.current + 1 and counter.minimum == 0 and ending.ends_pass(counter.key):
+        return True
+    if not complete and _validated_the_last(track, pick):
         return True
     if not complete and any(_closes_the_last(other, pick) for other in track.counters.values()):
         return True
