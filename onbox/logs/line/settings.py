@@ -17,6 +17,7 @@ CONSTANTS = lazy(  # names in capitals, one after another: `LR=0.1, GAMMA=0.9, N
     r"(?:(?<![\w'\"])[A-Z][A-Z_]+=[^\s,=]{1,40},?\s+){3}|(?:['\"][A-Z][A-Z_]+['\"]: [^\s,]{1,40},\s+){3}"
 )
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
+_NAMESPACE = lazy(r"(?<![\w.])Namespace\(\w{1,40}=")
 CALLED_SETTINGS = lazy(  # `config: {"steps": 60000, "loss": "mse"}`
     r"(?i)(?<![a-z])(?:config(?:uration)?|cfg|arg(?:ument)?s|flags|h?params|(?:hyper[-_ ]?)?parameters|settings"
     r"|options)[\"']?\s{0,4}[:=]\s{0,4}(?:dict\(|[{(])"
@@ -78,4 +79,6 @@ def is_quoted(text: str, before: str) -> bool:
 
 def is_setting(text: str) -> bool:
     """`  step: 30`, `{"train": {"step": 0, ...}}`: of a configuration, unless it goes on."""
+    if "Namespace(" in text and _NAMESPACE.search(text):
+        return True  # `Namespace(epoch=5, loss_type='l1')`, whatever it names
     return bool(_ONE_SETTING.match(message(text).text) or (_SETTINGS.search(text) and "loss" not in text.lower()))

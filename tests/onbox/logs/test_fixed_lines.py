@@ -26,6 +26,11 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
     "a list of files": (MANIFEST, None, None),
     "files and what is made of them": (PACKED, None, None),
     "advice": (ADVICE, None, None),
+    "a list of arguments that names a loss": (
+        "Namespace(arch='dla_34', epoch=5, loss_type='l1', print_iter=0, seed=3)\nheads {'hm': 1}\nDrop LR to 1e-05\n",
+        None,
+        None,
+    ),
     "an assignment that a shell traces": (lines("++ defaults.sh[#]export flux_iteration=2", 7, 8), None, None),
 }
 
