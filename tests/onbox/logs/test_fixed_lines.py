@@ -115,6 +115,13 @@ def test_batches_in_brackets_are_those_of_the_epoch_behind_them() -> None:
     assert (seen.current, seen.exact_max, seen.inner_current, seen.inner_max) == (9, None, 31, 32)
 
 
+def test_a_bar_that_gets_a_description_is_that_of_its_epoch() -> None:
+    bar = "Epoch [0][#/1200] Time 0.20 (0.29) Loss 288.2716 (260.1) :  17%|#| #/1200 [00:59<03:57,  4.21it/s]"
+    log = "  0%|          | 0/1200 [00:00<?, ?it/s]d.py:73: UserWarning: old\n  gt = read(x)\nloading\n"
+    seen = read(log + lines(bar, 201, 202, 203))
+    assert (seen.current, seen.exact_max) == (0, None)
+
+
 def test_a_bar_alone_is_the_work_whatever_is_said_to_be_done_behind_it() -> None:
     bar = lines("Extracting features:  #%|###| #/100 [02:18<00:01,  2.57batch/s]", 1, 50, 100)
     seen = read(bar + "Extracted torch.Size([9329, 256]) batches of features.\nExtracted 9329 image paths.\n")
