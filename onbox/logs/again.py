@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STAMP_WITHIN = 80  # letters of a line
 _OF_A_DISPLAY = lazy(r"(?i)\W{0,8}(?:(?:current|trial) )?(?:status|progress)\W{0,8}$")  # `== Status ==`
+_OF_EACH_MODEL = lazy(r"Ultralytics \S{0,12}\d{1,3}\.\d{1,3}\.")  # which is told above the last validation as well
 _OF_SEVERAL = lazy(r"\d\s?(?:/|of)\s?\d")  # `=== run 2/5 ===` is the count of one program
 
 
@@ -57,7 +58,7 @@ class Again:
         if not self.forms and _OF_A_DISPLAY.match(text):
             self.forms = [0] * HEAD_LINES  # none to be known again
         thing = THING_NUMBERED.match(text)
-        if thing is not None and int(thing[1]) == 0:
+        if (thing is not None and int(thing[1]) == 0) or _OF_EACH_MODEL.match(text):
             return
         if len(self.forms) < HEAD_LINES and has_letters(text) and not is_date(text):
             self.forms.append(form(text))

@@ -79,7 +79,7 @@ class Track:
         self.ended = 0
         self.ended_form = 0  # checksum of the letters of the last line that tells of an end
         self.ended_vaguely = False  # by a word that may speak of a part of the work
-        self.ended_surely = False  # by a trainer that names its limit, and draws its bars once more
+        self.ended_surely = False  # by a trainer that names its limit, or behind a bar: it is drawn once more
         self.ended_before = False  # the same was told before, and a counter went on
         self.ended_again = False  # the same was told before
         self.ended_place = 0  # `place` of that line
@@ -265,7 +265,7 @@ class Track:
         self.ended_again = again
         self.ended, self.ended_form, self.ended_place = self.line, told, self.place
         self.ended_vaguely = bool(DONE_ONLY.match(text) or OF_A_PART.search(text))
-        self.ended_surely = bool(AT_ITS_LIMIT.search(text))
+        self.ended_surely = bool(AT_ITS_LIMIT.search(text) or _SHARE_FIRST.match(text))
 
     def _headed(self, seen: SeenOnLine) -> SeenOnLine:
         """A bar without a name is about what the line before it says, if that is an evaluation or a preparation."""

@@ -53,7 +53,8 @@ _SHARD_OF = lazy(
 _LISTED_FILE = lazy(  # `data/train-00003-of-00008.parquet  120 MB`: a name and its size, and no word of what is done
     r"\s{0,8}(?:[-dl][rwx-]{9}\S? .{0,80}\s|[0-9a-f]{32,128} [ *]|\d[\d.,]{0,14}[kKMGT]?\s{1,8})?"
     r"[\w./-]{1,120}\d-of-\d{3,6}\.\w{1,12}"
-    r"(?:\s{1,20}[\d.,]{1,16} ?[kKMGT]?i?B?)?\s*$"
+    r"(?:\s{1,20}[\d.,]{1,16} ?[kKMGT]?i?B?(?:\s{1,20}[0-9a-f]{32,128})?"
+    r"| (?:to|->|=>|\u2192) \S{1,200}\d-of-\d{3,6}\.\S{1,24})?\s*$"
 )
 _RANGE_OF = lazy(  # `rows 9,001-9,500 of 31,000`: the last one of them
     rf"(?<![\w.,/:-])\d[\d,]{{0,14}} ?(?:-|\u2013|\.\.) ?(?P<current>{_WHOLE}) (?:of|/) (?P<max>{_WHOLE})"

@@ -63,6 +63,7 @@ _OVERALL = lazy(  # `stage 2 step 40/90 | overall 130/240`
     r"(?i)(?<![a-z])(?:overall|global)(?:[ _](?:step|iter|iteration|batch|progress))?\s?[:=]?\s?[\[(]?"
     r"(\d{1,12}) ?/ ?(\d{1,12})(?![\w./%])"
 )
+_OF_EPOCH = lazy(r"\b(?:of|in) epoch \d")
 _OF_THEM_DONE = lazy(r"(?<![\w])[a-z]{3,12}ed[:=]? \d{1,12} ?/ ?\d")  # `round 4: labelled 80/500`
 _NUMBERED = lazy(
     r"\s*(?:[\[(]\s*\d{1,9}\s?/\s?\d{1,9}\s*[\])]|\d{1,9}/\d{1,9} [a-z]{3})"
@@ -92,7 +93,7 @@ def read_line(text: str) -> SeenOnLine:
     labelled, maxima = read_labelled(rest)
     labelled = _without_lists(labelled)
     maxima += read_maxima(rest)
-    sights = _together(bars, _with_total_beside(_with_closing_count(labelled, rest), rest))
+    sights = _together(_inside_epoch(bars, rest), _with_total_beside(_with_closing_count(labelled, rest), rest))
     if sights and all(sight.maximum == 1 and sight.unit not in LONE_UNITS for sight in sights):
         sights = read_moving(_ONE_OF_ONE.sub(" ", rest)) or sights  # which tells nothing
     sights = fields_left(rest) or sights or _done(rest)
@@ -241,6 +242,13 @@ def _together(bars: list[CounterSight], labelled: list[CounterSight]) -> list[Co
         s._replace(beside_epoch=whole) if s.unit != "epoch" and not s.made and s in inside else s
         for s in bars + labelled
     ]
+
+
+def _inside_epoch(bars: list[CounterSight], text: str) -> list[CounterSight]:
+    """`[31/32] running loss of epoch 9`: the batches of that epoch."""
+    if "epoch" not in text or not _OF_EPOCH.search(text):
+        return bars
+    return [bar._replace(inner=True) if bar.rule == "leading-bracket" else bar for bar in bars]
 
 
 def _overall(text: str, sights: list[CounterSight]) -> list[CounterSight]:

@@ -45,6 +45,7 @@ _METER = lazy(
     r"ProgressMeter -\s{1,40}\S{1,80}:\d{1,12}\s{1,40}[\d.]{1,12}\s{1,40}(\d{1,15})\s{1,40}[\d.]{1,15}$"
 )  # GATK
 _TAP = lazy(r"^(?:not )?ok (\d{1,9})(?: |$)")  # of the Test Anything Protocol; those that are indented are parts
+_FUZZED = lazy(r"#(\d{1,15})(?::|\t[A-Za-z]{3,8}) {1,4}cov: \d")  # libFuzzer: inputs tried
 _LOGGER = lazy(r"(?:DEBUG|INFO):[\w.]{1,40}:\s?")
 _BEHIND_A_PREFIX = lazy(r"(?:\]|: | - |INFO)\s{0,4}[\[<]\s{0,12}\d")
 _RSYNC = lazy(r"^\s*([\d,]{1,24}|\d{1,4}\.\d\d[KMGT])\s+\d+%\s+[\d.]+[kMGT]?B/s\s+[\d:]+")
@@ -109,7 +110,7 @@ def read_row(text: str) -> BareRow | None:
 
 
 def _of_tool(text: str) -> BareRow | None:
-    """What rsync, ffmpeg, VASP, PyMC, NAMD, GATK and the Test Anything Protocol show."""
+    """What rsync, ffmpeg, VASP, PyMC, NAMD, GATK, libFuzzer and the Test Anything Protocol show."""
     moved = _RSYNC.match(text) if "B/s" in text else None
     if moved:
         return BareRow("byte", "byte", int(parse_count(moved[1]).value), "rsync", None, None)
@@ -128,6 +129,9 @@ def _of_tool(text: str) -> BareRow | None:
     ionic = _IONIC.match(text) if " F= " in text else None
     if ionic:
         return BareRow("step", "step", int(ionic[1]), "leading-share", None, None)
+    fuzzed = _FUZZED.match(text) if "cov: " in text else None
+    if fuzzed:
+        return BareRow("done input", "item", int(fuzzed[1]), "meter", None, None)
     test = _TAP.match(text) if "ok " in text[:7] else None
     return BareRow("test", "test", int(test[1]), "tap", None, None, bare=True) if test else None
 

@@ -17,6 +17,7 @@ CONSTANTS = lazy(  # names in capitals, one after another: `LR=0.1, GAMMA=0.9, N
     r"(?:(?<![\w'\"])[A-Z][A-Z_]+=[^\s,=]{1,40},?\s+){3}|(?:['\"][A-Z][A-Z_]+['\"]: [^\s,]{1,40},\s+){3}"
 )
 _SETTINGS = lazy(r"(?:Namespace|Config|Args|Arguments|Params|Options)\(|\{[^{}]{0,400}\{")
+_NAMESPACE = lazy(r"(?<![\w.])Namespace\(\w{1,40}=")
 CALLED_SETTINGS = lazy(  # `config: {"steps": 60000, "loss": "mse"}`
     r"(?i)(?<![a-z])(?:config(?:uration)?|cfg|arg(?:ument)?s|flags|h?params|(?:hyper[-_ ]?)?parameters|settings"
     r"|options)[\"']?\s{0,4}[:=]\s{0,4}(?:dict\(|[{(])"
@@ -35,6 +36,8 @@ _SEED = lazy(r"(?i)(?<![a-z])(?:random_?)?seed[\"']?\s?[:=]\s?\d")
 _MORE_BEHIND = lazy(r",\s(?=.*\d)")  # `epochs 50, 500 updates in each`
 # What frameworks list among their settings in any case: for DeepSpeed's sampling of data, detectron2's batch norm.
 _OF_ANOTHER_THING = lazy(r"'data_sampling': \{|^\s{2,12}NUM_ITER: \d{1,9}$")
+_ADVICE = lazy(r"Increase the number of \w{4,12} to ")  # of scikit-learn's warning
+_TRACED = lazy(r"\+{1,6} (?:\S{1,60}\[\d{1,6}\])?(?:export |local |declare )?\w{1,60}=\S{0,200}$")  # of `set -x`
 NAMED = ("name", "value")
 LISTED = 3  # names with their values make a list of settings
 
@@ -50,6 +53,8 @@ def is_in_list(text: str, match: re.Match[str]) -> bool:
 
 def is_of_another_thing(text: str) -> bool:
     """Whether its numbers are settings of something else than the run's loops."""
+    if (text[:1] == "+" and _TRACED.match(text)) or (text[:8] == "Increase" and _ADVICE.match(text)):
+        return True
     return ("data_sampling" in text or "NUM_ITER" in text) and _OF_ANOTHER_THING.search(text) is not None
 
 
@@ -74,4 +79,6 @@ def is_quoted(text: str, before: str) -> bool:
 
 def is_setting(text: str) -> bool:
     """`  step: 30`, `{"train": {"step": 0, ...}}`: of a configuration, unless it goes on."""
+    if "Namespace(" in text and _NAMESPACE.search(text):
+        return True  # `Namespace(epoch=5, loss_type='l1')`, whatever it names
     return bool(_ONE_SETTING.match(message(text).text) or (_SETTINGS.search(text) and "loss" not in text.lower()))

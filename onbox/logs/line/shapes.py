@@ -320,8 +320,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "cjk",
         ("/",),
-        rf"(?:[轮步代次数度骤期]{GAP}(?:[:：\[(【（]{GAP})?|第{GAP})(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT})(?![A-Za-z0-9_.])",  # noqa: RUF001 - Chinese
-        "a counter beside the Chinese word for step, round or iteration",
+        rf"(?:[轮步代次数度骤期捗]{GAP}(?:[:：\[(【（]{GAP})?|진행[률도율상황 ]{{0,4}}[:：]{GAP}|第{GAP})(?P<current>{COUNT}){GAP}/{GAP}(?P<max>{COUNT})(?![A-Za-z0-9_.])",  # noqa: RUF001 - Chinese
+        "a counter beside the Chinese word for step, round or iteration, or that for progress in the languages of the East",
         "custom loops",
         "训练步数: 410/2000",
     ),

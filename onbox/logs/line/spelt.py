@@ -39,6 +39,7 @@ _SHARE_OF_WHOLE = lazy(  # `ids 801..1000 (10.6% of 9400)`
 _OF_IN_BRACKETS = lazy(r"(?<=\d) \((of \d{1,12})\) ")  # `tile 57 (of 90) blended`
 
 _OF_IN_FRONT = lazy(r"^(\s{0,8}\[ {0,8}\d{1,9}) of (\d{1,9}\])(?= +\S)")  # `[12 of 65] Compiling Main`
+_ROUNDED_CELL = lazy(r"(?<=\| )\d\.\d{1,4}e\+0\d(?=\s{0,40}\|\s{0,8}$)")  # `| step | 1.72e+03 |`, of baselines' logger
 _PASS_OF_BATCHES = lazy(  # `Pass=3 Batch=900 cost=0.7`: what others call an epoch
     r"(?i)(?<![a-z])pass([ =:]{1,3}\d{1,9}[,;]?\s{1,4}batch[ =:]{1,3}\d)"
 )
@@ -46,7 +47,7 @@ _PASS_OF_BATCHES = lazy(  # `Pass=3 Batch=900 cost=0.7`: what others call an epo
 
 def spelt_alike(text: str) -> str:
     """The line without what stands between a count and its whole: units, gaps, names, points of thousands."""
-    text = _with_epochs(text)
+    text = _with_thousands(_with_epochs(text))
     if "%" in text and ")" in text:
         text = SHARE_IN_PERCENT.sub("", text)
     if "s/" in text:
@@ -77,6 +78,13 @@ def spelt_alike(text: str) -> str:
 
 def _with_epochs(text: str) -> str:
     return _PASS_OF_BATCHES.sub(r"epoch\1", text) if "atch" in text and "ass" in text else text
+
+
+def _with_thousands(text: str) -> str:
+    """`1.72k` for `1.72e+03`, as other rounded counts are spelt."""
+    if "e+0" not in text or "|" not in text:
+        return text
+    return _ROUNDED_CELL.sub(lambda found: f"{float(found[0]) / 1000:.6g}k", text)
 
 
 def _of_whole(found: re.Match[str]) -> str:

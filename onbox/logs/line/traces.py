@@ -27,7 +27,7 @@ _OF_A_COUNT = (
     "upd", "tick", "round", "trial", "episode", "gen\t", "gen ", "gen=", "gens", "gera", "genera", "cycle", "sweep",
     "draw", "batch", "tree", "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0",
     "record 0", "chunk 0", "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]",
-    "\u2501  ", "state\t", " f= ",
+    "\u2501  ", "state\t", " f= ", " cov: 0",
     "requested", "total", "_cycle(0", "_tune(0", "energy:  ", "left: ",
     "length: ", " copied", "schritt", "durchlauf", "pas ", "anzahl", "nombre ", "mero de ", "paso ", "passo ", "tape",
     "poca", "ep0",

@@ -167,8 +167,12 @@ class ClosingLines(LastLines):
         """
         after, known = self._lines[self._counted :], set(self._forms[: self._counted])
         new = not known.intersection(self._forms[self._counted :])
-        at_work = bool(after) and _AT_WORK.search(said(after[-1])) is not None
-        return bool(after) and new and not at_work and not any(is_bad(line) or is_grave(line) for line in after)
+        return bool(after) and new and not self.is_at_work and not any(is_bad(line) or is_grave(line) for line in after)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether the last line tells of what is at work: `Computing correlations ...`"""
+        return bool(self._lines) and _AT_WORK.search(said(self._lines[-1])) is not None
 
     @property
     def ends_in_sentence(self) -> bool:
@@ -202,12 +206,22 @@ class ClosingLines(LastLines):
             for line in after
         )
 
-    @cached_property
+    @property
     def went_on(self) -> bool:
         """Whether much was written behind the last word of an end: it may have been that of a part."""
+        return self._behind_end > LINES_AFTER
+
+    @property
+    def works_on(self) -> bool:
+        """Whether lines were written behind the last word of an end, and the last one tells of what is at work."""
+        return self.is_at_work and self._behind_end > LINES_SINCE
+
+    @cached_property
+    def _behind_end(self) -> int:
+        """How many lines stand behind the last word of an end, without those that take leave."""
         lines = self._lines
         at = next((at for at in range(len(lines), 0, -1) if turn_of(lines[at - 1]) == "ended"), 0)
-        return sum(not is_farewell(line) for line in lines[at:]) > LINES_AFTER
+        return sum(not is_farewell(line) for line in lines[at:])
 
     @cached_property
     def counts_on(self) -> bool:

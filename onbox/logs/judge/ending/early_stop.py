@@ -63,7 +63,10 @@ _ON_THE_WAY = lazy(  # what is done in between, and what is still to come
     r"|\b(?:checkpoint|ckpt|snapshot|sav\w+|warm\w*|load\w*|compil\w*|eval\w*|valid\w*|test\w*|upload\w*|sync\w*|batch"
     r"|worker|rank|phase|stage|fold|trial|seed|restart\w*|resum\w*|retry\w*|next)\b"
 )
-_BEGINS = lazy(r"(?i)^\W*(?:fitting|training|starting|running|processing) [a-z]{3,12}\b.*(?:\.{3}|\u2026)")  # the next
+_BEGINS = lazy(  # the next
+    r"(?i)^\W*(?:fitting|training|starting|running|processing) [a-z]{3,12}\b.*(?:\.{3}|\u2026)"
+    r"|\b(?:starting|started|begins)\W*$"
+)
 _WHEN = lazy(r"(?i)\b(?:when|once|if|until|while|unless|will|would)\b")
 _ELSEWHERE = lazy(
     r"(?i)(?<!\w)не улучш\w{1,8}.{0,60}(?<!\w)останов(?:ка|лен)(?!\w{4})"
@@ -115,7 +118,7 @@ def says_all_there_was(line: str) -> bool:
 
 def begins_next(line: str) -> bool:
     """Whether a line says that the next piece of the work begins: `Fitting model: LightGBM ...`"""
-    return _BEGINS.match(line) is not None
+    return _BEGINS.search(line) is not None
 
 
 def told_in(lines: Sequence[str]) -> bool:

@@ -30,8 +30,10 @@ HEADED = 3  # lines of a log may stand above its rows, and one may look like a c
 LOOPED = 5  # times that a form of line came: it is the loop's
 LOOP_LINES = 12  # of such forms, until one of another form behind them tells of their end
 LINES_AFTER = 30  # of what is still said behind the word of an end
+SHORT = 3  # a stride, of which one less tells little
 STEPS = 3  # of a counter, until their size is known
 COMPLETE = 100  # percent
+WORDED = frozenset({"bare", "moving", "train"})  # kinds of what words may tell in passing
 REACHED = "moving at "  # key of what was reached: `finished after 500 steps`
 _SHARE = lazy(r"[#=>.█-]{3,200}[\])|]\s{1,4}(\d{1,3}(?:\.\d{1,4})?) ?%")
 _BREAKS = lazy(rb"[\r\n]+")
@@ -170,6 +172,11 @@ class LastLines:
         steps = [after - before for before, after in pairwise(self._shown(key))]
         return len(steps) >= STEPS and len(set(steps[:-1])) == 1 and 0 < steps[-1] < steps[0]
 
+    def ends_before_the_next(self, key: str) -> bool:
+        """Whether the counter `key` went on by the same each time, and then stood one before where it would be next."""
+        shown = [value for value, _ in groupby(self._shown(key))]
+        return self.ends_off_grid(key) and shown[-1] + 1 - shown[-2] == shown[1] - shown[0] > SHORT
+
     def tries_sizes(self, key: str) -> bool:
         """Whether the counter `key` at least doubled each time, and not evenly: `batch=1`, `batch=8`, `batch=32` are
         sizes, each of which was tried.
@@ -192,6 +199,6 @@ def _counts(line: str, times: int) -> bool:
     told_once = times == 1 and (
         all(sight.kind == "done" for sight in sights)
         or (all(sight.kind == "bare" or sight.key.startswith(REACHED) for sight in sights) and closes(line))
-        or (all(sight.kind in ("bare", "moving") for sight in sights) and says_all_there_was(line))
+        or (all(sight.kind in WORDED for sight in sights) and says_all_there_was(line))
     )
     return bool(sights) and not told_once and not OF_THE_BEST.search(said(line))

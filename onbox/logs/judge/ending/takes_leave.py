@@ -101,6 +101,26 @@ LEAVES = (
     ),
     _of("node --test", r"^[\u2139#] duration_ms \d{1,12}(?:\.\d{1,9})?$", "\u2139 duration_ms 2387.385938"),
     _of("Kaldi", r"^%wer \d{1,3}\.\d\d \[ \d", "%WER 6.79 [ 349 / 5140, 31 ins, 40 del, 210 sub ]"),
+    _of(
+        "pytest",
+        r"^={2,200} (?:\d{1,9} [a-z]{4,12}(?:, )?){1,8} in [\d.]{1,12}s(?: \([\d:]{1,12}\))? ={2,200}$",
+        "===== 20 warnings, 4 errors in 13.34s =====",
+    ),
+    _of(
+        "snakemake -n",
+        r"^this was a dry-run \(flag -n\)\.",
+        "This was a dry-run (flag -n). The order of jobs does not reflect the order of execution.",
+    ),
+    _of(
+        "libFuzzer",
+        r"^stat::peak_rss_mb: {1,20}\d{1,9}$|^info: exiting: \d{1,4} time: \d{1,12}s$",
+        "stat::peak_rss_mb:              738",
+    ),
+    _of(
+        "Horovod's benchmarks",
+        r"(?:^|[\]>:] ?)total img/sec on \d{1,6} [a-z]{2,8}\(s\): \d",
+        "Total img/sec on 2 GPU(s): 817.6 +-158.8",
+    ),
     _of("go test", r"^(?:ok|fail)\s{1,8}\S{1,200}\s{1,8}(?:\d{1,9}\.\d{1,4}s|\(cached\))$", "FAIL\tex.com/gt\t0.110s"),
 )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onbox.logs.judge.picking.grounds import LOADS, MOVES
+from onbox.logs.judge.picking.grounds import LOADS, LOOKS, MOVES
 from onbox.logs.judge.picking.maximum import AGAIN
 from onbox.logs.judge.picking.nesting import is_open, is_under_way, stands_beside
 from onbox.logs.line.words import BUDGET_IS_OVER
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onbox.logs.track import Track
 
 DRAWN_AGAIN = 2  # lines of a display after a trainer said that it is at its limit
+_VALIDATED = lazy(r"(?i)(?<![a-z])(?:val|valid|validation|test|dev)[ _/-]?[a-z]{1,12}\s?[:=]?\s{0,4}-?\d{1,9}\.\d")
 _AT_WORK = lazy(r"(?:\.\.\.|\u2026)\s{0,4}$")  # `Processing shard 12/12 ...`
 _BEGINS_ONE = lazy(r"moving (?!train|work|runn)[a-z]{3,14}ing (?!done|ok)")  # `Getting block 8 of 8`
 _CONVERGED = lazy(
@@ -67,12 +68,15 @@ def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     behind = (other for other in track.counters.values() if _works_behind(other, counter, track))
     if complete and any(map(is_under_way, behind)):
         return None  # an evaluation of what was trained, perhaps
+    drawn = track.ended + DRAWN_AGAIN * track.ended_surely
     if not complete and any(
-        is_under_way(other) and other.made and other.changed > track.ended for other in track.counters.values()
+        is_under_way(other) and other.made and other.changed > drawn for other in track.counters.values()
     ):
         return False  # the next part of the work
     if track.ended_vaguely and ending.went_on and not complete:
         return None
+    if not complete and ending.works_on:
+        return None  # what comes behind the training
     # Said before, and the counter went on: a remark of each step, which tells nothing.
     return None if track.ended_before and not counter.resets and not complete else True
 
@@ -88,6 +92,17 @@ def _goes_on_inside(other: Counter, counter: Counter, track: Track) -> bool:
     """`Trial 2 of 2`, and behind it the steps of that trial: it has begun, and they go on in the last line."""
     inside = other.resets > 0 and other.maximum is None and abs(other.resets - counter.advances) <= 1
     return inside and counter.last < other.changed == track.line and not counter.measured
+
+
+def _heads_what_goes_on(counter: Counter, track: Track) -> bool:
+    """`[Step 3/3] Launching training`, and below it the epochs of that step, up to the last line."""
+    if not _is_heading(counter) or counter.unit == "epoch":
+        return False
+    return any(
+        other.kind == "train" and other.measured and other.maximum is None
+        for other in track.counters.values()
+        if other.first > counter.last and other.last == track.line and other.seen >= LOOKS
+    )
 
 
 def _closes_the_last(other: Counter, pick: Pick) -> bool:
@@ -106,6 +121,15 @@ def _validates_each(other: Counter, pick: Pick) -> bool:
         return False
     told = other.maximum is None and other.measured and other.seen == epoch.advances + 1 and other.last > inner.last
     return told and other.current == epoch.current and inner.maximum - inner.current < inner.minimum
+
+
+def _validated_the_last(track: Track, pick: Pick) -> bool:
+    """`Epoch 249 of 250 loss=0.07 val_loss=0.23` in the last line, from 0 on and once each: that epoch is whole."""
+    counter = pick.counter
+    if counter.unit != "epoch" or counter.minimum or pick.maximum != counter.current + 1 or pick.inner is not None:
+        return False
+    once = counter.measured and counter.advances >= LOOKS and counter.seen == counter.advances + 1
+    return once and counter.last == track.line and _VALIDATED.search(track.text) is not None
 
 
 def _heads_the_last(counter: Counter, track: Track) -> bool:
@@ -170,7 +194,7 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
         return None  # in the last epoch, perhaps
     if any(_goes_on_inside(other, counter, track) for other in track.counters.values()):
         return False
-    if _heads_the_last(counter, track):
+    if _heads_the_last(counter, track) or _heads_what_goes_on(counter, track):
         return False
     if any(_works_behind(other, counter, track) for other in track.counters.values()):
         return None  # an evaluation, perhaps, and nobody said that it is the last
@@ -192,6 +216,8 @@ def finished_by_counters(track: Track, pick: Pick, ending: ClosingLines) -> bool
     if not complete and pick.maximum == counter.current + 1 and ending.ends_item(int(counter.current)):
         return _counts_from_zero(track, counter) or None
     if not complete and pick.maximum == counter.current + 1 and counter.minimum == 0 and ending.ends_pass(counter.key):
+        return True
+    if not complete and _validated_the_last(track, pick):
         return True
     if not complete and any(_closes_the_last(other, pick) for other in track.counters.values()):
         return True

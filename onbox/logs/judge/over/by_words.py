@@ -28,7 +28,7 @@ def over_by_words(progress: Progress, track: Track, pick: Pick | None, ending: C
     may_be_over = may_be_over and not (_is_first_of_many(pick) and ending.ends_in_evaluation)
     looped = progress.current is not None and ending.stopped_early and not counts_in_last_line(track, pick, ending)
     stops = progress.current is not None and (ending.stops_at(progress.current) or ending.stopped_behind)
-    stops = stops or _told_the_last(pick, ending)
+    stops = stops or _told_the_last(pick, ending) or _stands_before_the_next(track, pick, ending)
     is_told = looped or stops or ending.tells_early_stop or ending.ends_a_process
     return is_told or (may_be_over and (_made_the_last(pick, ending) or _is_over(progress, ending)))
 
@@ -113,6 +113,15 @@ def _told_the_last(pick: Pick | None, ending: ClosingLines) -> bool:
     if pick is None or pick.counter.rule not in TELLS_THE_LAST:
         return False
     return ending.ends_off_grid(pick.counter.key) and ending.follows_something_new
+
+
+def _stands_before_the_next(track: Track, pick: Pick | None, ending: ClosingLines) -> bool:
+    """`3000`, `4000`, `4999`, and then something else: the last of 5000 from 0 on is told out of its turn."""
+    if pick is None or pick.maximum not in (None, pick.counter.current + 1) or track.has_crashed():
+        return False
+    counter = pick.counter
+    last = not counter.minimum and not counter.resets and ending.ends_before_the_next(counter.key)
+    return last and ending.follows_something_new
 
 
 def _stride(pick: Pick | None, ending: ClosingLines) -> float:

@@ -24,6 +24,7 @@ def without_those_aside(counters: list[Counter], track: Track) -> list[Counter]:
     counters = [counter for counter in counters if not _names_the_piece(counter, counters)]
     counters = [counter for counter in counters if not _is_told_late(counter, counters)]
     counters = [counter for counter in counters if not _is_told_beside_its_bar(counter, counters)]
+    counters = [counter for counter in counters if not _goes_on_with_a_name(counter, counters)]
     if any(counter.advances for counter in counters):
         counters = [counter for counter in counters if not _is_share(counter)]
     return counters
@@ -63,6 +64,17 @@ def _is_told_beside_its_bar(counter: Counter, others: list[Counter]) -> bool:
     at_end = counter.unit == "epoch" and counter.maximum is None and counter.seen > 1
     return told or (
         at_end and any(one.first < counter.first and one.maximum == one.current and not one.inner for one in bars)
+    )
+
+
+def _goes_on_with_a_name(counter: Counter, others: list[Counter]) -> bool:
+    """`0/1200` of a bar, and then `Epoch [0] loss 0.3: 200/1200`: the bar has got its description."""
+    if not counter.made or counter.current or counter.advances or counter.maximum is None:
+        return False
+    return any(
+        other.made and other.rule == counter.rule and other.maximum == counter.maximum and other.advances
+        for other in others
+        if other.first > counter.last
     )
 
 

@@ -190,6 +190,11 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
     return counter.rounded or followed or left or not told
 
 
+def _is_first_loaded(counter: Counter, _: Scene) -> bool:
+    """`Loading checkpoint shards: 0/2`: what it is for begins behind it."""
+    return counter.kind == "aux" and counter.key.startswith(OF_A_MODEL) and counter.current == 0
+
+
 def _is_all_there_is(scene: Scene) -> bool:
     """Whether a job does nothing but prepare: several bars of such work and no other, or one and no other number, but
     for what a line says to have been done behind it: `flushed 540 records`.
@@ -205,7 +210,7 @@ def _is_all_there_is(scene: Scene) -> bool:
 
 
 def _is_remark(counter: Counter) -> bool:
-    return counter.rule == "done-any" and counter.seen == 1
+    return counter.rule in ("done-any", "done-count") and counter.kind == "done" and counter.seen == 1
 
 
 def _was_named_once(counter: Counter, scene: Scene) -> bool:
@@ -289,6 +294,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(NEVER, "full in each line that tells it, and another one goes on", _is_always_full),
     Ground(NEVER, "one of one, told once", _is_one_of_one),
     Ground(NEVER, "what was prepared is ready, and the log went on", _was_prepared),
+    Ground(NEVER, "a model of which nothing is loaded yet", _is_first_loaded),
     Ground(NEVER, "named once, without a measure or before another number went on", _was_named_once),
     Ground(NEVER, "what looks like a bar was seen once, long before", _was_drawn_once),
     Ground(NEVER, "files of which no more are left, as the bytes tell", _was_overtaken),
