@@ -179,16 +179,27 @@ def begin(
     environ: added to its environment. words: with which a keeper calls for help once this runner is dead. afterwards:
     called there once the chain has ended. kept: descriptors that stay open in it. Raises OSError.
     """
-    pid = os.fork()
+    # A stop that comes before the fork has put the sweep's handlers away would be heard by them, and so by nobody.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
+        pid = os.fork()
+    except OSError:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        raise
     if pid:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return pid
     code = int(Exit.INTERNAL)
     try:
         _become_a_runner(ready, environ, kept)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         code = run_chain(ready.paths, LOCK_FD, words=words)
         afterwards()
     finally:
         os._exit(code)
+
+
+STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
 def _become_a_runner(ready: Ready, environ: Mapping[str, str], kept: Sequence[int]) -> None:
