@@ -403,9 +403,12 @@ def test_a_second_ctrl_c_is_heard_while_the_first_is_answered(box: Box) -> None:
 
 def test_sigterm_to_the_runner_is_an_interruption(box: Box) -> None:
     start_waiting(box)
-    os.kill(box.runner_pid(), signal.SIGTERM)
+    runner = box.runner_pid()
+    os.kill(runner, signal.SIGTERM)
     box.wait_for_event("chain_interrupted")
     wait_until(lambda: box.processes() == [], "everything to end")
+    # Who dies loses its memory, by which it is found, before its lock.
+    wait_until(lambda: not os.path.exists(f"/proc/{runner}"), "the runner to let go of its lock")
     assert box.status()["state"] == "interrupted"
     (box.project / "go").touch()
     assert box.onbox("resume").returncode == 0
