@@ -53,13 +53,14 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
     """
     assert call.at is not None
     last, at, fault = tail[-1].text, call.at, call.fault
-    if fault is not None and any(has_lost_a_file(one, tail) for one in attempt.faults if one.row is fault.row):
-        return True
-    if fault is not None and fault.severity == PROVEN and _is_behind_all(fault.number, tail):
-        return True
-    if tells_code(at.text) or ends_badly(last) or counts_bad_only(message(last).text):
-        return True
+    if fault is not None:
+        if any(has_lost_a_file(one, tail) for one in attempt.faults if one.row is fault.row):
+            return True
+        if fault.severity == PROVEN and _is_behind_all(fault.number, tail):
+            return True
     said = message(last)
+    if tells_code(at.text) or ends_badly(last) or counts_bad_only(said.text):
+        return True
     if at.text == last and (said.level in FATAL_LEVELS or ITS_OWN_ERROR.match(last)):
         return True
     if at.text == last and said.level in BAD_LEVELS and outcome_of(last) is Outcome.LOST:

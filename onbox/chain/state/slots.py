@@ -112,9 +112,12 @@ def land_marker(slot: str, marker: str, data: Mapping[str, Any]) -> None:
 
 def _with_less_traceback(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """As much of a traceback as there is room for in the marker: some of it tells more than a word that it was long."""
-    whole = data.get("traceback") or ()
+    whole = data.get("traceback")
+    if not whole:
+        return data
+    own = own_frame(whole, str(data.get("where") or ""))
     for most in TRACEBACK_LINES:
-        if not whole or fits(data):
+        if fits(data):
             break
-        data = {**data, "traceback": list(shortened(whole, most, own_frame(whole, str(data.get("where") or ""))))}
+        data = {**data, "traceback": list(shortened(whole, most, own))}
     return data

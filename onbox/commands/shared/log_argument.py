@@ -56,15 +56,16 @@ def log_argument(function: Any) -> Any:
 def log_to_read(project: Project, args: Options) -> str:
     """The path, or "-". One that nobody typed is told. Raises Trouble, also for a file that is no log."""
     if args.log == "-":
-        _refuse_choice(args)
+        _refuse_choice(("--stage", args.stage), ("--run", args.run))
         return "-"
     if args.log == "":
         raise Trouble(Exit.USAGE, "LOG is empty: name a file, - for the standard input, or nothing for the run's log")
     if args.log and _is_there(args.log):
-        _refuse_choice(args)
+        _refuse_choice(("--stage", args.stage), ("--run", args.run))
         return str(args.log)
     below = _below_a_run(project.state_dir, args.run, args.log) if args.log else None
     if below is not None:
+        _refuse_choice(("--stage", args.stage))
         print(f"onbox: the log is {safe_line(below)}", file=sys.stderr)
         return below
     from onbox.commands.shared.run_log import find_cell, find_log  # noqa: PLC0415 - not for a log that is named
@@ -99,9 +100,9 @@ def _below_a_run(state_dir: str, run: str | None, log: str) -> str | None:
     return os.path.relpath(found[0]) if found else None
 
 
-def _refuse_choice(args: Options) -> None:
+def _refuse_choice(*options: tuple[str, str | None]) -> None:
     """Raises Trouble where a log of a run was asked for as well: only one of both can be read."""
-    for option, value in (("--stage", args.stage), ("--run", args.run)):
+    for option, value in options:
         if value is not None:
             raise Trouble(
                 Exit.USAGE, f"{option} chooses a log of a run, and LOG names another one: leave one of them out"

@@ -52,6 +52,8 @@ _TAKEN_OVER = (
     "code_changed",
 )
 
+STOPS = (signal.SIGTERM, signal.SIGINT)
+
 
 class Ready(NamedTuple):
     """The cell's lock is ours, and its definition is frozen."""
@@ -199,9 +201,6 @@ def begin(
         os._exit(code)
 
 
-STOPS = (signal.SIGTERM, signal.SIGINT)
-
-
 def _become_a_runner(ready: Ready, environ: Mapping[str, str], kept: Sequence[int]) -> None:
     """A session of its own, its own log, none of the sweep's descriptors (its lock above all), no signal handler."""
     os.setsid()
@@ -210,7 +209,7 @@ def _become_a_runner(ready: Ready, environ: Mapping[str, str], kept: Sequence[in
     os.dup2(log, 2)
     os.dup2(ready.lock_fd, LOCK_FD, inheritable=False)
     signal.set_wakeup_fd(-1)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGCHLD):
+    for number in (*STOPS, signal.SIGUSR1, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     close_others(3, keep=(LOCK_FD, *kept))
     known = runner_environment(os.environ)

@@ -51,6 +51,7 @@ def test_a_log_is_found_as_the_chain_tells_it(capsys: pytest.CaptureFixture[str]
         (tmp_path / ".onbox" / run / "logs" / "train.1.log").write_bytes(LOG)
     said = refused(capsys, "progress", "logs/train.1.log")
     assert "several runs have a logs/train.1.log (digits, other): add --run NAME" in said
+    assert "--stage chooses" in refused(capsys, "progress", "--run", "digits", "--stage", "eval", "logs/train.1.log")
     assert main(["progress", "--run", "digits", "logs/train.1.log"]) == 0
     assert "2/9" in capsys.readouterr().out
 
