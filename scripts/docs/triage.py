@@ -78,7 +78,8 @@ Of 1,440 logs that it had never seen (programs made to fail, logs that people ha
 print; half of them healthy), read from their text alone: the class in 95 of 100, a healthy run called a failure in 2 of
 100, a failure called healthy in 4 of 100, *high* confidence wrong in 1 of 250. What it misses is mostly a script's own
 last sentence, without an error, an exit code or a known word. So give the exit code where you know it (`--exit-code`;
-`--run` and each chain do it by themselves): then both errors are below 1 in 100.
+`--run` and each chain do it by themselves): then a healthy run is called a failure in less than 1 of 100, and a failure
+healthy in about 1 of 100.
 """
 
 
