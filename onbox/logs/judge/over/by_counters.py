@@ -54,6 +54,11 @@ def _is_a_part(track: Track, counter: Counter) -> bool:
     return counter.rule in (*PARTS, "moving") and track.line - counter.last > AGAIN
 
 
+def _drawn_until(track: Track) -> int:
+    """Up to which line what is drawn is drawn once more, behind the word of an end."""
+    return track.ended + DRAWN_AGAIN * track.ended_surely
+
+
 def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     """Whether the word of an end that stands behind the counter is the run's."""
     counter, inner = pick.counter, pick.inner
@@ -68,7 +73,7 @@ def _is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
     behind = (other for other in track.counters.values() if _works_behind(other, counter, track))
     if complete and any(map(is_under_way, behind)):
         return None  # an evaluation of what was trained, perhaps
-    drawn = track.ended + DRAWN_AGAIN * track.ended_surely
+    drawn = _drawn_until(track)
     if not complete and any(
         is_under_way(other) and other.made and other.changed > drawn for other in track.counters.values()
     ):
@@ -208,7 +213,7 @@ def finished_by_counters(track: Track, pick: Pick, ending: ClosingLines) -> bool
     counter, inner = pick.counter, pick.inner
     if track.crashed > max(track.ended, counter.changed):
         return False
-    if track.ended + DRAWN_AGAIN * track.ended_surely >= counter.changed and track.ended > track.started:
+    if _drawn_until(track) >= counter.changed and track.ended > track.started:
         return _is_end(track, pick, ending)
     if pick.maximum is not None and counter.current > pick.maximum:
         return (counter.made and counter.eta == 0) or None
