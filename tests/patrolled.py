@@ -113,9 +113,11 @@ class Patrolled:
         wait_until(self._no_look_is_left, "the looks to come to be ended")
 
     def _no_look_is_left(self) -> bool:
-        """Whether none waits; those that do are ended. One may have begun since the last time, and one that was killed
-        holds its turn until the kernel has taken it apart.
+        """Whether none waits; those that do are ended. One that was killed holds its turn until the kernel has taken it
+        apart.
         """
+        if is_one_just_started():
+            return False
         looks = self.looks_to_come()
         for pid in looks:
             with suppress(ProcessLookupError):
@@ -127,6 +129,19 @@ class Patrolled:
         self.end_looks_to_come()
         for box in self.boxes.values():
             box.end_everything()
+
+
+def is_one_just_started() -> bool:
+    """Whether a Python has just been started, so that its command cannot be read yet: for a moment after the call that
+    starts it has returned, it is empty.
+    """
+    here = os.path.realpath(sys.executable)
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # a thread of the kernel, or it has ended
+            of_python = os.readlink(f"/proc/{pid}/exe") == here
+            if of_python and not Path("/proc", pid, "cmdline").read_bytes():
+                return True
+    return False
 
 
 @contextmanager

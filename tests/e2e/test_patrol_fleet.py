@@ -71,6 +71,15 @@ def master_pids(path: str) -> list[int]:
     return found
 
 
+def begun_master(target: SshTarget) -> int:
+    """Look through a master; its pid. A look that had to wait for one too long went round it, and the next has one."""
+    assert target.control_path is not None
+    path = target.control_path
+    wait_until(lambda: reason_of(put(target, deadline_seconds=60)) == "answered" and master_pids(path), "a master")
+    [pid] = master_pids(path)
+    return pid
+
+
 def test_master_is_kept_and_used(sshd: Sshd, over_master: SshTarget) -> None:
     before = sshd.logins()
     for _ in range(3):
@@ -79,11 +88,9 @@ def test_master_is_kept_and_used(sshd: Sshd, over_master: SshTarget) -> None:
 
 
 def test_master_that_is_stopped(sshd: Sshd, over_master: SshTarget) -> None:
-    assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
-    assert over_master.control_path is not None
-    [pid] = master_pids(over_master.control_path)
-    os.kill(pid, signal.SIGSTOP)
+    os.kill(begun_master(over_master), signal.SIGSTOP)
     assert reason_of(put(over_master, deadline_seconds=12)) == "answered"
+    assert over_master.control_path is not None
     assert not os.path.exists(over_master.control_path)
     assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
 
@@ -98,24 +105,19 @@ def test_master_whose_link_is_frozen(sshd: Sshd, over_master: SshTarget) -> None
 
 
 def test_master_that_was_killed(over_master: SshTarget) -> None:
-    assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
-    assert over_master.control_path is not None
-    [pid] = master_pids(over_master.control_path)
-    os.kill(pid, signal.SIGKILL)
+    os.kill(begun_master(over_master), signal.SIGKILL)
     assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
 
 
 def test_a_users_own_master_that_hangs_is_gone_round(sshd: Sshd, over_master: SshTarget) -> None:
-    own = over_master.control_path
-    assert reason_of(put(over_master, deadline_seconds=60)) == "answered"
-    assert own is not None
+    own, pid = over_master.control_path, begun_master(over_master)
     target = sshd.target(extra=f"ControlPath {own}\nControlMaster auto")
     before = sshd.logins()
     assert reason_of(put(target, deadline_seconds=60)) == "answered"
     assert sshd.logins() == before
-    [pid] = master_pids(own)
     os.kill(pid, signal.SIGSTOP)
     assert reason_of(put(target, deadline_seconds=12)) == "answered"
+    assert own is not None
     assert os.path.exists(own)
 
 
