@@ -23,6 +23,8 @@ _ENDS_BADLY = lazy(
     r"|\b(?:results?|outputs?|table|matrix|report)\b \w{0,4} ?(?:incomplete|missing|lost)\W{0,3}$"
     r"|\b(?:job|run|training|work|task) (?:is |was )?(?:not complete[d]?|incomplete|unfinished)\b"
     r"|\bsuccess: false\b"  # of Nextflow
+    r"|\bunreachable=\d{1,6}\s{1,8}failed=[1-9]"  # of Ansible
+    r"|\bgiving up\W{0,3}$"
     r"|\b(?:was|were) not carried out\b"
     r"|\bno (?:point|sense|use) in (?:going on|continuing|carrying on|proceeding)\b"
     r"|^\W{0,4}(?:(?:the )?time is (?:up|over)|(?:ran )?out of time)\b(?!.{0,80}\b(?:best|kept|saved|done)\b)"

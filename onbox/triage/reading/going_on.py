@@ -57,6 +57,7 @@ HANDLED = lazy(
     r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
     r"|trying again|\b(?:start|begin|train)\w* (?:\w+ )?(?:from scratch|afresh)\b"
     r"|(?<!\d )(?<!stage )(?<!step )(?<!rest )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b(?!\s?[=:]?\s{0,24}0\b)"
+    r"(?!=\d{1,6}\s{0,8}$)"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|fall(?:ing|s)?[- ]?back|\brecovered\b|replaced (?:by"
     r"|with)|using (?:the )?(?:default|stale|cached|previous|last|backup|local copy)\b"
     r"|\bserving (?:the )?(?:stale|cached|old|last)\b|\bis (?:unavailable|not (?:up|ready"

@@ -26,6 +26,7 @@ NEVER_LINES = 10  # so many without one number are more than what comes before t
 LOST_STEPS = 5  # newest lines of one kind
 WHOLE_LINES = 3  # newest ones, in which nothing is a number
 LOST_NAMES = 2  # figures of such a line: one alone may have had nothing to be computed from
+MANY_NAMES, MOST = 3, 0.6
 EXPLODED_BY = 50.0  # times the median of the lines before
 EXPLODED_LINES = 3  # the last ones: one spike is clipped and forgotten
 SPIKE_BY = 20.0  # times the median: a gradient so large early in a run may have decided its end
@@ -233,19 +234,21 @@ def _no_result(lines: list[tuple[int, str]], tail: tuple[SeenLine, ...], attempt
 
 
 def _stands_lost(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
-    """In the newest lines of the loop a figure of training is none and all others are 0: it was one in the first, or is
-    none in more lines than what comes before the first number.
+    """In the newest lines of the loop figures of training are none and all others are 0: they were some in the first,
+    or are none in more lines than what comes before the first number, or many of them are at once.
     """
-    if not any("nan" in text.lower() for _, text in lines[-LOST_STEPS - 1 :]):
-        return None
     shown = [(number, text, _named_figures(" ".join(text.split()))) for number, text in lines]
-    names = next((figures.keys() for _, _, figures in reversed(shown) if figures), None)
-    alike = [item for item in shown if item[2] and item[2].keys() == names]
+    times = Counter(tuple(figures) for _, _, figures in shown)  # what is said once behind the loop is none of its lines
+    shown = [item for item in shown if item[2] and times[tuple(item[2])] > 1]
+    if not shown or not any(map(_is_lost, shown[-1][2].values())):
+        return None
+    alike = [item for item in shown if item[2].keys() == shown[-1][2].keys()]
     lost = list(takewhile(lambda item: _has_nothing(item[2]), reversed(alike)))
-    if len(lost) < (LOST_STEPS if len(lost) < len(alike) else NEVER_LINES):
+    many = len(lost) > 1 and all(len(list(filter(_is_lost, item[2].values()))) >= MANY_NAMES for item in lost)
+    if not many and len(lost) < (LOST_STEPS if len(lost) < len(alike) else NEVER_LINES):
         return None
     number, text, _ = lost[-1]
-    if any(not _has_nothing(figures) for at, _, figures in shown if at >= number and figures):
+    if any(not _has_nothing(figures) for at, _, figures in shown if at >= number):
         return None  # they are remarks beside the loop
     return Fault(LOST, number, text, LOGGED, attempt.progress)
 
@@ -267,16 +270,27 @@ def _cells(text: str) -> list[float]:
 
 
 def _never_any(lines: list[tuple[int, str]], attempt: LogAttempt) -> Fault | None:
-    """Each line of progress shows several figures, and none of them ever was a number."""
+    """Each line of progress shows several figures, and none of them ever was a number; or most of training were none,
+    the loss among them.
+    """
     told = [(line, _figures(message(line[1]).text)) for line in lines]
     told = [(line, values) for line, values in told if values]
     few = [values for _, values in told if len(values) < LOST_NAMES]
     told = [(line, values) for line, values in told if len(values) >= LOST_NAMES]
     if len(told) < NEVER_LINES or len(few) * NEVER_LINES > len(told):
         return None
-    if not all(map(_is_lost, (value for _, values in told for value in values))):
+    if not all(map(_is_lost, (value for _, values in told for value in values))) and not all(
+        _lost_most_of_training(line[1]) for line, _ in told
+    ):
         return None
     return Fault(LOST, *told[0][0], LOGGED, attempt.progress)
+
+
+def _lost_most_of_training(text: str) -> bool:
+    """Whether the loss of a line of progress is no number, and few other figures of training are some."""
+    figures = {name: value for name, value in _named_figures(text).items() if not _AT_TIMES.search(name)}
+    lost = [name for name, value in figures.items() if _is_lost(value)]
+    return "loss" in lost and len(lost) >= MANY_NAMES and len(lost) > MOST * len(figures)
 
 
 def _figures(text: str) -> list[str]:

@@ -244,7 +244,7 @@ LAUNCHERS: tuple[RuleRow, ...] = (
         "|processraised|returncode|return_code|progress looks"
         "|aborted|srun|crashed|trials did not|crashloop|back-off|forcefully|shutting|closing signal"
         "|status|finished (|pending unfinished|errored|destroyed|make|mpi_abort|error executing|in call to",
-        r"ChildFailedError|MPI_ABORT was invoked|called MPI_Abort\b"
+        r"ChildFailedError|encountered a bad command exit code|MPI_ABORT was invoked|called MPI_Abort\b"
         r"|^g?make(?:\[\d{1,20}\])?: \*\*\* (?:\[.{0,160}\] \w{3,12}|.{0,160}\berror) \d+$"
         r"|exited with exit code [1-9]|returned non-zero exit|CalledProcessError"
         r"|ProcessRaisedException|ProcessExitedException|root cause \(first observed|RayTaskError|TuneError"

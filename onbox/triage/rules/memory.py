@@ -158,14 +158,14 @@ CARD: tuple[RuleRow, ...] = (
         "kv-cache-memory",
         "cuda_oom",
         CAUSE,
-        "kv cache|cache blocks|gpu memory|gpu_memory_utilization|vram|device memory|free memory on device",
+        "kv cache|cache blocks|gpu memory|gpu_memory_utilization|vram|device memory|free memory on device|prefill",
         r"no available memory for the (?:kv )?cache|(?:larger|more) than the (?:maximum number of tokens"
         r"|available).{0,60}kv cache"
         r"|not enough (?:gpu |free )?memory.{0,60}(?:kv|gpu|cache|device)|free memory on device.{0,120}less than"
         r"|insufficient (?:gpu|vram|device) memory|not enough (?:vram|gpu memory)"
         r"|\bonly [\d.]{1,9} ?[kmg]i?b (?:of )?(?:free )?(?:gpu memory|device memory|vram) (?:is |are )?(?:free|left"
         r"|available)\b"
-        r"|needed for.{0,40}kv cache.{0,80}larger",
+        r"|needed for.{0,40}kv cache.{0,80}larger|not enough memory to handle \d{1,9} prefill",
         "vLLM, SGLang",
         "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`.",
     ),
@@ -195,7 +195,7 @@ HOST: tuple[RuleRow, ...] = (
         "host_oom",
         REASON,
         "container|memlimit|memory limit|memory budget|mem |job memory|memory cgroup|vmem|pmem"
-        "|exceeded memory|memory usage"
+        "|exceeded memory|memory quota|memory usage"
         "|virtual memory"
         "|ran out of memory",
         r"TERM_MEMLIMIT|exceeded (?:job |step |its |the )?(?:virtual )?memory(?: limit)?\b|exceeded .{0,20}memory limit"

@@ -118,7 +118,7 @@ NETWORK: tuple[RuleRow, ...] = (
         r"|urllib|http\.client|gcsfs|s3fs|aiobotocore)\.[\w.]{0,60}(?:Connect|Timeout|Network|Protocol"
         r"|ReadError|Payload|SSLError|ServiceUnavailable|ServerError|RetryError|URLError|Disconnect|IncompleteRead"
         r"|ChunkedEncoding|EndpointConnection|TooManyRequests|InternalServer|ProxyError|GatewayTimeout)\w{0,24}"
-        r"|\b50[0234]\b.{0,40}(?:server error|bad gateway|service unavailable|gateway time-?out"
+        r"|(?<!HTTP/\d\.\d\" )\b50[0234]\b.{0,40}(?:server error|bad gateway|service unavailable|gateway time-?out"
         r"|internal server)|(?:http|status|error)\D{0,12}(?:50[0234]|429|52\d)\b|\b429\b.{0,30}too many"
         r"|bad gateway|gateway time-?out|service (?:is )?(?:temporarily )?unavailable|network is unreachable"
         r"|no route to host|we couldn't connect to '|couldn't reach (?:the|'|http)|urlopen error"

@@ -306,7 +306,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         "failed|execution halted|syntax error|syntaxerror|unbound variable|bad substitution|exception in thread"
         "|loaderror|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:|can't "
         "|undefined |reference|illegal division|r(|prelude.|non-exhaustive|<<loop>>|no such variable"
-        "|invalid command name|wrong # args",
+        "|invalid command name|wrong # args|compilation|startup failed",
         r"^test result: failed\b|^\d{1,6} tests?, \d{1,6} passed, [1-9]\d{0,5} failed|^failed \S{1,80}::\S{1,80}"
         r"|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
         r"|^syntaxerror in (?:file|line) |syntax error(?: near"
@@ -318,6 +318,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|^(?:can't (?:call method|locate object|use )|undefined subroutine|not an? (?:hash|array|code) reference"
         r"|illegal division).{0,200} at \S{1,200} line \d{1,7}\b"  # Perl
         r"|^r\([1-9]\d{0,3}\);$"  # Stata
+        r"|\b(?:Script ?|Multiple)Compilation(?:Errors?)?Exception\b|^(?:script )?compilation (?:error|failed)\b"
         r"|^\S{1,200}\(\d{1,7}, \d{1,5}\) (?:fatal )?error: "  # Nim
         r"|^[\w.-]{1,60}: (?:Prelude\.\S{1,40}: |<<loop>>|.{0,120}Non-exhaustive patterns in )"  # Haskell
         r"|^can't read \".{1,80}\": no such variable$|^invalid command name \"|^wrong # args: should be "  # Tcl

@@ -36,7 +36,8 @@ SPACE: tuple[RuleRow, ...] = (
         "inode",
         r"(?:no|out of|zero|0) (?:free |more |available )?inodes|inodes?.{0,40}(?:exhausted|ran out|used up"
         r"|full\b|100 ?%)"
-        r"|not enough (?:free )?inodes|cannot create inode|ran out of inodes|100%.{0,20}inodes?",
+        r"|not enough (?:free )?inodes|cannot create inode|ran out of inodes|100%.{0,20}inodes?"
+        r"|\bnode was low on resource: inodes\b",
         "Linux, ext4, admin scripts",
         "mkdir: no free inodes on /scratch",
     ),
@@ -56,7 +57,8 @@ SPACE: tuple[RuleRow, ...] = (
         r"|(?:disk|filesystem|file ?system|device|storage|volume|partition) (?:is )?(?:full\b"
         r"(?![ -](?:guard|check|test|watermark|policy|alarm|alert|threshold|monitor|handler)\b)|out of space)"
         r"|(?<!maybe you are )(?<!perhaps you are )out of disk(?: space)?\b(?!.{0,20}\?)"
-        r"|insufficient (?:free )?(?:disk |storage )?space|ran out of (?:disk )?space(?! (?:on|in|for) \w{1,40}_)"
+        r"|insufficient (?:free )?(?:disk |storage )?space(?! for an object)"  # which sanitizers say of memory
+        r"|ran out of (?:disk )?space(?! (?:on|in|for) \w{1,40}_)"
         r"|not enough free disk"
         r"|no free space"
         r"|not enough disk|low on disk space|\bnode was low on resource: (?:ephemeral-storage|nodefs|imagefs)\.",

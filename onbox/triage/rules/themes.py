@@ -129,7 +129,7 @@ THEMES: tuple[Theme, ...] = (
     ),
     Theme(
         "quota_exceeded",
-        r"quotas?",
+        r"(?<!memory )(?<!cpu )(?<!ram )quotas?",
         r"exceed\w*|reached|exhaust\w*|over|full|hit|used up",
         2,
         r"(?:insufficient|not enough|negative|needs? (?:a )?positive) (?:account |credit )?(?:balance|credits?|funds)"

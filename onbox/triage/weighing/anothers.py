@@ -142,9 +142,15 @@ def follows_a_death(fault: Fault, scene: Scene) -> bool:
     )
 
 
+# An epilogue shows what the kernel wrote meanwhile.
+_OF_THE_KERNEL = lazy(r"\bNVRM: |\bkernel: |\bOut of memory: Killed process\b|\boom-kill:")
+
+
 def follows_a_report(fault: Fault, scene: Scene) -> bool:
     """Whether a launcher has told at length of a death that an error explains, and a tool complains behind that."""
     if scene.dead or fault.trace is not None or fault.source or fault.row.explains <= DEATH:
+        return False
+    if _OF_THE_KERNEL.search(fault.text):
         return False
     reports = [one.number for one in scene.attempt.faults if one.row.id == "launcher" and one.trace is not None]
     report = next((number for number in reports if number < fault.number), 0)

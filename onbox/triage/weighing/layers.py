@@ -65,6 +65,10 @@ _LAYERS = (
         ),
     ),
     Layer(
+        ("nccl_or_distributed",),
+        lazy(r"\babort|SIGABRT", re.IGNORECASE),
+    ),
+    Layer(
         ("port_in_use",),
         lazy(r"process group|rendezvous|init_process|\bbind|\blisten|connect|\bserver\b|\bstore\b", re.IGNORECASE),
     ),
@@ -155,7 +159,8 @@ def _remarks(cause: Fault, attempt: LogAttempt, near: int) -> Iterable[Fault]:
         in_vain = _was_in_vain(fault, cause)
         if fault.handled and not in_vain:
             continue
-        if (fault.row.explains < CAUSE - 2 and not in_vain) or fault.row.failure_class == cause.row.failure_class:
+        ends_it = in_vain or message(fault.text).level == "FATAL"  # a runtime that writes so aborts then
+        if (fault.row.explains < CAUSE - 2 and not ends_it) or fault.row.failure_class == cause.row.failure_class:
             continue
         if message(fault.text).level == "DEBUG":
             continue  # what somebody who searches for a defect is told

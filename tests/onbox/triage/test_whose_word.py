@@ -150,6 +150,90 @@ FAILURES = {
             "slurmstepd: error: *** JOB 2567 ON hgx CANCELLED AT 2024-07-09T14:25:08 ***\n"
         ),
     ),
+    "a runtime that aborts because a colleague is gone": (
+        "nccl_or_distributed",
+        STEPS + "E0521 06:05:44.471493   531 coordination_service.cc:1162] /job:jax_worker/task:5 has been set to "
+        "ERROR in coordination service: UNAVAILABLE: heartbeat timeout\nF0521 06:05:44.471493   733 client.h:77] "
+        "Terminating process because the JAX distributed service detected fatal errors. Another task died.\n"
+        "*** Check failure stack trace: ***\nFatal Python error: Aborted\nAborted (core dumped)\n",
+    ),
+    "what the kernel had written, in an epilogue": (
+        "gpu_hardware",
+        STEPS + '[rank4]: Traceback (most recent call last):\n[rank4]:   File "/w/train.py", line 9, in <module>\n'
+        "[rank4]:     step()\n[rank4]: RuntimeError: CUDA error: unspecified launch failure\n"
+        'Traceback (most recent call last):\n  File "/opt/torch/run.py", line 883, in run\n    launch_agent()\n'
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n" + "=" * 60 + "\n/w/train.py FAILED\n"
+        "Root Cause (first observed failure):\n[0]:\n  rank      : 4 (local_rank: 4)\n  exitcode  : 1 (pid: 3042)\n"
+        "--- epilog: dmesg ---\n[Sun Jan 25 22:21:02 2026] NVRM: Xid (PCI:0000:87:00): 79, pid=3042, name=python, GPU "
+        "has fallen off the bus.\n",
+    ),
+    "a server, and whom it could not answer any more": (
+        "cuda_assert",
+        "INFO 03-11 09:06:48 [loggers.py:118] Engine 000: Running: 67 reqs, Waiting: 0 reqs\n"
+        "ERROR 03-11 09:08:02 [core.py:588] EngineCore encountered a fatal error.\nERROR 03-11 09:08:02 [core.py:588] "
+        "RuntimeError: Worker failed with error 'CUDA error: an illegal memory access was encountered'\n"
+        + 'INFO:     10.4.2.159:41043 - "POST /v1/chat/completions HTTP/1.1" 500 Internal Server Error\n'
+        * 8
+        + "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the "
+        "root cause.\nINFO:     Shutting down\nINFO:     Finished server process [301]\n",
+    ),
+    "evicted for its inodes": (
+        "inode_exhausted",
+        (
+            "frame 800/90000 written\nWarning  Evicted   pod/frames-0   The node was low on resource: inodes. "
+            "Threshold quantity: 107200, available: 21\n"
+        ),
+    ),
+    "memory that a job may not have": (
+        "host_oom",
+        (
+            "step 12 reward 4.1\nERROR:memwatch:This job has exceeded its memory quota and will be terminated\n"
+            "ERROR:memwatch:Killing process 116176 cgroup RSS size 46111.4 MB > 46105.0 MB\n"
+        ),
+    ),
+    "a sanitizer's word for memory": (
+        "code_error",
+        (
+            "test 3 of 9 ok\nfit.c:15:17: runtime error: store to address 0x7fffffffda98 with insufficient space for "
+            "an object of type 'int'\n==133==ERROR: AddressSanitizer: stack-buffer-overflow on address 0x7fffffffda98\n"
+        ),
+    ),
+    "a script that its engine cannot compile": (
+        "code_error|config_error",
+        "Mar-26 12:48:36.901 [main] DEBUG nextflow.cli.Launcher - $> nextflow run main.nf\n"
+        "Mar-26 12:48:37.111 [main] ERROR nextflow.cli.Launcher - Unable to parse config file\n"
+        "Compile failed for sources. Cause: org.codehaus.groovy.control.MultipleCompilationErrorsException: startup "
+        "failed:\nScript4F: 28: expecting EOF, found '}' @ line 28, column 34.\n"
+        + "\tat org.codehaus.groovy.control.SourceUnit.parse(SourceUnit.java:230)\n" * 8
+        + "\t... 163 common frames omitted\n",
+    ),
+    "a download that was given up": (
+        "network_blip",
+        (
+            "--2026-11-30 20:12:00--  (try: 3)  http://host/model.bin\nHTTP request sent, awaiting response... 200 OK\n"
+            "Length: 400000 (391K)\nSaving to: 'model.bin'\n\n     0K .......... .......... 12% 56.5M 0s\n\n"
+            "2026-11-30 20:12:00 (104 MB/s) - Connection closed at byte 100000. Giving up.\n\n"
+        ),
+    ),
+    "a playbook that counts what it ignored": (
+        "code_error|config_error|data_error",
+        (
+            'TASK [probe] ***\nfatal: [localhost]: FAILED! => {"changed": false, "rc": 2}\n...ignoring\n'
+            'TASK [fetch token file] ***\nfatal: [localhost]: FAILED! => {"changed": false, "msg": "File not found: '
+            '/etc/lab/t"}\n\nPLAY RECAP ****\nlocalhost                  : ok=3    changed=0    unreachable=0    '
+            "failed=1    skipped=0    rescued=0    ignored=1   \n"
+        ),
+    ),
+    "rewards that are no numbers, beside a loss of 0": (
+        "divergence",
+        "".join(
+            "{'loss': 0.0, 'learning_rate': 0.0005, 'rewards/chosen': nan, 'rewards/accuracies': 0.0, "
+            f"'logps/rejected': nan, 'logits/chosen': nan, 'epoch': 0.{at}}}\n"
+            for at in (3, 6)
+        )
+        + "{'train_runtime': 473.6, 'train_loss': 7004.8, 'epoch': 1.0}\n***** train metrics *****\n"
+        "  train_loss               = 7004.8\n",
+    ),
     "no memory for a program in C++": (
         "host_oom",
         "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n",
@@ -167,6 +251,11 @@ def test_a_failure_has_its_class(failure_class: str, log: str) -> None:
     verdict = classify(log.encode(), FRESH)
     assert verdict.failure_class in failure_class.split("|")
     assert verdict.state == "dead"
+
+
+def test_a_loss_that_never_was_a_number_beside_one_that_was() -> None:
+    lines = [f"[{at}/12] | loss: nan | loss_train: {at}.7e+10 | loss_e0: nan | loss_e1: nan\n" for at in range(12)]
+    assert classify("".join(lines).encode(), FRESH).failure_class == "divergence"
 
 
 HEALTHY = {

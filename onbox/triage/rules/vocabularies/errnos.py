@@ -31,8 +31,9 @@ ERRNOS = (
             "errno-network",
             "network_blip",
             CAUSE,
-            "host is down|network is down|software caused connection abort|network dropped connection on reset"
-            "|communication error on send|link has been severed|machine is not on the network",
+            "(?<!to bus: )host is down|network is down|software caused connection abort"
+            "|network dropped connection on reset|communication error on send|link has been severed"
+            "|machine is not on the network",
             "mount.nfs: Host is down",
         ),
     ),

@@ -23,17 +23,21 @@ ENDED = (
 )
 
 
+_TYPED = ("Quit",)  # programs show it as an answer to what was typed
+_OF_A_SHELL = r"(?:\S.{0,120}: line \d+:\s{1,8}\d{1,20} |(?:zsh|ksh|dash): )"
+
+
 def _ways(number: int, name: str, text: str) -> str:
     """All the ways to write a signal: its number, its name, and the text that a shell prints."""
+    shell = _OF_A_SHELL if text in _TYPED else f"{_OF_A_SHELL}?"
     numbers = f"{128 + number}" if number == 1 else f"(?:{128 + number}|-{number})"  # -1 is anybody's code
     return (
         rf"{ENDED}{numbers}(?![\d.])|\*{{3}} \[.{{1,160}} error {128 + number}$"
         rf"|\b(?:by|with|on|got|received|caught) signal[ :=(]{{1,3}}{number}\b|\bstatus={number}/{name}\b"
         rf"|\b(?:terminated|killed|died|interrupted|failed|exited)\b.{{0,24}}\bSIG{name}\b"
-        rf"|^(?:\S.{{0,120}}: line \d+:\s{{1,8}}\d{{1,20}} |(?:zsh|ksh"
-        rf"|dash): )?(?-i:{text})(?: \(core dumped\))?(?:\s{{2,20}}\S.{{0,400}}"
+        rf"|^{shell}(?-i:{text})(?: \(core dumped\))?(?:\s{{2,20}}\S.{{0,400}}"
         rf"|\s{{1,20}}python\S{{0,20}} .{{0,400}})?\s{{0,8}}$"
-        rf"|(?:\):|\bsignal:) (?:{text})(?: \(core dumped\))?$"
+        rf"|^(?-i:{text}) \(core dumped\)$|(?:\):|\bsignal:) (?:{text})(?: \(core dumped\))?$"
     )
 
 
