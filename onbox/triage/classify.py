@@ -319,6 +319,8 @@ def _read_class(call: SettledClass, decision: Decision, record: Record) -> Settl
     found, told = read_class(judged_tail(record), call.at, known=call.failure_class, rule=rule, confidence=sure)
     if found == call.failure_class:
         return call
+    if fault is not None and fault.ended_program and "user_interrupt" in (found, call.failure_class):
+        return call  # Python tells an interrupt from an error
     rule = READS_AS if fault is not None else rule
     return call._replace(failure_class=found, rule=rule, confidence="low", remedy=None, at=told or call.at)
 

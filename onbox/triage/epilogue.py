@@ -53,7 +53,7 @@ GAVE_UP = lazy(
     r"|rsync error: .{0,200}\(code (?!24\b)\d|ninja: build stopped: "
     r"|error: [Rr]ecipe .{0,120} failed|tar: Error is not recoverable: exiting|error: could not compile "
     r"|npm (?:ERR!|error) code |This progress looks :\(|##\[error\]Process completed with exit code [1-9]"
-    r"|\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: command not found$"
+    r"|\S{0,200}: (?:line \d{1,6}: )?\S{1,80}: (?:command not found|unbound variable)$"
     r"|(?:/\S{1,200}/)?(?:python[\d.]{0,4}|perl|ruby|bash|sh|Rscript): (?:can't|cannot) open (?:file|perl script)?\b"
     r"|Execution halted$|[\w./-]{1,60}: exit(?:ed)?(?: with)? (?:code|status) [1-9]\d{0,2}$"
 )

@@ -44,6 +44,7 @@ _REPORT_OF_PYTEST = lazy(
 )
 _PLACE_OF_WARNING = lazy(r"\S{1,300}\.py:\d{1,6}: [A-Z]\w{0,40}Warning: ?")
 _BAR = lazy(r"\d%\|.{0,200}\| \d+/\d+ \[")
+_NAME_NOT_SET = lazy(r"\S{1,200}: line \d{1,6}: \S{1,80}: unbound variable$")  # a shell has ended with it
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
 
@@ -59,7 +60,7 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
         if fault.severity == PROVEN and _is_behind_all(fault.number, tail):
             return True
     said = message(last)
-    if tells_code(at.text) or ends_badly(last) or counts_bad_only(said.text):
+    if tells_code(at.text) or _NAME_NOT_SET.match(at.text) or ends_badly(last) or counts_bad_only(said.text):
         return True
     if at.text == last and (said.level in FATAL_LEVELS or ITS_OWN_ERROR.match(last)):
         return True

@@ -233,7 +233,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         "|notadirectory|isadirectory|no module named|module specification|not found|does not exist|executable"
         "|fileexists"
         "|does not appear to be|cannot open|specified application"
-        "|could not find|can't find|cannot find|enoent|matching distribution|404",
+        "|could not find|can't find|cannot find|can not open|cannot be found|enoent|matching distribution|404",
         r"\bwas unable to (?:launch|start) the specified application\b"
         r"|can't open file|unable to open database file|^\S+: \d+: (?:\S{1,80}: )?can't open "
         r"|can't load (?:the )?(?:tokenizer|config\w{0,24}|model|image processor"
@@ -245,6 +245,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|executable file not found|__main__ module|\S{1,80}: not found$|no matching distribution found"
         r"|could not find a version that satisfies|(?:file|folder|directory|path|dataset"
         r"|checkpoint|model)\b(?!.{0,80}\bobject ').{0,80}(?:does not exist|not found|doesn't exist)"
+        r"|^can not open file:|\bfile \S{1,200} (?:cannot|could not) be found\b"
         r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) "
         r"(?:['\"][\w./-]|(?:the )?(?:file|folder|directory|path"
         r"|dataset|checkpoint|model|config))|HFValidationError|is not a valid model identifier"
@@ -306,7 +307,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         "failed|execution halted|syntax error|syntaxerror|unbound variable|bad substitution|exception in thread"
         "|loaderror|error in |panic|goroutine|fatal error|: error: |): error |) : error |) error|unhandled |rb:|can't "
         "|undefined |reference|illegal division|r(|prelude.|non-exhaustive|<<loop>>|no such variable"
-        "|invalid command name|wrong # args|compilation|startup failed",
+        "|invalid command name|wrong # args|compilation|reserved keyword",
         r"^test result: failed\b|^\d{1,6} tests?, \d{1,6} passed, [1-9]\d{0,5} failed|^failed \S{1,80}::\S{1,80}"
         r"|^=* ?[1-9]\d* failed, .{0,80} in \d|^execution halted"
         r"|^syntaxerror in (?:file|line) |syntax error(?: near"
@@ -319,6 +320,7 @@ DEFECTS: tuple[RuleRow, ...] = (
         r"|illegal division).{0,200} at \S{1,200} line \d{1,7}\b"  # Perl
         r"|^r\([1-9]\d{0,3}\);$"  # Stata
         r"|\b(?:Script ?|Multiple)Compilation(?:Errors?)?Exception\b|^(?:script )?compilation (?:error|failed)\b"
+        r"|^\W{0,2}Error: Illegal use of reserved keyword\b"  # MATLAB
         r"|^\S{1,200}\(\d{1,7}, \d{1,5}\) (?:fatal )?error: "  # Nim
         r"|^[\w.-]{1,60}: (?:Prelude\.\S{1,40}: |<<loop>>|.{0,120}Non-exhaustive patterns in )"  # Haskell
         r"|^can't read \".{1,80}\": no such variable$|^invalid command name \"|^wrong # args: should be "  # Tcl

@@ -38,6 +38,7 @@ from onbox.triage.words import STOPS
 if TYPE_CHECKING:
     from onbox.triage.reading.record import SeenLine
 
+_OF_A_SOCKET = lazy(r"[\\/]multiprocessing[\\/]connection\.py$")
 SHOWS_WITHIN = 12  # lines: so near a signal, a traceback tells where it found the program
 LAST_WORDS = 2  # lines behind the last step, one of which may look like a step
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
@@ -106,6 +107,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         and not looked_in_vain(fault, live)
         and not _is_named_later(fault, live)
         and not _ended_the_rest(fault, live)
+        and not _misses_its_parent(fault, live)
     ]
     ranked = sorted([*told, *([lost] if lost else [])], key=_likeliest_first)
     if not ranked and dead and not exited_zero:
@@ -168,6 +170,14 @@ def _ended_the_rest(fault: Fault, live: list[Fault]) -> bool:
     if fault.row.id != "cancelled" or not OF_A_STEP.search(fault.text):
         return False
     return any(one.number < fault.number and one.severity > WEAK and one.row.explains > SUMMARY for one in live)
+
+
+def _misses_its_parent(fault: Fault, live: list[Fault]) -> bool:
+    """Whether a process found the socket of one that had been ended gone."""
+    if fault.row.id != "no-such-file" or fault.trace is None or not fault.trace.frames:
+        return False
+    is_of_a_socket = _OF_A_SOCKET.search(fault.trace.frames[-1].file) is not None
+    return is_of_a_socket and any(SUMMARY < one.row.explains <= ASKED for one in live)
 
 
 def _of_a_part(count: Fault, attempt: LogAttempt) -> Fault | None:

@@ -108,6 +108,31 @@ FAILURES = {
         STEPS
         + "Command terminated by signal 2\n0.18user 0.28system 1:15:21elapsed 0%CPU (0avgtext+0avgdata 4824max)k\n",
     ),
+    "an interrupt, and a worker that finds its parent gone": (
+        "user_interrupt",
+        STEPS
+        + INTERRUPTED
+        + 'Traceback (most recent call last):\n  File "/opt/lib/python3.6/multiprocessing/managers.py", '
+        "line 785, in _incref\n    conn = self._Client(self._token.address)\n"
+        '  File "/opt/lib/python3.6/multiprocessing/connection.py", line 614, in SocketClient\n    s.connect(address)\n'
+        "FileNotFoundError: [Errno 2] No such file or directory\n",
+    ),
+    "a name that is not set, and what the scheduler tells of the job": (
+        "config_error|code_error",
+        (
+            "Login successful.\n/var/job32/slurm_script: line 30: USER_: unbound variable\n=== JOB_STATISTICS ===\n"
+            "= Job-ID             : 32 on alex\n= Elapsed runtime    : 00:00:09\n= Total RAM usage    : 0.1 GiB\n"
+            "=== Quota infos ===\n    /home/hpc   91.0G   104.9G   209.7G   N/A   211K   500K\n"
+            "=== GPU utilization ==\ngpu_name, gpu_bus_id, gpu_utilization [%], max_memory_usage [MiB], time [ms]\n"
+        ),
+    ),
+    "a file that a library asks for": (
+        "config_error|code_error",
+        (
+            "PLUMED: \nPLUMED: +++ PLUMED error\nPLUMED: +++ at IFile.cpp:113, function IFile::in\nPLUMED: +++ failed: "
+            "do_exist\nPLUMED: file meta.dat cannot be found\nPLUMED: \n"
+        ),
+    ),
     "a level between dashes": (
         "code_error",
         (
