@@ -34,7 +34,7 @@ _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K
 _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
 _NUMBER = lazy(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
 _ROUNDED = lazy(r"^\d{1,4}(?:\.\d)?[km]$")  # `0.5k`
-_NAME = lazy(r"^\s*[A-Za-z]\w{1,20}:\s+(?=\d)")  # `BFGS:    3 20:33:35  1.907`, of ASE
+_NAME = lazy(r"^\s*[A-Za-z]\w{1,20}:\s+(?=\d{1,9}\s+\d{1,3}:\d\d:\d)")  # `BFGS:    3 20:33:35  1.907`, of ASE
 _INDEX = lazy(r"(?<=\w)\[\d{1,3}\](?=\s|$)")  # `c_com[3]`
 _OF = lazy(r"^[\s|│┃]*(\d{1,9})/(\d{1,9})(?=[\s│|])(?!.*%\|)")  # the first cell, `47/100`, of a row without a bar
 

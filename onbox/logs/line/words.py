@@ -118,7 +118,7 @@ NOT_PROGRESS = lazy(
     r"|retry|retries|retrying|try|patience|early[ _-]?stop\w*|counter|stopping|acc|accuracy|correct|passed|failed|score"
     r"|ratio|port|pod|pods|replica|replicas|version|volume|host|process|core|cores|cpu|cpus|(?<!ing )(?<!^)layers?|head|heads"
     r"|partition|split|slot|slots|queue|channels?|ram|mem|memory|used|usage|vram|disk|page|part|cuda|tp|pp|dp|local_rank|top|top[-@]?\d{1,2}"
-    r"|wins?|win|solved|resolved|success|successes|healthy|ready|available|free|alive|no improvement|wait|strike\w*"
+    r"|wins?|win|solved|resolved|success|successes|healthy|ready|available|free|alive|no improvement(?: (?:for|in|since|after))?|wait|strike\w*"
     r"|precision|recall|f1|em|hits?|matched|overflow|skipped|replicas|of|on|use|depth|connected|members?|seats?|ep_len\w*|world|stage|phase"
     r"|missing|nulls?|nans?|duplicates?|outliers?|invalid|kept|keeping|selected|retained|accepted|rejected|discarded))"
     r"\W{0,6}$"

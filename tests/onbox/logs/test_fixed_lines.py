@@ -31,6 +31,19 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         None,
         None,
     ),
+    "LAMMPS's histograms, as wide as its rows": (
+        "   Step         Temp          Lx          Ly\n"
+        + "".join(f"    {at}00   125.{at}3   158.5   158.5\n" for at in range(1, 9))
+        + "Nlocal:            100 ave         100 max         100 min\nHistogram: 1 0 0 0\nHistogram: 1 0 0 0\n",
+        800,
+        None,
+    ),
+    "one job of one, done": ("rule sort:\n    jobid: 0\n\nFinished job 0.\n1 of 1 steps (100%) done\n", 1, 1),
+    "how long nothing got better": (
+        lines("Epoch #\nVal loss: 0.12\nNo improvement for 1#/20 epochs", *range(31, 40)).replace(" 13", " 1"),
+        39,
+        None,
+    ),
     "an assignment that a shell traces": (lines("++ defaults.sh[#]export flux_iteration=2", 7, 8), None, None),
 }
 

@@ -165,7 +165,8 @@ def _is_one_of_one(counter: Counter, scene: Scene) -> bool:
         and counter.seen == 1
         and (alike or followed or not counter.made or counter.rule in _TOLD_ONCE)
     )
-    once = once and not heads_its_bar(counter, others)
+    ends_in_share = counter.rule == "fraction-percent" and scene.behind(counter) == 0  # `1 of 1 steps (100%) done`
+    once = once and not ends_in_share and not heads_its_bar(counter, others)
     return once and not any(other.advances for other in others)
 
 
