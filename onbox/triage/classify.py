@@ -43,7 +43,7 @@ from onbox.triage.weighing.decide import Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.silence import is_said_done
 from onbox.triage.wording.class_reading import plain_complaint, read_class
-from onbox.triage.wording.second_reading import is_borne_out, is_overruled, most_telling
+from onbox.triage.wording.second_reading import ends_in_plain_complaint, is_borne_out, is_overruled, most_telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -281,13 +281,16 @@ def _read_again(
     if plain.failure_class == "hang_stall":
         return call, decision
     tail, ill = judged_tail(record), plain.failure_class != "success_healthy"
+    faults = decision.attempt.faults
+    is_known = any(fault.number == line.number for line in tail[-1:] for fault in faults)  # and was set aside
+    says_ill = plain.rule == FAULTLESS and not is_known and ends_in_plain_complaint(tail)
     is_plain = (
         is_plainly_ill(call, tail, decision.attempt)
         if ill
-        else is_plainly_well(plain.rule, record, tail, decision.attempt)
+        else not says_ill and is_plainly_well(plain.rule, record, tail, decision.attempt)
     )
     holds = is_plain or (ill and call.confidence == "high" and tail[-1].number - call.at.number < SURE_WITHIN)
-    if holds or not is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule):
+    if holds or not (says_ill or is_overruled(tail, ill=ill, confidence=plain.confidence, rule=plain.rule)):
         sure = call.confidence == "high" and not is_plain
         if sure and ill and not is_borne_out(tail, confidence=plain.confidence, rule=plain.rule):
             return call._replace(confidence="medium"), decision

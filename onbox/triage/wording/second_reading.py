@@ -16,7 +16,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from onbox.logs.learned import read_weights
+from onbox.logs.model.lines import message
+from onbox.triage.harmless import is_harmless
 from onbox.triage.parting import without_partings
+from onbox.triage.reading.match import BAD_LEVELS, QUIET_LEVELS
 from onbox.triage.stacks import FRAME
 from onbox.triage.wording.sentence import leaning_of
 from onbox.triage.wording.words import words_of
@@ -33,6 +36,7 @@ _NO_DIGITS = str.maketrans("", "", "0123456789")
 # blame one.
 CLEAR = {True: 0.0, False: 0.5}
 SURE = 1.0  # log-odds: with less of it for a failure, no rule is sure of one
+PLAIN, SENTENCE_WORDS = 2.0, 4  # log-odds for a failure, and words, of a sentence that needs nothing beside it
 # Rows of the table that are no words.
 BIAS, WORDS, ANSWER, RULE, LENGTH = "=bias", "=words", "=answer:", "=rule:", "=length:"
 FEW, MANY = 8, 20  # forms of lines
@@ -78,6 +82,17 @@ def _ends_in_new_complaint(tail: Sequence[SeenLine]) -> bool:
     *before, last = (form_of(line.text).strip() for line in tail)
     is_new_sentence = " " in last and not last.endswith(":") and last not in before
     return is_new_sentence and leaning_of(tail[-1].text) > 0
+
+
+def ends_in_plain_complaint(tail: Sequence[SeenLine]) -> bool:
+    """Whether the last line is a new sentence that speaks so plainly of a failure that no rule knows better."""
+    if not tail or len(tail[-1].text.split()) < SENTENCE_WORDS:
+        return False
+    text = tail[-1].text
+    said = message(text)
+    if said.level in QUIET_LEVELS or (said.level not in BAD_LEVELS and is_harmless(said.text, text, loud=True)):
+        return False
+    return leaning_of(text) >= PLAIN and _ends_in_new_complaint(tail)
 
 
 def by_sentences(tail: Sequence[SeenLine], forms: int, *, ill: bool) -> float:
