@@ -103,7 +103,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
     told = [
         fault
         for fault in live
-        if not (sure and fault.handled and fault.severity == WEAK and fault.row.explains < CAUSE - 2)
+        if not (sure and fault.handled and fault not in sure and fault.row.explains <= CAUSE)
         and not looked_in_vain(fault, live)
         and not _is_named_later(fault, live)
         and not _ended_the_rest(fault, live)
