@@ -29,7 +29,7 @@ _BANNER = lazy(
     r"^\W{0,3}[=*#-]{3,80}\s{0,4}(?:\w{1,30} ){0,2}"
     r"(?:start\w{0,4}|begin\w{0,5}|launch\w{0,4}|run|job|attempt|try|trial)\b"
     r"(?!.{0,60}\b(?:summary|finish|complete|done|end|fail|result|exit|stat|report|config|param|info|detail|died"
-    r"|crash))",
+    r"|crash|std(?:err|out)))",
     re.IGNORECASE,
 )
 # What a script shows of the program that it runs once more: `python3 train.py`.

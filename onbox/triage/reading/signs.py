@@ -266,7 +266,7 @@ _INSTRUCTS = (
 INSTRUCTS = lazy(_INSTRUCTS, re.IGNORECASE)
 HEDGED = lazy(
     rf"{_INSTRUCTS}|"
-    r"\b(?:might|may|(?<!nothing )could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\."
+    r"\b(?:might|may(?! \d)|(?<!nothing )could(?! not)|would|most likely|probably|possibly|usually|for example|e\.g\."
     r"|expected failure|if (?:you|the|your|an?|this|it|any)|in case|whenever|how to|means|why (?:do|does|did|is)"
     r"|what (?:does|is|causes)|check (?:dmesg|whether|if)|why did|self-?test|simulat(?:ed?|ing)|trap(?!: exit)"
     r"|until (?:it|they|one|the \w{2,12}) (?:is|are|gets?|was|were)"

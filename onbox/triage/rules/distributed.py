@@ -146,6 +146,7 @@ COLLECTIVE: tuple[RuleRow, ...] = (
         r"|(?:rank|worker|peer|node)s? .{0,30}(?:disconnected|unreachable|lost connection|connection lost)"
         r"|barrier.{0,20}(?:failed|broken)|connection closed by (?:remote )?peer|peer (?:has )?(?:closed|gone"
         r"|disconnect\w{1,40})|hccl.{0,60}(?:error|fail|timeout)"
+        r"|\|CCL_ERROR\||\boneCCL: .{0,120}(?:exception|error|fail)"
         r"|tasks? .{0,60}heartbeat timeout|failed to (?:connect|recv|send|receive).{0,60}(?:rank|peer"
         r"|localrank)|mismatched? (?:collective|tensor).{0,60}rank|BarrierError|slice.{0,40}(?:unhealthy|lost)",
         "NCCL, gloo, c10d, MPI, JAX coordination service",

@@ -216,7 +216,7 @@ DATA: tuple[RuleRow, ...] = (
         r"|UnidentifiedImageError|corrupt jpeg|(?:jpeg|png|gif|image|video|audio|frame).{0,40}(?:decode"
         r"|decoding) (?:error|failed)"
         r"|(?:failed|unable|error|could not|cannot) (?:to )?decod.{1,60}(?:image|jpeg|png|video|audio"
-        r"|frame|sample)?|moov atom not found"
+        r"|frame|sample)|moov atom not found"
         r"|invalid (?:jpeg|png|image)(?: data)?|not a jpeg file|imread.{0,40}(?:can't open|fail)|libpng error"
         r"|unknown image file format",
         "Pillow, OpenCV, TensorFlow, ffmpeg",

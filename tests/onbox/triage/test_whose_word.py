@@ -133,6 +133,36 @@ FAILURES = {
             "do_exist\nPLUMED: file meta.dat cannot be found\nPLUMED: \n"
         ),
     ),
+    "a card that broke in May": (
+        "gpu_hardware",
+        STEPS + "gx: [May 8 02:24:19] NVRM: Xid (PCI:0000:b7:00): 79, pid='<unknown>', name=<unknown>, GPU has "
+        "fallen off the bus.\n[rank4]: Traceback (most recent call last):\n"
+        '[rank4]:   File "/w/train.py", line 9, in <module>\n'
+        "[rank4]:     step()\n[rank4]: RuntimeError: CUDA error: unspecified launch failure\n"
+        "srun: error: dgx-09: task 14: Exited with exit code 1\n",
+    ),
+    "a launcher that shows what another rank has written": (
+        "gpu_hardware",
+        STEPS + '[rank22]: Traceback (most recent call last):\n[rank22]:   File "/w/t.py", line 9, in <module>\n'
+        "[rank22]:     step()\n[rank22]: RuntimeError: CUDA error: uncorrectable ECC error encountered\n"
+        "ERROR:launcher:Rank 22 crashed with exit code 1.\nGlobal rank 16 (PID 2240) exited with code -15\n"
+        "----------Begin global rank 16 STDERR----------\n[E ProcessGroupNCCL.cpp:1182] [Rank 16] NCCL watchdog thread "
+        "terminated with exception: NCCL error: remote process exited or there was a network error\n"
+        "----------End global rank 16 STDERR----------\nGlobal rank 22 (PID 2246) exited with code 1\n",
+    ),
+    "a checkpoint whose nodes cannot be decoded": (
+        "checkpoint_corrupt",
+        (
+            'restoring checkpoint from gs://b/ck/41000\nValueError: DATA_LOSS: Error reading "params.wi_0.kernel" in '
+            'OCDBT database at GCS object "gs://b/ck/41000/items/": Error decoding b-tree node in "d/9a77": CRC-32C '
+            "checksum verification failed: expected=3310927411, actual=1184022907\n"
+        ),
+    ),
+    "a file system that others share": (
+        "network_blip",
+        STEPS + "tensorflow.python.framework.errors_impl.UnknownError: /bee/tfrec/train-311; Communication error on "
+        "send [Op:IteratorGetNext]\n",
+    ),
     "a level between dashes": (
         "code_error",
         (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from onbox.triage.rules.rows import BUG, CAUSE
 from onbox.triage.rules.vocabularies.listed import Listed, rows
 
-_FORM = r"(?:[:\]\"'(] ?|^){}(?:$|[\s\"':.,;()\[\\])"
+_FORM = r"(?:[:;\]\"'(] ?|^){}(?:$|[\s\"':.,;()\[\\])"  # `path; text [Op: ...]` is TensorFlow's
 ERRNOS = (
     *rows(
         _FORM,
