@@ -10,6 +10,7 @@ TICKS = "Training for 9000 kimg...\n" + "".join(
     f"tick {at}   kimg {at * 50.1:.1f}   time 5m 0s   sec/tick 30.7   sec/kimg 6.13   maintenance 0.0\n"
     for at in range(1, 24)
 )
+CONFIG = "# 1 epoch is 250 (iteration) = 5000 (images)\n# so that we need 7500 iterations.\nSOLVER:\n"
 LISTS = "Step      Train loss              Test loss               Test metric\n" + "".join(
     f"{at:<9} [3.{at % 97:02}e-02, 7.0e-04]    [4.{at % 89:02}e-02, 7.0e-04]    []\n" for at in range(0, 5000, 1000)
 )
@@ -64,6 +65,14 @@ COUNTS: dict[str, tuple[str, float | None, int | None]] = {
         7,
         20,
     ),
+    "what a remark in a configuration needs": (
+        CONFIG
+        + "  MAX_ITER: 4000\n"
+        + "".join(f"  TRAIN_{name}: default\n" * 9 for name in ("SETS", "SIZES", "CROPS", "FLIPS", "BOXES", "MASKS"))
+        + lines("eta: 0:10:00  iter: #  total_loss: 0.14", *range(19, 900, 20)),
+        899,
+        4000,
+    ),
     "rows of lists": (LISTS, 4000, None),
     "rows behind a logger's prefix": (PREFIXED, 3, 12),
     "a simulated time": (SIMULATED, 0.029, None),
@@ -88,6 +97,44 @@ EACH_EPOCH = "".join(
 def test_a_bar_of_each_epoch_is_inside_it() -> None:
     seen = read(EACH_EPOCH + "\n")
     assert (seen.current, seen.exact_max, seen.inner_max) == (3, None, 10)
+
+
+def test_what_a_function_has_finished_is_not_the_run() -> None:
+    steps = "  MAX_ITER: 4000\n" + lines("iter: #  total_loss: 0.14", *range(19, 900, 20))
+    assert read(steps + "scorer INFO: Scores_opt.accumulate() finished in 2.37 seconds.\n").finished is not True
+
+
+def _bars_and_epochs(line: str, *epochs: int) -> str:
+    """A bar of ten, drawn to its end, for each epoch, and the line below it."""
+    bar = "\r".join(f"{at * 10:3}%|##   | {at}/10 [00:00<00:09,  1.0it/s]" for at in range(11))
+    return "".join(f"{bar}\n{line.format(at)}\n" for at in epochs)
+
+
+BATCHES = "epoch {0}, LR=0.10\nEpoch[{0}/3], Step[00/40], loss: 0.34\nEpoch[{0}/3], Step[20/40], loss: 0.31\n"
+WHOLE = "--- Epoch[{}/3], train loss: 0.29, time: 173.4\n"
+ENDS = {
+    "the last epoch from zero, told below its bar": (
+        "batch size: 50, training epoch: 5\n" + _bars_and_epochs("Epoch {:04} | mean loss: 5.52", *range(5)),
+        True,
+    ),
+    "the last but one": (
+        "batch size: 50, training epoch: 5\n" + _bars_and_epochs("Epoch {:04} | mean loss: 5.52", *range(4)),
+        False,
+    ),
+    "the last epoch, summed up behind the last batch that is shown": (
+        "".join(BATCHES.format(at) + WHOLE.format(at) for at in (1, 2, 3)),
+        True,
+    ),
+    "the last epoch, in its batches": (
+        "".join(BATCHES.format(at) + WHOLE.format(at) for at in (1, 2)) + BATCHES.format(3),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("log", "finished"), ENDS.values(), ids=ENDS)
+def test_ends(log: str, finished: object) -> None:
+    assert bool(read(log).finished) is finished
 
 
 def test_a_number_of_steps_is_not_the_end_of_a_simulated_time() -> None:
