@@ -11,7 +11,7 @@ from onbox.logs.joined import ShownBy, begins_anew, begun_with, joined
 from onbox.logs.line.displays import bar_kind
 from onbox.logs.line.numbers import COUNT, parse_count
 from onbox.logs.line.read import read_line
-from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_LAYER, OF_A_PART, read_eta, turn_of
+from onbox.logs.line.remarks import AT_ITS_LIMIT, DONE_ONLY, OF_A_FUNCTION, OF_A_LAYER, OF_A_PART, read_eta, turn_of
 from onbox.logs.line.rows import read_row
 from onbox.logs.line.sights import CounterSight, SeenOnLine
 from onbox.logs.line.tables import TableHead, read_header, read_table_row
@@ -45,6 +45,7 @@ _OF_AN_OBJECT = lazy(
 )
 _TRACKER = lazy(r"wandb:\s")
 TOLD_OFTEN = 3  # times with the maximum: its lines are known
+NAMED_ALONE = ("done-any", "labelled-alone")  # once, and with nothing measured: `we need 18500 iterations`
 BEGUN_LINES = 8  # from the heading of a stage to its first count
 
 
@@ -192,7 +193,9 @@ class Track:
             return turn
         if OF_AN_EVALUATOR.search(text, 0, NAME_LETTERS):
             return None  # `evaluator INFO: Engine run finished`
-        if OF_A_LAYER.match(text) or (DONE_ONLY.match(text) and self.has_crashed()):
+        if OF_A_LAYER.match(text) or (OF_A_FUNCTION.search(text) and self._trains()):
+            return None
+        if DONE_ONLY.match(text) and self.has_crashed():
             return None  # the shell script around it has come to its end
         return None if (read_eta(text) or 0) > 0 else turn  # `batch 300 training time 3.16 s, eta = 8:48:54`
 
@@ -232,6 +235,10 @@ class Track:
     def _at_work(self) -> list[Counter]:
         """What counts: not a heading alone, which may be one of several."""
         return [counter for counter in self.counters.values() if counter.kind != "heading"]
+
+    def _trains(self) -> bool:
+        """Whether something else than an evaluation goes on."""
+        return any(counter.kind == "train" and counter.advances for counter in self._at_work())
 
     def _is_complete(self, counter: Counter) -> bool:
         most = counter.maximum or self.maxima.get(counter.unit)
@@ -333,7 +340,11 @@ class Track:
         """
         known = self.maxima.get(unit, 0)
         took = not known and _IN_ALL.search(self.text) is not None
-        now = [one for one in self.counters.values() if one.unit == unit and one.first > self.started]
+        now = [
+            one
+            for one in self.counters.values()
+            if one.unit == unit and one.first > self.started and (one.advances or one.rule not in NAMED_ALONE)
+        ]
         return any(most < one.current or (took and most == one.current > one.minimum) for one in now)
 
     def _count(self, sight: CounterSight) -> None:

@@ -61,7 +61,8 @@ _NAMES_PROGRESS = lazy(r"(?i)\|\s{0,4}progress\W{0,4}$")  # behind what a logger
 _IS_SET = lazy(r"=\s{1,4}\d")
 _MEASURE_AFTER = lazy(
     r"\s+[A-Za-z][A-Za-z_ ]{1,30}[:=]\s*[-+]?\d|\s.{1,60}(?<![a-z])loss[\s:=]{1,3}[-+]?\d"
-)  # `[300/900] Accuracy so far: 0.82`
+    r"|(?:\s.{0,40}[A-Za-z]=\s{0,4}-?\d{1,9}\.\d\S{0,12}){2}"
+)  # `[300/900] Accuracy so far: 0.82`, `[3/8] mlp-64  size=0.11M  elbo= 156.5`
 
 
 class Display(NamedTuple):

@@ -35,6 +35,7 @@ from onbox.logs.line.words import (
     AUXILIARY,
     EVALUATION,
     EVERYDAY,
+    IN_FRACTIONS,
     LAST_WORD,
     LONE_UNITS,
     LOOK_BACK,
@@ -69,6 +70,9 @@ _OF_A_METRIC = lazy(  # `train_loss_epoch=15.00`, as Lightning names what it too
     r"(?i)(?<![a-z])(?:loss|acc|accuracy|auc|auroc|f1|iou|miou|dice|mse|mae|rmse|psnr|ssim|ppl|perplexity|error|score"
     r"|reward|return|lr|kl|elbo|norm|time)(?:_[a-z\d]{1,12}){0,2}_$"
 )
+# Ends of what makes a number that of an address, a group of clocks, a rate, a command (`-epoch 25`), a length.
+_NO_COUNT = ("?", "&", "time/", "sec/", " -", "len(")
+_OF_THE_WHOLE = lazy(r"(?i)(?<![a-z_])(?:(?:max(?:imum)?|total|n|num|number_of|train(?:ing)?|target)_)+$")
 _OF_THE = lazy(r"\s*(?:of|in|from) (?:the|a|an|this|our|each)(?![a-z])")
 _COUNT_IN_CELL = lazy(
     r"\|\s{1,20}(?P<count>\d{1,18})\s{1,8}(?P<word>updates|steps|iters|iterations|timesteps)\s{1,20}\|"
@@ -110,6 +114,7 @@ _UNIT_BEHIND = lazy(rf"(?i)\s(?:[a-z]{{3,14}} ){{0,2}}(?:{UNIT_WORD}|[a-z]{{3,16
 def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]:
     sights: list[CounterSight] = []
     maxima: list[tuple[str, int]] = []
+    qualified: list[bool] = []  # of each maximum, whether its name says more than that
     short = _SHORT_FORM.search(text)
     if short and (sights := _epoch_and_step(text[short.start("short") :])):
         return sights, maxima
@@ -132,8 +137,8 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         in_a_name = in_a_name or (before.endswith("_") and text.startswith("[", word.end()))
         if in_a_name or _OF_A_METRIC.search(before) or _PLACE.match(text, word.end()):
             continue  # of a file's, of a metric's, or of a place in the code
-        if before.endswith(("?", "&", "time/", " -")) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
-            continue  # of an address, of a file, of a group of clocks, of a command (`-epoch 25`)
+        if before.endswith(_NO_COUNT) or (match["max"] is None and _OF_A_CHECKPOINT.search(before)):
+            continue
         if before.lower().endswith(("_in_", "_this_")) or (match["max"] is None and _OF_WHAT_ENDED.search(before)):
             continue  # `step_in_epoch: 300`, `steps_this_iter: 32`: of the epoch, not which
         if before.endswith(("/", "grad_")) and match["max"] is None and not _is_named_metric(before, word[0]):
@@ -144,9 +149,16 @@ def read_labelled(text: str) -> tuple[list[CounterSight], list[tuple[str, int]]]
         told = told and not (_OF_A_MEAN.search(before) or OF_AN_EVALUATOR.search(text, 0, word.start()))
         if role == "maximum" and told and not count.rounded and count.value > 0 and float(count.value).is_integer():
             maxima.append((unit, int(count.value)))
+            qualified.append(before.endswith("_") and not _OF_THE_WHOLE.search(before))
         if role == "counter" and (in_cell is None or unit != in_cell.unit):
             sights.extend(_word_sights(text, match, unit, before, count))
-    return ([*sights, in_cell] if in_cell else sights), maxima
+    return ([*sights, in_cell] if in_cell else sights), _of_the_run(maxima, qualified)
+
+
+def _of_the_run(maxima: list[tuple[str, int]], qualified: list[bool]) -> list[tuple[str, int]]:
+    """`epochs=50, tune_epochs=140`: the plain name is the run's, where both stand on one line."""
+    plain = {unit for (unit, _), more in zip(maxima, qualified, strict=True) if not more}
+    return [told for told, more in zip(maxima, qualified, strict=True) if not more or told[0] not in plain]
 
 
 def _stands_before_its_word(text: str, match: re.Match[str], before: str) -> bool:
@@ -327,6 +339,8 @@ def _is_measure(text: str, match: re.Match[str], unit: str, count: ShownCount) -
     if unit == "epoch":
         timed = not float(count.value).is_integer() and _DURATION.match(text, match.end())
         return count.value >= 1e8 or bool(timed)  # `Time taken for 1 epoch: 19.29 secs`
+    if unit in IN_FRACTIONS:
+        return False
     return not float(count.value).is_integer() or bool(_DURATION.match(text, match.end()))
 
 

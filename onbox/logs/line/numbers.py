@@ -8,10 +8,10 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
 # A count: `1200`, `1,200`, `12.5`, `5.16k`, `1.61kit`. Anything with a letter for thousands is rounded.
-# What a letter behind a blank is set to makes it a name: `20000 T=0.02`, `500 B 0.1`.
+# What a letter behind a blank is set to makes it a name: `20000 T=0.02`, `500 B 0.1`; or it begins one: `40 K-means`.
 COUNT = (
     r"(?:\d{1,3}(?:[,_']\d{3}){1,6}(?![\d.])|\d{1,18}(?:\.\d{1,18})?)"
-    r"(?:(?:(?!\s[A-Z]\s{0,4}[=:]|\s[A-Z]\s{1,4}-?\d)\s)?[kKMGTB](?:i?[bB]|it)?(?![A-Za-z0-9(]))?"
+    r"(?:(?:(?!\s[A-Z]\s{0,4}[=:]|\s[A-Z]\s{1,4}-?\d)\s)?[kKMGTB](?:i?[bB]|it)?(?![A-Za-z0-9(]|-[A-Za-z]))?"
 )
 _COUNT_PARTS = lazy(r"([\d,_'.]+)\s?([kKMGTB]?)")
 _SEPARATORS = dict.fromkeys(map(ord, ",_'"))  # of thousands

@@ -160,6 +160,9 @@ AT_ITS_LIMIT = lazy(
     r"|signaling trainer to stop"
 )
 OF_A_LAYER = lazy(r"[0-9a-f]{12}: ")  # of an image that docker pulls
+OF_A_FUNCTION = lazy(  # `COCOeval_opt.accumulate() finished in 2.69 seconds`
+    r"(?i)(?<!\w)(?!\w{0,24}(?:main|train|run|fit))\w{2,40}\(\) (?:is |has |was )?(?:finished|completed?|done|ended)\b"
+)
 DONE_ONLY = lazy(r"(?i)^\W*(?:all )?(?:done|finished|completed?)\W*$")  # it may speak of a part: `Saving ... done`
 OF_A_PART = lazy(  # `Epoch train finished, avg_loss=2.35`, `Fold 3: training complete`
     r"(?i)^number of trials: |\b(?:epoch|fold|step|iteration|round|stage|phase|trial|seed|client|task)\b[^.]{0,40}"

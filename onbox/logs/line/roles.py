@@ -45,6 +45,8 @@ _ONE_AND_MANY = lazy(
     r"(?i)(?<![a-z_])([a-z]{3,12})[\"']?\s?[:=]\s?\d+(?![\d.]).{1,60}?(?<![a-z_])([a-z]{3,12}s)[\"']?\s?[:=]"
 )
 _NUMBERED = lazy(r"(?i)[ _](?:no|nr|number|num)\b")  # `Img No. 9900`
+_TRAINS = lazy(r"(?i)(?<![a-z])train(?:ing)?[ _]$")
+_SIZE_OF_BATCH = lazy(r"(?i)(?<![a-z])batch[ _-]?size(?![a-z])")
 _MEASURED = lazy(r"(?<!\d)[:=]\s*[-+]?\d|\d\.\d|\d\s?%|\bnan\b|\binf\b")
 
 
@@ -64,6 +66,8 @@ def role_in_line(text: str, named: re.Match[str], match: re.Match[str], before: 
         return "maximum"
     if match["max"] is None and LEADS_UP_TO.search(before):
         return "maximum"
+    if match["max"] is None and _TRAINS.search(before) and _SIZE_OF_BATCH.search(text) and "oss" not in text:
+        return "maximum"  # `batch size: 500, training epoch: 30`
     if word == "gs":
         return "counter" if match["sep"].strip() else ""
     words = _label_words(before)

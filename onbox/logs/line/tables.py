@@ -6,6 +6,7 @@ import re
 
 from onbox.logs.line.numbers import parse_clock, parse_count
 from onbox.logs.line.sights import CounterSight, SeenOnLine
+from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 
@@ -16,7 +17,7 @@ COLUMNS = {
     "tree": "round", "time step": "step", "gen": "generation", "generation": "generation", "episode": "episode",
     "update": "update", "counter": "sample", "state": "step", "cycle": "cycle", "sweep": "sweep", "draw": "draw",
     "epoche": "epoch", "epoca": "epoch", "época": "epoch", "époque": "epoch", "schritt": "step",
-    "paso": "step", "passo": "step",
+    "paso": "step", "passo": "step", "simulated time": "time",
 }  # fmt: skip
 TOTALS = frozenset({"total", "of", "max", "von", "sur", "de", "di", "van"})  # behind the counter
 NUMBERS_SHARE = 0.6  # of the cells of a row
@@ -29,27 +30,51 @@ _COUNTING = lazy(
 _FRAMED = lazy(r"\s{0,8}\|[^|]{1,40}\|[^|]{1,40}\|.{0,400}\|\s*$")  # `|  Epoch|  Batch|    Loss|`
 _UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
 _CLOCK_UNIT = lazy(r"\[[a-z]:[a-z]\]")  # `t[m:s]`
+_SIMULATED = lazy(r"\s*[Tt]ime ?[\[(][fpn]s[\])](?=\s)")  # `Time[ps]`: no clock has such a unit
+_IN_BRACKETS = lazy(r"\[[^\[\]\s]{1,10}\]")
 _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`
+# `10:02 [INFO]:  Epoch   Batch`
+_PREFIXED = lazy(r"[\[\d].{0,60}?[\]:]\s{2,40}[A-Za-z]{2,12}\s{2,40}[A-Za-z]")
 _SHARE = lazy(r"^\d{1,3}(?:\.\d+)?%$")
 _NUMBER = lazy(r"^-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?$", re.IGNORECASE)
 _ROUNDED = lazy(r"^\d{1,4}(?:\.\d)?[km]$")  # `0.5k`
 _NAME = lazy(r"^\s*[A-Za-z]\w{1,20}:\s+(?=\d{1,9}\s+\d{1,3}:\d\d:\d)")  # `BFGS:    3 20:33:35  1.907`, of ASE
 _INDEX = lazy(r"(?<=\w)\[\d{1,3}\](?=\s|$)")  # `c_com[3]`
+_FIGURE = r"-?\d{1,12}(?:\.\d{0,12})?(?:e[-+]?\d{1,3})?"
+_LIST = lazy(rf"\[ {{0,4}}(?:{_FIGURE}(?:[ ,]{{1,4}}{_FIGURE}){{0,40}})?[ ,]{{0,4}}\]")  # several numbers in a cell
+SEVERAL = "[]"  # what is left of such a cell
 _OF = lazy(r"^[\s|│┃]*(\d{1,9})/(\d{1,9})(?=[\s│|])(?!.*%\|)")  # the first cell, `47/100`, of a row without a bar
 
 
 class TableHead(NamedTuple):
-    """A table's head. columns: the names, in small letters. counters: index and unit of the counting ones."""
+    """A table's head. columns: the names, in small letters. counters: index and unit of the counting ones.
+    prefixed: a logger writes something before each row.
+    """
 
     columns: list[str]
     counters: list[list[object]]
+    prefixed: bool = False
 
 
 def read_header(text: str) -> TableHead | None:
+    """As `_header`, of what stands in the line, or behind what a logger wrote before it."""
+    if "  " not in text or not _PREFIXED.match(text):
+        return _header(text)
+    head = _header(_behind_prefix(text))
+    return head and head._replace(prefixed=True)
+
+
+def _behind_prefix(text: str) -> str:
+    return message(text).text.lstrip(": ")
+
+
+def _header(text: str) -> TableHead | None:
     """`E    #       LOSS NER  SCORE`, `| epoch | loss |`: names only, the first one a counter. None for other lines."""
     bare = _QUOTED.sub(r"\1  ", text).rstrip() if _QUOTED.match(text) else _COMMENT.sub("", text)
     bare = _INDEX.sub("", _CLOCK_UNIT.sub("", bare))
+    if _SIMULATED.match(bare):
+        bare = _IN_BRACKETS.sub("", _SIMULATED.sub("simulated time ", bare))
     if len(bare) > 400 or re.search(r"\d[.:/]|[=\"'{}\[\]]|: |^\S+:", bare):
         return None
     names = [_UNIT_OF.sub("", name) for name in _cells(bare, header=True)]
@@ -118,6 +143,8 @@ def _cells(text: str, *, header: bool = False) -> list[str]:
 
 def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
     """A row below the head: None for a line that is no row of it."""
+    text = _behind_prefix(text) if table.prefixed else text
+    text = _LIST.sub(SEVERAL, text) if "[" in text else text
     of = _OF.match(text)
     if of and int(of[1]) > int(of[2]):
         return None
@@ -143,7 +170,7 @@ def read_table_row(table: TableHead, text: str) -> SeenOnLine | None:
 
 
 def _is_number(cell: str) -> bool:
-    return bool(_NUMBER.match(cell) or _ROUNDED.match(cell))
+    return bool(cell == SEVERAL or _NUMBER.match(cell) or _ROUNDED.match(cell))
 
 
 def _counters(table: TableHead, cells: list[str], of: int | None) -> list[CounterSight]:
@@ -151,11 +178,13 @@ def _counters(table: TableHead, cells: list[str], of: int | None) -> list[Counte
     sights = []
     for at, unit in table.counters:
         assert isinstance(at, int)
-        if at >= len(cells) or not _is_number(cells[at]) or "e" in cells[at]:
+        if at >= len(cells) or cells[at] == SEVERAL or not _is_number(cells[at]) or "e" in cells[at]:
             continue
         rounded = _ROUNDED.match(cells[at]) is not None
         value = parse_count(cells[at].upper()).value if rounded else float(cells[at].replace(",", ""))
-        if float(value).is_integer():
+        if unit == "time":
+            sights.append(CounterSight("time", "time", "train", value, None, False, "table"))
+        elif float(value).is_integer():
             most = of if of is not None and at == 0 else _total_beside(table, cells, at, value)
             sights.append(CounterSight(str(unit), str(unit), "train", int(value), most, rounded, "table"))
     return sights

@@ -23,7 +23,8 @@ _OF_A_FRACTION = (
 )  # fmt: skip
 # Without their first letter where it may be a capital of another script.
 _OF_A_COUNT = (
-    "epoch", "step", "iter", "itmax", "maxit", "it 0", "ep 0", "ep  ", "e0 s0", "e0 it ", "e00 it ", "0 i0", "[e:",
+    "epoch", "step", "iter", "itmax", "maxit", "it 0", " ite 0", "ep 0", "ep  ", "e0 s0", "e0 it ", "e00 it ", "0 i0",
+    "[e:",
     "upd", "tick", "round", "trial", "episode", "gen\t", "gen ", "gen=", "gens", "gera", "genera", "cycle", "sweep",
     "draw", "batch", "tree", "estimators", "queue", "frame 0", "frame=", "fra:", "image 0", "img", "document 0",
     "record 0", "chunk 0", "item 0", "game 0", "sampl", "nstlim", "increment ", "progressmeter -", "[hydra]",
@@ -64,7 +65,7 @@ _REPETITIONS = (  # that a heading names, with their number
     b"experience",
 )  # fmt: skip
 _BEGINNINGS = (  # of a whole line
-    b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment", b"e0",
+    b"ok 0", b"not ok 0", b"0..0", b"time = 0", b"increment", b"e0", b"ite 0", b"ite:",
     b"task 0", b"seed 0", b"fold 0", b"model 0", b"== ", b"=== ", b"--- ", b"### ",
     *(word + sign for word in _REPETITIONS for sign in (b" 0", b" #0")),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from onbox.regex import lazy
 UNITS = {
     "epoch": "epoch", "epochs": "epoch", "epoches": "epoch", "ep": "epoch", "epoche": "epoch", "epochen": "epoch",
     "step": "step", "steps": "step", "globalstep": "step", "gs": "step",
-    "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "it": "iter",
+    "iter": "iter", "iters": "iter", "iteration": "iter", "iterations": "iter", "itr": "iter", "ite": "iter", "it": "iter",
     "schritt": "step", "schritte": "step", "runde": "round", "runden": "round", "durchlauf": "round", "tick": "iter", "ticks": "iter",
     "épocas": "epoch", "epoca": "epoch", "epocas": "epoch", "époque": "epoch", "эпоха": "epoch",
     "pas": "step", "paso": "step", "pasos": "step", "passo": "step", "étape": "step", "étapes": "step", "шаг": "step",
@@ -37,10 +37,11 @@ UNITS = {
 STEP_UNITS = frozenset({"step", "iter", "update", "batch", "timestep"})
 BATCHES = frozenset({"batch", "minibatch", "microbatch"})
 INNER_UNITS = frozenset({"batch", "sample", "image", "minibatch"})
+IN_FRACTIONS = frozenset({"kimg"})  # thousands of images: `kimg 8104.2`
 # Units that count on their own in running text (`step 1200`); the others need a maximum beside them.
 LONE_UNITS = frozenset({"epoch", "step", "iter", "update", "round", "trial", "timestep", "generation", "episode"})
 LONE_WORDS = frozenset({
-    "kimg", "epoch", "step", "steps", "iter", "itr", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
+    "kimg", "epoch", "step", "steps", "iter", "itr", "ite", "iteration", "iterations", "update", "updates", "up", "ep", "round", "trial",
     "timestep", "timesteps", "generation", "gen", "episode", "globalstep", "tick",
     "upd", "epoche", "schritt", "it", "gs", "nstep", "fra", "pas", "época", "epoca", "époque", "эпоха", "paso", "passo", "étape", "шаг",
     "iteración", "iteração", "itération", "iterazione", "итерация", "runde", "durchlauf", "поколение", "génération",

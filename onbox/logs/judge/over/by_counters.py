@@ -137,6 +137,24 @@ def _validated_the_last(track: Track, pick: Pick) -> bool:
     return once and counter.last == track.line and _VALIDATED.search(track.text) is not None
 
 
+def _sums_up_its_batches(pick: Pick) -> bool:
+    """`Epoch[60/60], loss 0.3, time: 173.4` behind batches of that epoch, the last of which is not shown."""
+    counter, inner = pick.counter, pick.inner
+    return inner is not None and counter.measured and counter.changed < inner.last < counter.last
+
+
+def _stands_below_its_bar(track: Track, pick: Pick) -> bool:
+    """`300/300` of a bar, and below it `Epoch 29, loss 5.5`, of 30 from 0 on: so it was below each bar."""
+    counter = pick.counter
+    if counter.unit != "epoch" or not counter.measured or counter.minimum or pick.maximum != counter.current + 1:
+        return False
+    return any(
+        bar.made and bar.kind == "train" and bar.current == bar.maximum and bar.resets == counter.advances > 0
+        for bar in track.counters.values()
+        if bar.first < counter.first and bar.last < counter.changed
+    )
+
+
 def _heads_the_last(counter: Counter, track: Track) -> bool:
     """`### Stage 3/3: full fine-tune`, in the last line: below the headings before it epochs went on."""
     if not _is_heading(counter) or counter.unit == "epoch" or counter.last < track.line or counter.seen < 2:
@@ -206,7 +224,12 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
     if counter.made and inner is not None and counter.last > inner.last:
         return True  # which is drawn no more
     whole = inner is None or inner.maximum is None or inner.current >= NEARLY * inner.maximum
-    return whole or ending.ends_pass(counter.key) or any(_validates_each(other, pick) for other in others)
+    return (
+        whole
+        or _sums_up_its_batches(pick)
+        or ending.ends_pass(counter.key)
+        or any(_validates_each(other, pick) for other in others)
+    )
 
 
 def finished_by_counters(track: Track, pick: Pick, ending: ClosingLines) -> bool | None:
@@ -222,7 +245,7 @@ def finished_by_counters(track: Track, pick: Pick, ending: ClosingLines) -> bool
         return _counts_from_zero(track, counter) or None
     if not complete and pick.maximum == counter.current + 1 and counter.minimum == 0 and ending.ends_pass(counter.key):
         return True
-    if not complete and _validated_the_last(track, pick):
+    if not complete and (_validated_the_last(track, pick) or _stands_below_its_bar(track, pick)):
         return True
     if not complete and any(_closes_the_last(other, pick) for other in track.counters.values()):
         return True

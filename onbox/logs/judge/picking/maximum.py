@@ -25,6 +25,8 @@ def maximum_of(track: Track, counter: Counter) -> int | None:
         return None  # `3/100`, `3/200`
     if counter.maximum is not None:
         return counter.maximum
+    if counter.rule == "solver-time" and not float(counter.current).is_integer():
+        return None  # `Time = 0.07`, and `Number of steps = 758`
     units = sorted(WHOLE_STEPS) if counter.unit in WHOLE_STEPS else [counter.unit]
     units = [*units, *ROUNDS] if counter.unit in ROUNDS else units
     units = [*units, "episode"] if counter.unit == "epoch" else units  # `Ep 10`

@@ -34,7 +34,7 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
         for other in others
     ):
         return True
-    if epoch is None:
+    if epoch is None or _counts_epochs(counter, epoch):
         return False
     began_again = counter.resets and not _began_again_with(epoch, counter) and not _is_seldom_begun(epoch, counter)
     inside = counter.inner or heads_its_bar(epoch, [counter])
@@ -61,6 +61,12 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
             or (not counter.made and counter.maximum >= LARGE)
         )
     return epoch.maximum is not None and not _agrees(counter, epoch)
+
+
+def _counts_epochs(bar: Counter, epoch: Counter) -> bool:
+    """`Epoch 148, loss 0.4: 30%| 149/500`: a bar that names the epoch it is at, and goes on as the epochs do."""
+    together = bar.current - epoch.current in (0, 1) and bar.advances >= epoch.advances > 0
+    return bar.made and together and not (bar.resets or epoch.resets)
 
 
 def _began_again_with(epoch: Counter, counter: Counter) -> bool:
