@@ -30,7 +30,7 @@ EPOCH_OF = lazy(r"(?<!\S)[eE](?:[pP]\.?)?(?P<epoch>\d{1,6})/(?P<epochs>\d{1,6})(
 # `epoch 5 of 20`, `step: 1200`, `iter [100/500]`, `"current_steps": 1000`
 COUNTED = lazy(
     r"(?i)(?P<mode>\((?:train|val|test|eval)\))?(?:[ _](?:[ni](?=\s?[=:])|no|nr|number|numero|número|num|idx|index"
-    r"|id(?=\s?[=:])|count|seen|done|processed|completed))?\.?[\"')\]]*"
+    r"|id(?=\s?[=:])|count|seen|done|processed|completed|of(?=\s?:)))?\.?[\"')\]]*"
     r"(?:\s/\s[^\x00-\x7f][^:=\d]{0,40})?"
     rf"(?P<sep>{GAP}(?:(?:\.{{2,80}}:?|->|:{{1,3}}|[=#|│]|is(?=\s[\[(]?\d{{1,9}}/\d)"
     rf"|-(?=\s\d{{1,6}} ?:)){GAP})?)(?:[\[({{\"'#]{{1,4}}{GAP})?"

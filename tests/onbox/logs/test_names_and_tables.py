@@ -38,6 +38,7 @@ DESCRIBED = "".join(
 )
 # (log, current, exact maximum)
 COUNTS: dict[str, tuple[str, float | None, int | None]] = {
+    "an epoch with a word before its number": (lines("Epoch of: # Perf:\nRMSE: 9.4", 0, 5, 10, 15), 15, None),
     "a short name and nothing else": (lines("ite #", *range(400)), 399, None),
     "what a number of thousands would end with begins a name": (
         lines("Epoch # K-fold: mean 0.52", *range(1, 30)),
@@ -113,6 +114,11 @@ def _bars_and_epochs(line: str, *epochs: int) -> str:
 BATCHES = "epoch {0}, LR=0.10\nEpoch[{0}/3], Step[00/40], loss: 0.34\nEpoch[{0}/3], Step[20/40], loss: 0.31\n"
 WHOLE = "--- Epoch[{}/3], train loss: 0.29, time: 173.4\n"
 ENDS = {
+    "the last batch of the last epoch, both from zero": (
+        lines("[#/5][359/360]\tLoss_D: 0.43\tLoss_G: 1.5", *range(5)),
+        True,
+    ),
+    "the last batch of the last epoch but one": (lines("[#/5][359/360]\tLoss_D: 0.43\tLoss_G: 1.5", *range(4)), False),
     "the last epoch from zero, told below its bar": (
         "batch size: 50, training epoch: 5\n" + _bars_and_epochs("Epoch {:04} | mean loss: 5.52", *range(5)),
         True,

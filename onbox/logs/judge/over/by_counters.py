@@ -155,6 +155,15 @@ def _stands_below_its_bar(track: Track, pick: Pick) -> bool:
     )
 
 
+def _is_last_of_last(pick: Pick) -> bool:
+    """`[29/30][359/360]`, both from 0 on."""
+    counter, inner = pick.counter, pick.inner
+    if inner is None or counter.minimum or not counter.advances or pick.maximum != counter.current + 1:
+        return False
+    once = inner.minimum == inner.current  # each epoch is told by its last batch
+    return inner.maximum == inner.current + 1 and (once or inner.minimum == 0)
+
+
 def _heads_the_last(counter: Counter, track: Track) -> bool:
     """`### Stage 3/3: full fine-tune`, in the last line: below the headings before it epochs went on."""
     if not _is_heading(counter) or counter.unit == "epoch" or counter.last < track.line or counter.seen < 2:
@@ -245,7 +254,9 @@ def finished_by_counters(track: Track, pick: Pick, ending: ClosingLines) -> bool
         return _counts_from_zero(track, counter) or None
     if not complete and pick.maximum == counter.current + 1 and counter.minimum == 0 and ending.ends_pass(counter.key):
         return True
-    if not complete and (_validated_the_last(track, pick) or _stands_below_its_bar(track, pick)):
+    if not complete and (
+        _validated_the_last(track, pick) or _stands_below_its_bar(track, pick) or _is_last_of_last(pick)
+    ):
         return True
     if not complete and any(_closes_the_last(other, pick) for other in track.counters.values()):
         return True
