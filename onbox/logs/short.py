@@ -42,7 +42,9 @@ _WORKED = (
     r"|tokenized|embedded|found)\b"
 )
 _COUNTS_NONE = lazy(
-    rf"{_WORKED}\s?[:=]?\s?{_NONE}{_PIECES}|(?:^|[,;:(]\s?){_NONE}{_PIECES} (?:were |was )?{_WORKED}"
+    rf"{_WORKED}\s?[:=]?\s?{_NONE}{_PIECES}"
+    rf"|^\W{{0,4}}(?:evaluating|testing|scoring|training) on {_NONE}{_PIECES}"
+    rf"|(?:^|[,;:(]\s?){_NONE}{_PIECES} (?:were |was )?{_WORKED}"
     rf"|\b(?:num(?:ber of)?|total)[ _](?:[a-z]{{1,30}}_)?{_PIECES}\s{{0,20}}[:=]\s{{0,8}}0\s{{0,8}}$"
     r"|\b(?:exact[ _]match|accuracy|pass(?:@1|[ _]rate)|solved|correct|success[ _]rate)\W{1,3}"
     r"0(?:/[1-9]\d{1,8}|(?:\.0{1,6})? ?%)\s{0,8}$",

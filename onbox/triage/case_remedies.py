@@ -20,6 +20,11 @@ class CaseRow(NamedTuple):
 
 CASES: tuple[CaseRow, ...] = (
     CaseRow(
+        "quota_exceeded",
+        r"File too large|File size limit exceeded|\[Errno 27\]",
+        "One file may not grow larger here: raise the limit (`ulimit -f`), or write smaller files; then resume.",
+    ),
+    CaseRow(
         "cuda_env",
         r"Torch not compiled with CUDA",
         "This torch wheel has no CUDA: install one that has (pytorch.org/get-started), or run it on the CPU.",

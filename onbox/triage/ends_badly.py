@@ -24,7 +24,7 @@ _ENDS_BADLY = lazy(
     r"|\b(?:job|run|training|work|task) (?:is |was )?(?:not complete[d]?|incomplete|unfinished)\b"
     r"|\bsuccess: false\b"  # of Nextflow
     r"|\bunreachable=\d{1,6}\s{1,8}failed=[1-9]"  # of Ansible
-    r"|\bgiving up\W{0,3}$"
+    r"|\bgiving up\W{0,3}$|^\W{0,4}gave up (?:waiting|after|on)\b"
     r"|\b(?:was|were) not carried out\b"
     r"|\bno (?:point|sense|use) in (?:going on|continuing|carrying on|proceeding)\b"
     r"|^\W{0,4}(?:(?:the )?time is (?:up|over)|(?:ran )?out of time)\b(?!.{0,80}\b(?:best|kept|saved|done)\b)"
@@ -46,6 +46,10 @@ _TELLS_WHAT_TO_DO = lazy(
     r"\S ?[.;!)\u2014-] {1,2}(?:Renew|Point|Go back|Give|Fix|Install|Free|Ask|Choose|Delete|Remove|Make room"
     r"|Raise|Lower|Increase|Reduce|Upgrade|Rebuild|Restore|Mount|Export|Repair|Log in)\b (?!.{0,40}\bif\b)"
 )
+# A gate of a script's own: what was measured is worse than it lets pass.
+_MISSES_A_LIMIT = lazy(
+    r"(?i)\b\d\S{0,20} (?:is |was )?(?:(?:still )?below the (?:required|minimum)|above the (?:allowed|maximum))\b"
+)
 _IS_THERE = lazy(r"(?i)\b(?:complete[d]?|finished|done|success\w*|installed|updated|saved|kept|best)\b")
 _ENDS_WITH_CODE = lazy(r"(?i)\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$")  # whatever was skipped beside it
 
@@ -57,6 +61,8 @@ def ends_badly(text: str) -> bool:
         return False  # it tells of parts, of which others went well
     if _ENDS_WITH_CODE.search(said):
         return not going_on.MEANT.search(text)
+    if _MISSES_A_LIMIT.search(said):
+        return message(text).level not in ("INFO", "DEBUG", "WARNING")
     if _RECORD_OF_FAILURE.search(said):
         return not going_on.is_handled(text)
     if _ASKS_TO_START_ANEW.search(said) or _TELLS_WHAT_TO_DO.search(said):

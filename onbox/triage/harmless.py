@@ -22,7 +22,7 @@ _NOTHING_WRONG = lazy(
     r"(?:[a-z-]{2,20}:)?\d"
     r"|\berrors? (?:is |stays? )?(?:below|under|within|less than|at most)\b"
     r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
-    r"|\b(?:waiting|pending|queued|scheduling)\b(?!.{0,80}\bgiving up\b)"
+    r"|\b(?:(?<!gave up )waiting|pending|queued|scheduling)\b(?!.{0,80}\bgiving up\b)"
     r"|\bnodes are available\b"  # it has not begun yet
     r"|\b(?:stopping|convergence|termination|tolerance|target)(?: criteri(?:on|a))? (?:was |were |is )?(?:met"
     r"|reached|satisfied)\b"

@@ -15,10 +15,11 @@ from onbox.regex import lazy
 from onbox.triage.ends_badly import ends_badly
 from onbox.triage.harmless import is_harmless
 from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, are_no_words
-from onbox.triage.reading.match import BAD_LEVELS, PYTHON_WARNING, QUIET_LEVELS
+from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED, PYTHON_WARNING, QUIET_LEVELS
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import counts_bad_only
+from onbox.triage.rules.rows import ASKED
 from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.no_room import has_lost_a_file
 from onbox.triage.weighing.outputs import names_result
@@ -43,7 +44,7 @@ _REPORT_OF_PYTEST = lazy(
     r"={3,60} (?:\d{1,6} \w{1,12}, ){0,6}[1-9]\d{0,5} (?:failed|errors?)\b.{0,120} in [\d.]{1,12}s\b"
 )
 _PLACE_OF_WARNING = lazy(r"\S{1,300}\.py:\d{1,6}: [A-Z]\w{0,40}Warning: ?")
-_BAR = lazy(r"\d%\|.{0,200}\| \d+/\d+ \[")
+_BAR = lazy(r"\d%\|.{0,200}\| \d+/\d+ \[|[\u2501\u2578\u257a]{2}.{0,80}\d+/\d+ ")
 _NAME_NOT_SET = lazy(r"\S{1,200}: line \d{1,6}: \S{1,80}: unbound variable$")  # a shell has ended with it
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
@@ -57,7 +58,8 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
     if fault is not None:
         if any(has_lost_a_file(one, tail) for one in attempt.faults if one.row is fault.row):
             return True
-        if fault.severity == PROVEN and _is_behind_all(fault.number, tail):
+        is_told = fault.severity == PROVEN or abs(fault.row.explains - ASKED) <= NEARLY_ASKED
+        if is_told and _is_behind_all(fault.number, tail):
             return True
     said = message(last)
     if tells_code(at.text) or _NAME_NOT_SET.match(at.text) or ends_badly(last) or counts_bad_only(said.text):

@@ -30,7 +30,7 @@ _COUNTING = lazy(
 _FRAMED = lazy(r"\s{0,8}\|[^|]{1,40}\|[^|]{1,40}\|.{0,400}\|\s*$")  # `|  Epoch|  Batch|    Loss|`
 _UNIT_OF = lazy(r"\s{0,8}\([^()]{0,40}\)$")  # `Step (fs)`
 _CLOCK_UNIT = lazy(r"\[[a-z]:[a-z]\]")  # `t[m:s]`
-_SIMULATED = lazy(r"\s*[Tt]ime ?[\[(][fpn]s[\])](?=\s)")  # `Time[ps]`: no clock has such a unit
+_SIMULATED = lazy(r"\s{0,20}[Tt]ime ?[\[(][fpn]s[\])](?=\s)")  # `Time[ps]`: no clock has such a unit
 _IN_BRACKETS = lazy(r"\[[^\[\]\s]{1,10}\]")
 _COMMENT = lazy(r"^#\s+(?=[A-Za-z])")  # `# step  time  energy`
 _QUOTED = lazy(r"#?\"([^\",\t]{1,40})\"[,\t ]{0,3}")  # `#"Step","Temperature (K)"`

@@ -298,6 +298,7 @@ HOUSEKEEPING = lazy(
     r"(?:usage|telemetry|analytics)\b"  # what a tool wants to tell its makers
     r"|^error: (?:test failed, to rerun pass|[1-9]\d{0,8} targets? failed)\b"  # of Cargo, behind what failed
     # What shells, desktops and libraries say at their start on a machine without a terminal, a display or a GPU.
+    r"|\bLocal rendezvous is aborting with status: OUT_OF_RANGE: End of sequence"  # of each data set, in TensorFlow
     r"|^Failed to connect to bus: |^libGL error: |^mesg: ttyname failed|cannot set terminal process group"
     r"|^stty: .{1,40}: Inappropriate ioctl|^sudo: unable to resolve host |^mbind: Operation not permitted"
     r"|cannot set LC_\w{2,12} to default locale|\bfailed call to cuInit: (?:CUDA_ERROR_NO_DEVICE|UNKNOWN ERROR \(303\))"

@@ -15,10 +15,12 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from onbox.logs.model.lines import message
 from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.classes import OF_A_CARD, OF_SPACE, ONE_LINE, READS_BADLY, SAYS
 from onbox.triage.parting import takes_leave
+from onbox.triage.reading.success import is_success
 from onbox.triage.wording.lettered import LetteredTable
 from onbox.triage.wording.second_reading import forms_in
 from onbox.triage.wording.sentence import UNKNOWN, classes_of, leaning_of
@@ -134,7 +136,8 @@ def plain_complaint(tail: Sequence[SeenLine], least: float = PLAINLY) -> SeenLin
 def _near(tail: Sequence[SeenLine]) -> list[SeenLine]:
     """The last lines that may be sentences: more than a word, no farewell, no line of a source."""
     near = [line for line in tail[-NEAR:] if " " in line.text.strip()]
-    return [line for line in near if not (takes_leave(line.text) or _OF_A_SOURCE.match(line.text))]
+    told = [line for line in near if not (takes_leave(line.text) or _OF_A_SOURCE.match(line.text))]
+    return [line for line in told if not is_success(message(line.text).text)]
 
 
 def _most_for_a_class(line: SeenLine) -> float:

@@ -163,6 +163,18 @@ FAILURES = {
         STEPS + "tensorflow.python.framework.errors_impl.UnknownError: /bee/tfrec/train-311; Communication error on "
         "send [Op:IteratorGetNext]\n",
     ),
+    "a signal, and a rich bar that is drawn once more": (
+        "preempted",
+        BARS.replace("\r", "\n")
+        + "[rank: 0] Received SIGTERM: 15\nEpoch 2/4  \u2501\u2501\u2501     6/40 0:00:00 1583.91it/s loss: 0.014\n",
+    ),
+    "a colleague that never came": (
+        "nccl_or_distributed|hang_stall",
+        (
+            "epoch 1/4 ok\nepoch 2/4 ok\nwaiting for rank 3 ...\nwaiting for rank 3 ...\n"
+            "gave up waiting for rank 3 after 600 s\n"
+        ),
+    ),
     "a level between dashes": (
         "code_error",
         (
@@ -313,7 +325,18 @@ def test_a_loss_that_never_was_a_number_beside_one_that_was() -> None:
     assert classify("".join(lines).encode(), FRESH).failure_class == "divergence"
 
 
+def test_a_gate_of_a_scripts_own_is_heard_behind_a_training_that_is_complete() -> None:
+    trained = "100%|##########| 60/60 [00:00<00:00, 357.6it/s]\n{'train_runtime': '0.18', 'train_loss': '3.9'}\n"
+    verdict = classify(f"{BARS}\n{trained}eval accuracy 0.01 below the required 0.5\n".encode(), FRESH)
+    assert (verdict.state, verdict.line) == ("dead", "eval accuracy 0.01 below the required 0.5")
+
+
 HEALTHY = {
+    "the end of a data set in TensorFlow": STEPS
+    + "2026-11-20 10:09:00.12: W tensorflow/core/framework/local_rendezvous.cc:404] Local rendezvous is aborting with "
+    "status: OUT_OF_RANGE: End of sequence\n\t [[{{node IteratorGetNext}}]]\n",
+    "a server that is asked once more": "".join(f"[{at}/50] ok\n" for at in range(9))
+    + "503 Service Unavailable, sleeping 60 s\n",
     "the last word says that the job has finished": "rank: 0, init time: 0.280156\nrank: 0, data dist. time: 40.02\n"
     "rank: 0, about to start SVD comp. ...\nrank: 0, SVD time: 2357.12\nThe job has finished!\n",
     "a code of 0 below the command that is shown": "# cat exp/15.tra | int2sym.pl -f 2- words.txt | sed s:<UNK>::g\n"
