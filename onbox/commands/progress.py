@@ -18,7 +18,7 @@ from onbox.commands.shared.log_argument import (
     opened_log,
     refuse_binary_input,
 )
-from onbox.commands.shared.log_progress import has_ended, progress_settings, regex_limit
+from onbox.commands.shared.log_progress import is_at_work, progress_settings, regex_limit
 from onbox.commands.shared.project import load_project_to_read
 from onbox.contract.exits import Exit
 from onbox.contract.progress import SCHEMA, Progress, render_progress
@@ -62,8 +62,11 @@ def run(args: Options) -> int:
     if settings.regex and progress.rule != "own":
         told = "the regex of [progress] gives no number of this log: what is shown is read without it"
         print(f"onbox progress: {told}", file=sys.stderr)
-    if has_ended(log):
+    at_work = is_at_work(log)
+    if at_work is False:
         progress = progress._replace(eta_seconds=None)
+    if at_work and progress.finished:  # it may serve, save or evaluate what it has trained
+        progress = progress._replace(finished=None)
     if args.json:
         print(json.dumps(progress_as_json(progress, line, age)))
     else:

@@ -41,7 +41,8 @@ shows an end of the run's own. `~` says that the number was read from a log: the
   counter stands before its end.
 - Where no counter has a name, rows tell: a number that goes on evenly, in lines of one form, beside a measure that does
   not (`17  -9732.25  +0.0004`).
-- What ends an epoch, a fold or a stage (`Epoch train finished`) is no end of the run.
+- What ends an epoch, a fold or a stage (`Epoch train finished`) is no end of the run. Nor is a full counter of a
+  chain's stage whose process still runs.
 - Ranks, attempts, patience counters, accuracies and sizes of memory are not progress, nor is a shard, layer or part
   that is only named: one that goes on and on is (`shard 5/16`). Nor are settings of a dumped
   configuration, and downloads after which the log went on.

@@ -129,3 +129,13 @@ def test_the_series_of_a_run_as_table_json_and_csv(box: Box) -> None:
 def series_of(box: Box) -> str:
     path = box.state / "series.jsonl"
     return path.read_text() if path.exists() else ""
+
+
+def test_what_works_on_behind_a_full_counter_is_not_finished(box: Box) -> None:
+    loop = "for i in 1 2 3; do echo warmup $i/3; done; until test -e go; do sleep 0.05; done"
+    chain = box.start("chain", f"serve={loop}")
+    wait_until(lambda: "warmup 3/3" in box.onbox("logs").stdout, "the counter to be full")
+    assert "finished" not in box.onbox("progress").stdout
+    (box.project / "go").touch()
+    assert chain.wait(60) == 0
+    assert "finished" in box.onbox("progress").stdout

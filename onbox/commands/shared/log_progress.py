@@ -44,19 +44,19 @@ def attempt_of(log: str) -> tuple[str, int | None]:
     return stage, int(number) if number.isdigit() else None
 
 
-def has_ended(log: str) -> bool:
-    """Whether it is the log of an attempt that is known to run no more. One on an engine's node is not seen from
-    here.
+def is_at_work(log: str) -> bool | None:
+    """Whether the attempt of this log is known to run now, or to run no more; None where it is not known: a log of no
+    run, or of one on an engine's node, which is not seen from here.
     """
     paths = run_of_log(log)
     view = None
     with suppress(ValueError):  # a damaged run.json
         view = None if paths is None else look_at_run(paths)
     if view is None or isinstance(view.head.data.get("backend"), dict):
-        return False
+        return None
     stage, number = attempt_of(log)
     newest = next((one.attempts for one in view.stages if one.name == stage), None)
-    return view.stage_alive != stage or newest != number
+    return view.stage_alive == stage and newest == number
 
 
 def _frozen(log: str) -> Mapping[str, Any]:

@@ -25,7 +25,7 @@ SPACE: tuple[RuleRow, ...] = (
         r".{0,60}(?:disk|home|user|group|file|volume|stor|block|inode)|(?:storage|file|block|user|group"
         r"|project|inode) (?:quota|limit)"
         r" (?:exceeded|reached|exhausted)|exceed\w{0,24} (?:your |the |its )?(?:\w{1,40} )?(?:disk|storage|file"
-        r"|home) ?quota|over (?:disk )?quota",
+        r"|home) ?quota|over (?:its |your |the )?(?:disk |data )?quota",
         "Linux EDQUOT, Lustre, NFS",
         "OSError: [Errno 122] Disk quota exceeded: '/home/u/cache/x'",
     ),
