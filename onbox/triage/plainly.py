@@ -26,7 +26,7 @@ from onbox.triage.weighing.outputs import names_result
 from onbox.triage.weighing.scene import Scene
 from onbox.triage.weighing.unproven import comes_all_the_time
 from onbox.triage.weighing.went_on import TESTS_FAILED, is_tallied, serves
-from onbox.triage.wording.second_reading import LEAST_FORMS, form_of, forms_in, most_telling
+from onbox.triage.wording.second_reading import LEAST_FORMS, PLAIN, form_of, forms_in, most_telling
 from onbox.triage.wording.sentence import leaning_of
 from onbox.triage.words import STOPS
 
@@ -38,7 +38,6 @@ SAID_DONE = "said-done"  # the rule of a log whose last word of success stands
 REPORT_LINES = 12  # last ones
 WARNING_LINES = 6  # with the sentences and the code below it
 LOOP_LINES = 2  # of one form: more are a loop
-NO_HEDGE = 2.0  # log-odds for a failure: a sentence that speaks so plainly hedges nothing
 REPORT_OF_TESTS_WITHIN = 3  # last lines
 _REPORT_OF_PYTEST = lazy(
     r"={3,60} (?:\d{1,6} \w{1,12}, ){0,6}[1-9]\d{0,5} (?:failed|errors?)\b.{0,120} in [\d.]{1,12}s\b"
@@ -123,7 +122,7 @@ def is_plainly_well(rule: str, record: Record, tail: tuple[SeenLine, ...], attem
         return True  # which is told beside a good end
     warns = said.level == "WARNING" or PYTHON_WARNING.match(said.text) is not None
     is_remark = said.level in QUIET_LEVELS or (warns and not STOPS.search(said.text))
-    is_loud = leaning_of(tail[-1].text) >= NO_HEDGE
+    is_loud = leaning_of(tail[-1].text) >= PLAIN  # so plainly, it hedges nothing
     return rule == SAID_DONE or is_remark or is_harmless(said.text, tail[-1].text, loud=is_loud)
 
 

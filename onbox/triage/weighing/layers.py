@@ -159,10 +159,11 @@ def _remarks(cause: Fault, attempt: LogAttempt, near: int) -> Iterable[Fault]:
         in_vain = _was_in_vain(fault, cause)
         if fault.handled and not in_vain:
             continue
-        ends_it = in_vain or message(fault.text).level == "FATAL"  # a runtime that writes so aborts then
+        level = message(fault.text).level
+        ends_it = in_vain or level == "FATAL"  # a runtime that writes so aborts then
         if (fault.row.explains < CAUSE - 2 and not ends_it) or fault.row.failure_class == cause.row.failure_class:
             continue
-        if message(fault.text).level == "DEBUG":
+        if level == "DEBUG":
             continue  # what somebody who searches for a defect is told
         if fault.severity < PROVEN and cause.progress_before - fault.progress_before <= near:
             yield fault

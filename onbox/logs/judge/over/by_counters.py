@@ -113,7 +113,7 @@ def _heads_what_goes_on(counter: Counter, track: Track) -> bool:
 def _closes_the_last(other: Counter, pick: Pick) -> bool:
     """`member 4 epoch 7`, `saved net_4.pt (5/5)`: what is told of each when it is there, and now of the last one."""
     counter = pick.counter
-    last = counter.minimum == 0 and pick.maximum == counter.current + 1 == other.current == other.maximum
+    last = pick.is_last_from_zero and pick.maximum == other.current == other.maximum
     return last and other.last > counter.last and other.advances == counter.advances and not other.resets
 
 
@@ -131,7 +131,7 @@ def _validates_each(other: Counter, pick: Pick) -> bool:
 def _validated_the_last(track: Track, pick: Pick) -> bool:
     """`Epoch 249 of 250 loss=0.07 val_loss=0.23` in the last line, from 0 on and once each: that epoch is whole."""
     counter = pick.counter
-    if counter.unit != "epoch" or counter.minimum or pick.maximum != counter.current + 1 or pick.inner is not None:
+    if counter.unit != "epoch" or not pick.is_last_from_zero or pick.inner is not None:
         return False
     once = counter.measured and counter.advances >= LOOKS and counter.seen == counter.advances + 1
     return once and counter.last == track.line and _VALIDATED.search(track.text) is not None
@@ -146,7 +146,7 @@ def _sums_up_its_batches(pick: Pick) -> bool:
 def _stands_below_its_bar(track: Track, pick: Pick) -> bool:
     """`300/300` of a bar, and below it `Epoch 29, loss 5.5`, of 30 from 0 on: so it was below each bar."""
     counter = pick.counter
-    if counter.unit != "epoch" or not counter.measured or counter.minimum or pick.maximum != counter.current + 1:
+    if counter.unit != "epoch" or not counter.measured or not pick.is_last_from_zero:
         return False
     return any(
         bar.made and bar.kind == "train" and bar.current == bar.maximum and bar.resets == counter.advances > 0
@@ -157,8 +157,8 @@ def _stands_below_its_bar(track: Track, pick: Pick) -> bool:
 
 def _is_last_of_last(pick: Pick) -> bool:
     """`[29/30][359/360]`, both from 0 on."""
-    counter, inner = pick.counter, pick.inner
-    if inner is None or counter.minimum or not counter.advances or pick.maximum != counter.current + 1:
+    inner = pick.inner
+    if inner is None or not pick.counter.advances or not pick.is_last_from_zero:
         return False
     once = inner.minimum == inner.current  # each epoch is told by its last batch
     return inner.maximum == inner.current + 1 and (once or inner.minimum == 0)
@@ -252,7 +252,7 @@ def finished_by_counters(track: Track, pick: Pick, ending: ClosingLines) -> bool
     complete = pick.maximum is not None and counter.current >= pick.maximum
     if not complete and pick.maximum == counter.current + 1 and ending.ends_item(int(counter.current)):
         return _counts_from_zero(track, counter) or None
-    if not complete and pick.maximum == counter.current + 1 and counter.minimum == 0 and ending.ends_pass(counter.key):
+    if not complete and pick.is_last_from_zero and ending.ends_pass(counter.key):
         return True
     if not complete and (
         _validated_the_last(track, pick) or _stands_below_its_bar(track, pick) or _is_last_of_last(pick)

@@ -101,7 +101,7 @@ def _is_told_behind(pick: Pick | None) -> bool:
 
 def _made_the_last(pick: Pick | None, ending: ClosingLines) -> bool:
     """Whether a loop that counts from 0 has told what its last step came to, and something else follows."""
-    if pick is None or pick.maximum != pick.counter.current + 1 or pick.counter.minimum != 0:
+    if pick is None or not pick.is_last_from_zero:
         return False
     whole = pick.inner is not None and pick.inner.maximum is not None and pick.inner.current == pick.inner.maximum
     told = pick.counter.measured and pick.counter.advances >= MOVES and (whole or ending.stride(pick.counter.key) == 1)

@@ -39,6 +39,11 @@ class Pick(NamedTuple):
     maximum: int | None
     inner: Counter | None = None
 
+    @property
+    def is_last_from_zero(self) -> bool:
+        """Whether the last one is told, of a loop that counts from 0: `29/30`."""
+        return self.counter.minimum == 0 and self.maximum == self.counter.current + 1
+
 
 def pick_of(scene: Scene) -> Pick | None:
     track = scene.track
