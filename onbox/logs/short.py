@@ -30,12 +30,14 @@ NONE_WITHIN = 6  # last lines
 _PIECES = (
     r"(?:\w{1,30} ){0,2}(?:rows?|records?|lines|files?|clips?|images?|videos?|samples?|examples?|items?|documents?|docs"
     r"|pages?|urls?|sequences|pairs|chunks?|shards?|frames?|tiles?|batches|entries|points|reads|variants|sites|tokens"
-    r"|messages|events|objects|tables|users|orders|questions|prompts|predictions|embeddings|segments|models?"
-    r"|checkpoints?)\b"
+    r"|messages|events|objects|tables|users|orders|questions|answers|responses|prompts|predictions|embeddings"
+    r"|segments|models?|checkpoints?)\b"
 )
-_NONE = (  # that there are none of these is good, or no surprise
-    r"0 (?!(?:\w{1,30} )?(?:new|changed|modified|bad|invalid|broken|corrupt|missing|failed|orphan|stale|old|unused)\b)"
+_GOOD_NONE = (  # that there are none of these is good, or no surprise
+    r"(?!(?:\w{1,30} )?(?:new|changed|modified|bad|invalid|broken|corrupt|missing|failed|orphan|stale|old|unused|empty"
+    r"|skipped)\b)"
 )
+_NONE = rf"0 {_GOOD_NONE}"
 _WORKED = (
     r"\b(?:wrote|written|matched|read|loaded|processed|exported|imported|converted|collected|selected|kept|generated"
     r"|produced|uploaded|saved|indexed|inserted|trained on|evaluated|scored|outputs?|extracted|parsed|encoded|rendered"
@@ -46,6 +48,10 @@ _COUNTS_NONE = lazy(
     rf"|^\W{{0,4}}(?:evaluating|testing|scoring|training) on {_NONE}{_PIECES}"
     rf"|(?:^|[,;:(]\s?){_NONE}{_PIECES} (?:were |was )?{_WORKED}"
     rf"|\b(?:num(?:ber of)?|total)[ _](?:[a-z]{{1,30}}_)?{_PIECES}\s{{0,20}}[:=]\s{{0,8}}0\s{{0,8}}$"
+    rf"|\b(?:complete[d]?|done|finished|ended)[,:;] {_NONE}{_PIECES}"
+    rf"|^\W{{0,4}}{_GOOD_NONE}{_PIECES} (?:in|of|on) (?:the )?[\w-]{{1,30}}\s?[:=] ?0\s{{0,8}}$"
+    rf"|\b(?:empty|unparse?able|unreadable|unanswered) {_PIECES}\W{{1,3}}"
+    r"(?P<all>[1-9]\d{0,8}) ?(?:/|of|out of) ?(?P=all)\b"
     r"|\b(?:exact[ _]match|accuracy|pass(?:@1|[ _]rate)|solved|correct|success[ _]rate)\W{1,3}"
     r"0(?:/[1-9]\d{1,8}|(?:\.0{1,6})? ?%)\s{0,8}$",
     re.IGNORECASE,

@@ -51,6 +51,7 @@ _TAKES_UP = lazy(
     re.IGNORECASE,
 )
 _OF_STATE = lazy(r"(?i)(?<![a-z])(?:ckpt|check-?point|snapshot)(?![a-z])")
+_STATE_FILE = lazy(r"(?i)\b(?:step|epoch|iter)s?[_-]?\d{1,9}\.(?:npz|pth?|bin|ckpt|safetensors|h5|pkl|msgpack)\b")
 _ROOT = lazy(r"^\s*Caused by:? ", re.IGNORECASE)  # Java: the last one of a chain is what happened first
 
 
@@ -69,6 +70,8 @@ def reads_state(cause: Fault, tail: tuple[SeenLine, ...]) -> bool:
     if cause.trace is not None:
         led = cause.trace.before
         return _OF_STATE.search(led) is not None and LOUD.search(led) is not None
+    if _STATE_FILE.search(cause.text):
+        return True
     near = (line.text for line in tail if 0 <= cause.number - line.number <= ANNOUNCED)
     return any(_TAKES_UP.search(text) and not SMALL_TOOL.match(text) for text in near)
 

@@ -163,8 +163,9 @@ RULE_REMEDIES = {
     "that failed and why, then run that part again.",
     IN_DOUBT: "It ended with exit code 0, yet its log tells of a failure: see whether the code was lost "
     "on the way (`|| true`, a pipe without `set -o pipefail`), and look at its results before they are used.",
-    COUNTS_NONE: "Nothing failed, yet its last lines count none of what the work was for: see whether that was meant.",
-    RESULT_MISSING: "Nothing else failed, yet one of its last lines says that a result was not kept: see whether it is "
+    COUNTS_NONE: "It came to its end, yet its last lines count none of what the work was for: see whether that was "
+    "meant.",
+    RESULT_MISSING: "It came to its end, yet one of its last lines says that a result was not kept: see whether it is "
     "there before the box is given back.",
     PROCESS_RUNS: "Its process runs, beside a line that names a fault: see below whether it works on; nothing is to be "
     "started a second time.",

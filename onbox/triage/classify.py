@@ -30,6 +30,7 @@ from onbox.triage.classes import (
     may_repeat,
 )
 from onbox.triage.evidence import Evidence, classify_end
+from onbox.triage.meaning import ENOUGH, meaning_of
 from onbox.triage.plainly import SAID_DONE, is_plainly_ill, is_plainly_well
 from onbox.triage.reading.record import Fault, LogAttempt, Record, SeenLine
 from onbox.triage.reading.scan import scan
@@ -42,6 +43,7 @@ from onbox.triage.weighing.deaths import tells_of_a_job
 from onbox.triage.weighing.decide import Decision, decide, judged_tail
 from onbox.triage.weighing.doubt import complaint_at_end, doubt_of
 from onbox.triage.weighing.silence import is_said_done
+from onbox.triage.weighing.went_on import TESTS_FAILED
 from onbox.triage.wording.class_reading import plain_complaint, read_class
 from onbox.triage.wording.second_reading import ends_in_plain_complaint, is_borne_out, is_overruled, most_telling
 
@@ -55,6 +57,7 @@ SURE_WITHIN = 3  # lines from the end: of what a rule is sure of there, words kn
 FRESH_SECONDS = 30.0  # the age that the second reading takes every log for
 SIGINT = 2
 NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
+OWN_CLASS = NO_ROOM_RULES | {"terminated", TESTS_FAILED}  # rules that know it, whatever words stand around
 NOTHING = Evidence()
 NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
 NOT_LOOKED_AT = "No fault is seen; nobody looked whether its process runs."
@@ -98,7 +101,7 @@ def classify(
             by_itself = by_itself._replace(cause=doubted)
             return dress(settled._replace(rule=IN_DOUBT, confidence="low"), by_itself, None)
         settled = _beside_its_words(settled, by_itself, record)
-    return dress(_beside_its_last_lines(settled, record), decision, None, record.tail)
+    return dress(_beside_its_last_lines(settled, record, is_known=evidence.ended_well), decision, None, record.tail)
 
 
 def _of_the_living(call: SettledClass, decision: Decision, record: Record, evidence: Evidence) -> SettledClass:
@@ -139,8 +142,10 @@ def _by_its_words(call: SettledClass, record: Record) -> SettledClass:
 _SHORT_OF = ((counts_none, COUNTS_NONE), (misses_result, RESULT_MISSING))
 
 
-def _beside_its_last_lines(call: SettledClass, record: Record) -> SettledClass:
-    """A good end is not sure where its last lines count nothing, or miss a result."""
+def _beside_its_last_lines(call: SettledClass, record: Record, *, is_known: bool) -> SettledClass:
+    """A good end is none where its last lines count nothing, or miss a result. is_known: that it ended well, by its
+    exit code; then it is not sure.
+    """
     if call.failure_class != "success_healthy" or call.rule == READS_WELL:
         return call
     tail = judged_tail(record)[-NONE_WITHIN:]
@@ -148,8 +153,17 @@ def _beside_its_last_lines(call: SettledClass, record: Record) -> SettledClass:
         told = look([line.text for line in tail])
         if told is not None:
             at = next(line for line in reversed(tail) if message(line.text).text == told)
-            return call._replace(rule=rule, confidence="low", at=at, remedy=None)
+            name = call.failure_class if is_known else _class_of_loss(rule, at)
+            return call._replace(failure_class=name, rule=rule, confidence="low", at=at, remedy=None)
     return call
+
+
+def _class_of_loss(rule: str, at: SeenLine) -> str:
+    """Of a run whose last lines count none of what it was for, or miss a result: what the line names, or its data."""
+    found = meaning_of(message(at.text).text, enough=ENOUGH)
+    if found is not None and not found.rivals:
+        return found.failure_class
+    return "data_error" if rule == COUNTS_NONE else "unknown"
 
 
 def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:
@@ -312,8 +326,8 @@ def _read_class(call: SettledClass, decision: Decision, record: Record) -> Settl
     fault = call.fault
     if call.state != "dead" or (fault is None and call.rule not in (READS_BADLY, ONE_LINE)):
         return call  # it is well, or it was proven without the log
-    if call.rule in NO_ROOM_RULES or (fault is not None and call.failure_class == "unknown"):
-        return call  # it is known of the disk, or between two classes that are named
+    if call.rule in OWN_CLASS or (fault is not None and call.failure_class == "unknown"):
+        return call  # it is known by its own words or of the disk, or between two classes that are named
     if fault is not None and tells_of_a_job(fault):
         return call
     if fault is not None and (fault.row.explains == DIVERGED or fault.number < decision.attempt.report_ends):

@@ -49,6 +49,7 @@ _TELLS_WHAT_TO_DO = lazy(
 # A gate of a script's own: what was measured is worse than it lets pass.
 _MISSES_A_LIMIT = lazy(
     r"(?i)\b\d\S{0,20} (?:is |was )?(?:(?:still )?below the (?:required|minimum)|above the (?:allowed|maximum))\b"
+    r"|\b\d\S{0,20}(?: [a-z]{2,20}){0,3} [<>] (?-i:[A-Z_]{2,30})\s?=\s?\d"  # `2 broken files > MAX_BAD=1`
 )
 _IS_THERE = lazy(r"(?i)\b(?:complete[d]?|finished|done|success\w*|installed|updated|saved|kept|best)\b")
 _ENDS_WITH_CODE = lazy(r"(?i)\b(?:exit(?:_?code)?|rc) ?= ?[1-9]\d{0,2}\W{0,3}$")  # whatever was skipped beside it

@@ -68,7 +68,7 @@ _OF_A_TOOL = lazy(
     r"^(?!(?:finished|done|completed?|summary|results?|total)\b)"
     r"(?=(?:/|\./)?[\w.+/-]{1,120}(?::\d{1,9}){0,2}: |.{0,60}\bfail(?:ed|ure): \S)(?=.*\b"
     r"(?:cannot|can't|could not|unable"
-    r"|fail(?:ed|ure|s)|invalid|unknown|unterminated|unmatched|unexpected|missing|not found"
+    r"|fail(?:ed|ure|s)|premature|invalid|unknown|unterminated|unmatched|unexpected|missing|not found"
     r"|denied|refused|no such|bad"
     r"|illegal|unsupported|unrecogni[sz]ed|too (?:many|long|large|few|small)|exceed\w{0,3}|duplicate|mismatch\w{0,2}"
     r"|undefined|undeclared|expected|corrupt\w{0,3}|truncated|not (?:an?|valid|allowed|supported|enough)|out of"

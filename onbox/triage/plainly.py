@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.logs.farewell import is_farewell
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.logs.short import NONE_WITHIN, counts_none
@@ -73,8 +74,11 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
 
 
 def _is_behind_all(number: int, tail: tuple[SeenLine, ...]) -> bool:
-    """Whether nothing follows but bars, which are drawn once more when they are closed."""
-    return all(_BAR.search(line.text) for line in tail if line.number > number)
+    """Whether nothing follows but bars, which are drawn once more when they are closed, and what a library says at any
+    end.
+    """
+    below = [line.text for line in tail if line.number > number]
+    return all(_BAR.search(text) or is_farewell(text) or text.lstrip().startswith("warnings.warn(") for text in below)
 
 
 def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:

@@ -47,8 +47,9 @@ How it decides, in this order:
 4. Silence: a log that just stops is a stall only if its age says so (30 minutes, or ten times its own pace), its
    progress (`onbox progress`) has not ended, and its last line is no new one that reads like a good end.
 5. Where nothing is wrong, the run is *done* if the log says so, or if its progress has ended (`onbox progress`). Where
-   its last lines count none of what the work was for (`matched 0 files`), that is told (`counts-none`, *low*), as is
-   a result that was not kept (`final checkpoint not saved`: `result-missing`).
+   its last lines count none of what the work was for (`matched 0 files`: `counts-none`), or a result was not kept
+   (`final checkpoint not saved`: `result-missing`), it is a failure that is *done*, unless its exit code is known to be
+   0: then that is told beside it. Both are *low*.
 6. Where nothing but the log tells of the end, its last lines are read once more, by their words
    ([why](decisions/0018-a-second-reading.md)): what they clearly speak against is overruled, with *low* confidence. A
    fault that they make light of (`reads-well`) is shown beside the verdict; where they speak of a failure and no line

@@ -76,7 +76,10 @@ _LAST_WORDS = (
     b"Killed", b"Terminated", b"Aborted", b"Segmentation fault", b"Bus error", b"Illegal instruction",
     b"Floating point exception", b"Hangup",
 )  # fmt: skip
-_BEHIND = lazy(rb"(?:(?<=[])}%|>0-9])|(?<=/s)|(?<=/it))(?:" + b"|".join(_LAST_WORDS) + rb")(?: \(core dumped\))?\s*$")
+_BEHIND = lazy(
+    rb"(?:(?<=[])}%|>0-9])|(?<=/s)|(?<=/it))(?:\x08|\x1b\[[\d;]{0,8}[A-Za-z]){0,400}"
+    rb"(?P<word>(?:" + b"|".join(_LAST_WORDS) + rb")(?: \(core dumped\))?\s*)$"
+)
 
 
 def pieces(first: int, lines: list[bytes]) -> list[tuple[int, bytes]]:
@@ -92,7 +95,7 @@ def pieces(first: int, lines: list[bytes]) -> list[tuple[int, bytes]]:
 
 def _apart(line: bytes) -> list[bytes]:
     found = _BEHIND.search(line)
-    return [line] if found is None else [line[: found.start()], line[found.start() :]]
+    return [line] if found is None else [line[: found.start()], found["word"]]
 
 
 def readable(line: bytes) -> str:

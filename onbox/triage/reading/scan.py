@@ -50,6 +50,7 @@ USER_LINE_LIMIT = 1000
 _TESTS_FAILED = BY_ID["tests-failed"]
 _DELETED = bytes(range(48, 58)) + bytes(range(128, 256))
 _SECONDS_PER_STEP = lazy(r"(\d{1,9}(?:\.\d{1,9})?)s/it")
+_HEADLINE = b"Traceback (most recent call last)"
 _NO_HEAD = lazy(r"Filesystem |(?:\w{1,40}\.){0,4}[A-Z]\w{1,40}(?:Error|Exception)\b")
 _HASHES = lazy(rb"\b(?:0x)?(?=[a-f-]{0,40}\d)[0-9a-f-]{4,200}\b")
 
@@ -236,7 +237,9 @@ class Scanner:
             look |= DATE
         elif signs.SPEAKER.fullmatch(text):
             look |= SPEAKS
-        if (said.level in WORK_LEVELS or signs.shows_life(text)) and not signs.FAREWELL.search(said.text):
+        if (said.level in WORK_LEVELS or signs.shows_life(text)) and not (
+            signs.FAREWELL.search(said.text) or signs.WAITS.search(said.text)
+        ):
             look |= INFORMS
         if progress_of(text, said) and not _is_no_step(said.text):
             look |= PROGRESS
@@ -258,7 +261,7 @@ class Scanner:
                 form = _HASHES.sub(b"", line).translate(None, _DELETED)
             count = self.looks[form] = self.looks.get(form, 0) + 1
             step = CLOSE_LOOKS if count < CLOSE_LOOKS**2 else CLOSE_LOOKS**2
-            if count > CLOSE_LOOKS and count % step:
+            if count > CLOSE_LOOKS and count % step and _HEADLINE not in line:  # without it, its last line stands alone
                 self.skipped[form] = (number, line, self.attempt.progress)
                 return
             self.close_looks += 1

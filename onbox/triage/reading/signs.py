@@ -60,6 +60,11 @@ FAREWELL = lazy(
     r"|total|elapsed|end\w*|summary)\b",
     re.IGNORECASE,
 )
+# A logger says that nothing happens.
+WAITS = lazy(
+    r"(?i)\b(?:still )?waiting\b(?! time)|\bstill (?:blocked|pending|not (?:ready|there|up))\b"
+    r"|\bno (?:response|progress|heartbeat|data|answer|batch)\b.{0,24}\b(?:for|since|in|after)\b"
+)
 STOPPED = lazy(r"\^C|\binterrupt(?:ed)?\b|\bcancel(?:led|ed)\b|\b(?:stopped|killed|aborted) by\b", re.IGNORECASE)
 SAVED = lazy(
     r"\b(?:saved|wrote|written(?! in \w+ )|uploaded|stored|synced|exported|committed)\b"
@@ -301,7 +306,8 @@ HOUSEKEEPING = lazy(
     r"|\bLocal rendezvous is aborting with status: OUT_OF_RANGE: End of sequence"  # of each data set, in TensorFlow
     r"|^Failed to connect to bus: |^libGL error: |^mesg: ttyname failed|cannot set terminal process group"
     r"|^stty: .{1,40}: Inappropriate ioctl|^sudo: unable to resolve host |^mbind: Operation not permitted"
-    r"|cannot set LC_\w{2,12} to default locale|\bfailed call to cuInit: (?:CUDA_ERROR_NO_DEVICE|UNKNOWN ERROR \(303\))"
+    r"|cannot set LC_\w{2,12} to default locale|\bSetting LC_\w{2,12} failed, using \"C\""
+    r"|\bfailed call to cuInit: (?:CUDA_ERROR_NO_DEVICE|UNKNOWN ERROR \(303\))"
     r"|\bunable to register cu\w{2,8} factory\b|\bpip's dependency resolver does not currently\b"
     r"|\borte_base_help_aggregate\b"  # of Open MPI, how to see more
     r"|^\*{3} Check failure stack trace|^PC: @ |^\s{1,8}@\s{1,8}0x[0-9a-f]{4,20}\s",  # of glog

@@ -15,6 +15,11 @@ _DATA = (
     r"[\w.+-]{1,80}\.(?:csv|tsv|jsonl|ndjson|parquet|arrow|feather|npy|npz|h5|hdf5|fa|fasta|fastq|fq|vcf|bam|bed|gff"
     r"|png|jpe?g|tiff?|wav|flac|mp3|mp4|tfrecords?|conllu?|txt|xml|xyz|pdb|mtx|libsvm|svm)(?:\.(?:gz|zst|xz|bz2))?"
 )
+# A parser's complaint that begins with what it reads: `flags: key "beta": no number`.
+_NAMES_A_SETTING = lazy(
+    r"(?i)(?:params?|parameters?|config\w*|settings?|flags?|options?|args|env)\b.{0,24}\bkey\b"
+    r"|.{0,60}\b(?:flag|option) -"
+)
 _HOLDS = (("config_error", _SETTINGS), ("data_error", _DATA))
 _BEGINS_WITH = tuple(
     (
@@ -27,4 +32,6 @@ _BEGINS_WITH = tuple(
 
 def class_of_file(said: str) -> str | None:
     """The class that the file tells with which a complaint begins; None if it begins with none, or with code."""
+    if _NAMES_A_SETTING.match(said):
+        return "config_error"
     return next((name for name, begins in _BEGINS_WITH if begins.match(said)), None)

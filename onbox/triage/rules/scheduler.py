@@ -92,7 +92,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|FORCE_\w{1,40})|(?:cancel\w{0,24}|stopped|killed|aborted|terminated|interrupted|deleted"
         r"|ended) by (?:the )?(?:user|owner|admin|operator|request|hand|scancel|bkill|qdel)"
         r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w{0,24} )?(?:abort"
-        r"|stop|cancel|interrupt|terminat)\w{0,24}|user requested"
+        r"|stop|cancel|interrupt|terminat)\w{0,24}|user requested(?! \S{1,80}[=<>~]=)"
         r"|^aborted by (?!(?:signal|the|an?|error|scheduler|slurm|kernel|system)\b)\w"  # of Jenkins, with the name
         r"|\bcontext canceled\W{0,3}$|##\[error\]the operation was cancell?ed"
         r"|(?:on|by|at|upon) user(?:'s)? request|run (?:was )?(?:cancell?ed|stopped) (?:from|via)"

@@ -40,7 +40,9 @@ def tells_of_a_job(fault: Fault) -> bool:
 
 def was_ended_as_a_job(fault: Fault, scene: Scene) -> bool:
     """Whether Slurm ended the whole job: what follows was on its way by then."""
-    return tells_of_a_job(fault) and scene.end - fault.number <= ON_THE_WAY
+    if not tells_of_a_job(fault):
+        return False
+    return scene.end - fault.number <= ON_THE_WAY or not scene.attempt.signs_after(fault)
 
 
 def is_dead_for_sure(fault: Fault, scene: Scene) -> bool:

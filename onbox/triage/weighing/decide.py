@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import SeenLine
 
 _OF_A_SOCKET = lazy(r"[\\/]multiprocessing[\\/]connection\.py$")
+_OF_A_JOB = lazy(
+    r"\*\*\* JOB \d{1,12} ON \S{1,80} CANCELLED AT \S{1,40} \*\*\*"
+)  # of Slurm, without a reason of its own
+SCRIPT_LINES = 10  # first lines
 SHOWS_WITHIN = 12  # lines: so near a signal, a traceback tells where it found the program
 LAST_WORDS = 2  # lines behind the last step, one of which may look like a step
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
@@ -107,6 +111,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         and not looked_in_vain(fault, live)
         and not _is_named_later(fault, live)
         and not _ended_the_rest(fault, live)
+        and not _was_there_before(fault, live)
         and not _misses_its_parent(fault, live)
     ]
     ranked = sorted([*told, *([lost] if lost else [])], key=_likeliest_first)
@@ -170,6 +175,16 @@ def _ended_the_rest(fault: Fault, live: list[Fault]) -> bool:
     if fault.row.id != "cancelled" or not OF_A_STEP.search(fault.text):
         return False
     return any(one.number < fault.number and one.severity > WEAK and one.row.explains > SUMMARY for one in live)
+
+
+def _was_there_before(fault: Fault, live: list[Fault]) -> bool:
+    """Whether the first lines of a job's script complained, and somebody cancelled the whole job later: so it ran."""
+    is_of_script = fault.row.failure_class in ("code_error", "config_error") and fault.number <= SCRIPT_LINES
+    return (
+        is_of_script
+        and not fault.progress_before
+        and any(one.row.id == "cancelled" and _OF_A_JOB.search(one.text) for one in live if one.number > fault.number)
+    )
 
 
 def _misses_its_parent(fault: Fault, live: list[Fault]) -> bool:

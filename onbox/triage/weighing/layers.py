@@ -90,6 +90,11 @@ _SAYS_NOTHING = ("exception", "said-error", "error-line", "fatal-level", "launch
 
 # Of these the message tells what is wrong, and the code on its line may speak of a device all the same.
 _SLIP = lazy(r"(?:Type|Name|UnboundLocal|ZeroDivision|Syntax)Error: \S")
+_OF_SHAPES = lazy(
+    r"(?i)\b(?:expected|must|should|same|mismatch)\b.{0,60}\b(?:dtypes?|shapes?|scalar types?|dimensions?)\b"
+    r".{0,24}\b(?:but|in)\b"
+    r"|\b(?:shapes?|dimensions?)\b.{0,60}\b(?:cannot be (?:multiplied|broadcast)|(?:do not|must) match)\b"
+)
 
 # Who was killed for memory was restarted, and killed again.
 _ALL_DIED = lazy(r"\bworkers? (?:\w{1,12} )?(?:died|killed|lost)\b", re.IGNORECASE)
@@ -132,7 +137,8 @@ def looked_in_vain(look: Fault, later: Iterable[Fault]) -> bool:
 
 def _with_code(cause: Fault) -> str:
     """What an error says, with its last line of code."""
-    code = cause.trace.code[-1:] if cause.trace and not _SLIP.match(message(cause.text).text) else ()
+    tells = _SLIP.match(message(cause.text).text) or _OF_SHAPES.search(cause.text)
+    code = cause.trace.code[-1:] if cause.trace and not tells else ()
     return " ".join([cause.text, *code])
 
 
@@ -140,6 +146,7 @@ def _is_right_before(remark: Fault, cause: Fault) -> bool:
     began = cause.trace.number if cause.trace else cause.number
     return (
         cause.row.id in _SAYS_NOTHING
+        and not _OF_SHAPES.search(cause.text)
         and 0 < began - remark.number <= _RIGHT_BEFORE
         and cause.progress_before == remark.progress_before
     )

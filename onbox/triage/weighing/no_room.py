@@ -42,10 +42,10 @@ def could_not_write(fault: Fault, scene: Scene) -> bool:
 
 
 def _is_right_before(fault: Fault, below: list[str]) -> bool:
-    if len(below) > CLAIMED_WITHIN:
-        return False
     claimed = _FILE.findall(below[-1]) if below else []
-    return not claimed or not set(claimed).isdisjoint(_FILE.findall(fault.text))  # another file may be there
+    if not set(claimed).isdisjoint(_FILE.findall(fault.text)):
+        return True  # the very file
+    return not claimed and len(below) <= CLAIMED_WITHIN  # another file may be there
 
 
 def has_lost_a_file(fault: Fault, tail: Sequence[SeenLine]) -> bool:

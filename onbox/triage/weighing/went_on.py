@@ -81,6 +81,7 @@ _PIECE = lazy(
     re.IGNORECASE,
 )
 _WARNED = ("WARNING", *BAD_LEVELS)
+_TIMES_IT = lazy(r"Time: \d[\d.,]{0,20} ms\b")  # of psql, behind each statement, whatever came of it
 _DID_MORE = 2  # lines
 _SERIES = 2  # lines of one form
 _STOPS = lazy(r"(?i)\b(?:stopping|aborting|giving up|quitting|bailing out)\b(?! (?:early|criteri\w+))")
@@ -158,7 +159,8 @@ def first_line(fault: Fault) -> int:
 def _around(fault: Fault, scene: Scene) -> Around:
     tail, first = [line for line in scene.record.tail if not line.text.startswith("+ ")], first_line(fault)
     above = printed(line for line in tail if line.number < first)
-    return Around(above, printed(line for line in tail if line.number > fault.number))
+    below = (line for line in tail if line.number > fault.number and not _TIMES_IT.match(line.text))
+    return Around(above, printed(below))
 
 
 def is_tallied(fault: Fault, scene: Scene) -> bool:

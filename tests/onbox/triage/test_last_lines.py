@@ -67,7 +67,9 @@ def test_a_lament_beside_exit_code_0_is_told(last: str) -> None:
 @pytest.mark.parametrize("exit_code", [None, 0])
 def test_an_end_of_which_nothing_came_is_never_sure(log: str, exit_code: int | None) -> None:
     verdict = verdict_of(log, exit_code)
-    assert (verdict.failure_class, verdict.rule, verdict.confidence) == ("success_healthy", "counts-none", "low")
+    name = "data_error" if exit_code is None else "success_healthy"
+    assert (verdict.failure_class, verdict.rule, verdict.confidence) == (name, "counts-none", "low")
+    assert verdict.state != "dead"
     assert "see whether that was meant" in verdict.remedy
 
 

@@ -63,7 +63,10 @@ ARIA: tuple[RuleRow, ...] = rows(
     r"\berrorCode={}(?!\d)",
     "errorcode=",
     "aria2: the code of a download that was given up",
-    Listed("aria-network", "network_blip", CAUSE, "(?:2|5|6|19|2[0-3]|29|30)", "errorCode=2 Timeout."),
+    Listed("aria-network", "network_blip", CAUSE, "(?:2|5|6|19|2[013]|29|30)", "errorCode=2 Timeout."),
+    Listed(
+        "aria-answer", "network_blip", DEATH + 1, "22", "errorCode=22 URI=http://mirror.example/a"
+    ),  # why, stands below
     Listed("aria-refused", "auth_error", CAUSE, "24", "errorCode=24 Authorization failed."),
     Listed("aria-disk", "disk_full", CAUSE, "9", "errorCode=9 There is no room."),
     Listed("aria-data", "data_error", CAUSE, "(?:8|10|17|32)", "errorCode=32 Checksum error detected."),
