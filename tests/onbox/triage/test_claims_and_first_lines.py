@@ -34,8 +34,8 @@ FAILURES = {
     "a shape, below a remark on the driver": (
         "code_error",
         (
-            "/opt/py/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is too "
-            "old (found version 11040).\n  return torch._C._cuda_getDeviceCount() > 0\nusing the cpu\n"
+            "/opt/py/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is "
+            "too old (found version 11040).\n  return torch._C._cuda_getDeviceCount() > 0\nusing the cpu\n"
             'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    x = torch.linalg.solve(h, y)\n'
             "RuntimeError: linalg.solve: Expected A and B to have the same dtype, but found A of type Float\n"
         ),
@@ -49,8 +49,8 @@ FAILURES = {
     "no way back is taken": (
         "checkpoint_corrupt",
         (
-            "!! out/step000200.npz is unusable: BadZipFile: File is not a zip file\n!! --strict given: not falling back to "
-            "an older one, stop.\n"
+            "!! out/step000200.npz is unusable: BadZipFile: File is not a zip file\n!! --strict given: not falling "
+            "back to an older one, stop.\n"
         ),
     ),
     "psql tells the time of what failed, too": (
