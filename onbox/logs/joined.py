@@ -54,6 +54,7 @@ def joined(old: Counter, sight: CounterSight, line: ShownBy) -> Counter:
     last = old.minimum == sight.current == 0  # `2/3` is the last one from 0 on
     same = old.maximum == sight.maximum or sight.unit not in OF_WORK  # each file has pages of its own
     full = old.maximum is not None and old.current + last >= old.maximum and same and sight.maximum is not None
+    of_another_run = sight.unit == "epoch" and None not in (old.maximum, sight.maximum) and old.maximum != sight.maximum
     counts = (
         old.resets + back, old.crossed + (forward and not back), line.epoch, old.seen + 1, old.first, line.number,
         changed, min(old.minimum, sight.current), old.advances + (sight.current > old.current),
@@ -66,7 +67,7 @@ def joined(old: Counter, sight: CounterSight, line: ShownBy) -> Counter:
         maximum=maximum,
         writer=old.writer,
         apart=old.apart,
-        begun=old.begun + begins_anew(old, sight),
+        begun=begins_anew(old, sight) + (0 if of_another_run else old.begun),
         stretched=old.stretched
         + 2 * rises
         + (grows or (changed != line.number and None is not old.maximum != maximum)),

@@ -473,6 +473,8 @@ class Track:
         line = ShownBy(self.text, self.line, self.drawn, now, self.ended, most)
         if old is None:
             return begun_with(sight, line)
+        if old.last < self.started:  # it began again as often in the runs before this one
+            old = old._replace(begun=0)
         if begins_anew(old, sight):
             self._begin_stage(sight.unit)
         return joined(old, sight, line)

@@ -55,6 +55,9 @@ _STATE_FILE = lazy(r"(?i)\b(?:step|epoch|iter)s?[_-]?\d{1,9}\.(?:npz|pth?|bin|ck
 _ROOT = lazy(r"^\s*Caused by:? ", re.IGNORECASE)  # Java: the last one of a chain is what happened first
 
 
+_IS_BARE = lazy(r"\W{0,4}(?:\w{1,20} ){0,2}\w{1,20} ?:\s{0,4}$")  # `Fatal error:`, above what it is
+
+
 class _Told(NamedTuple):
     """What a line or a paragraph says. weight: a rule's word goes before a guess at what a sentence means."""
 
@@ -128,7 +131,7 @@ def _told(near: list[SeenLine], cause: Fault) -> Iterable[_Told]:
         if len(one.lines) < 2 or one.level in REMARK_LEVELS:
             continue
         if one.boxed or HINT.search(one.lines[0].text):
-            yield from _meant(one.text, one.lines[0], warned=False)
+            yield from _meant(one.text, one.lines[_IS_BARE.match(one.lines[0].text) is not None], warned=False)
 
 
 def _meant(said: str, line: SeenLine, *, warned: bool) -> Iterable[_Told]:

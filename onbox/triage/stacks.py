@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 BEHIND = 4  # lines that may stand behind the last frame
 FRAME = lazy(
-    r"^\s+at \S+|^\s+from \S{1,200}:\d+:in |^stack traceback:|^\s+\[C\]: in |^\s+\S{1,200}:\d+: in (?:main chunk"
-    r"|function|method"
-    r"|upvalue|local|field)|^\s+while (?:executing|compiling)|^\s+invoked from within|^\s+\((?:file|procedure) \""
+    r"^\s+at \S+|^\s+from \S{1,200}:\d+:in |^stack traceback:|^\s+\[C\]: in "
+    r"|^\s+(?:\S{1,200}|\(command line\)):\d+: in (?:main chunk|function|method|upvalue|local|field)"
+    r"|^\s+while (?:executing|compiling)|^\s+invoked from within|^\s+\((?:file|procedure) \""
     r"|^Raised (?:at|by) |^Called from |^CallStack \(from|^\s+\(\w[\w ]{0,40}[\d.]{1,12}\) \S{1,200}:\d+:"
     r"|^Stacktrace:|^Stack trace:|^Backtrace\b|^goroutine \d+ \[|^#\d{1,4} {1,8}\S|^error: called from"
     r"|^\s+\S{1,200}\.exs?:\d+:|^\s+@\s+0x[0-9a-f]{4,20} "

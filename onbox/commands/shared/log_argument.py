@@ -32,13 +32,20 @@ if TYPE_CHECKING:
 END_BYTES = 1 << 16
 FEW_BYTES = 64
 SILENT_SECONDS = 0.5  # so long a wait for the writer of a FIFO is not worth a word
+LINES_OF_A_LOG, WORDS_BYTES = 2, 10
 BINARY_SHARE = 0.05  # random bytes have twice as many
 _IN_NO_TEXT = bytes(byte for byte in (*range(32), 127) if byte not in b"\b\t\n\v\f\r\x1b")
 # (what a compressed file begins with, what prints it)
 COMPRESSED = (
     (b"\x1f\x8b", "zcat"), (b"BZh", "bzcat"), (b"\xfd7zXZ\0", "xzcat"), (b"\x28\xb5\x2f\xfd", "zstdcat"),
 )  # fmt: skip
-NO_LOGS = ((b"\x7fELF", "a program or a library"), (b"PK\x03\x04", "a zip archive"), (b"\x93NUMPY", "an array"))
+NO_LOGS = (
+    (b"\x7fELF", "a program or a library"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x93NUMPY", "an array"),
+    (b"\x80\x04\x95", "a pickle of Python"),
+    (b"\x80\x05\x95", "a pickle of Python"),
+)
 MAGIC_BYTES = max(len(magic) for magic, _ in (*COMPRESSED, *NO_LOGS))
 SHOWN_RUNS = 5
 HELP = "a log file, - for the standard input, or a cell of a sweep (default: the log that `onbox logs` shows)"
@@ -214,4 +221,12 @@ def _is_binary(data: bytes) -> bool:
     that lost power.
     """
     text = data.replace(b"\0", b"")
-    return len(text) > FEW_BYTES and len(text) - len(text.translate(None, _IN_NO_TEXT)) > BINARY_SHARE * len(text)
+    odd = len(text) - len(text.translate(None, _IN_NO_TEXT))
+    if len(text) <= FEW_BYTES or odd <= BINARY_SHARE * len(text):
+        return False
+    return sum(_is_of_a_log(line) for line in data.splitlines()) < LINES_OF_A_LOG  # or else some junk is in one
+
+
+def _is_of_a_log(line: bytes) -> bool:
+    """Whether a line holds a few words and nothing else."""
+    return len(line) >= WORDS_BYTES and b" " in line and line.isascii() and line.decode().isprintable()

@@ -48,6 +48,7 @@ LAST_WORDS = 2  # lines behind the last step, one of which may look like a step
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
 SCALE_FLOOR = 1e-4
 SECOND_HAND = 1  # less than the exception that is raised again with where it was caught: that one is told below
+_CANCELLED_TASK = lazy(r"(?:asyncio|concurrent)\S{0,40}\.CancelledError\b")
 _LEAVES_WITH_A_WORD = lazy(r"SystemExit: \D")
 _RAISED_AGAIN = lazy(r": Caught [A-Z]\w+ in (?:\w+ ){1,4}\d|\braised:\s*$|\(\d+ sub-exceptions?\)\s*$")
 _MAY_BE_NUMBERS = (
@@ -164,9 +165,14 @@ def _is_named_later(fault: Fault, live: list[Fault]) -> bool:
     """Whether the end of its chain of exceptions names another kind of trouble, and it is a slip that a library came
     upon while it tried, or only a guess: whoever handled it knew more.
     """
-    if fault.trace is None or not (fault.row.id.startswith(SAYS) or fault.row.id == "defect"):
+    if fault.trace is None:
+        return False
+    cancelled = _CANCELLED_TASK.match(message(fault.text).text) is not None  # by who waited for it, and tells why
+    if not (cancelled or fault.row.id.startswith(SAYS) or fault.row.id == "defect"):
         return False
     last = next((one for one in reversed(live) if one.trace is not None and one.trace.passes_on(fault.trace)), None)
+    if cancelled:
+        return last is not None
     return last is not None and last.row.failure_class not in ("code_error", "unknown", fault.row.failure_class)
 
 

@@ -73,6 +73,7 @@ LEADS = {
     "exception": 5.0,
     "aborted": 6.0,
 }
+_ADVISES = lazy(r"(?i)\W{0,4}(?:specify|try|run|use) ['\"`]?(?:\S{1,80} )?--help\b|\W{0,4}for (?:more|usage|help)\b")
 _THROWN = lazy(r"\s{0,8}what\(\):\s+\S")
 LEAD_OF_THROWN = 1.0  # log-odds
 HANGS = "hang_stall"  # what is over does not hang
@@ -98,7 +99,8 @@ def read_class(tail: Sequence[SeenLine], at: SeenLine | None, *, known: str, rul
         odds[known] += LEAD_OF_THROWN if thrown is not None else _lead_of(rule, confidence)
     sure_of = "" if rule.startswith(SAYS) else known
     found = max(sorted(name for name in odds if _may_be(name, tail, sure_of)), key=odds.__getitem__)
-    return Reading(found, max(told, key=lambda line: _lead_in(line, found), default=None))
+    shown = [at] if at in told and leaning_of(at.text) > 0 else told
+    return Reading(found, max(shown, key=lambda line: _lead_in(line, found), default=None))
 
 
 def _may_be(name: str, tail: Sequence[SeenLine], sure_of: str) -> bool:
@@ -137,7 +139,7 @@ def _near(tail: Sequence[SeenLine]) -> list[SeenLine]:
     """The last lines that may be sentences: more than a word, no farewell, no line of a source."""
     near = [line for line in tail[-NEAR:] if " " in line.text.strip()]
     told = [line for line in near if not (takes_leave(line.text) or _OF_A_SOURCE.match(line.text))]
-    return [line for line in told if not is_success(message(line.text).text)]
+    return [line for line in told if not (is_success(message(line.text).text) or _ADVISES.match(line.text))]
 
 
 def _most_for_a_class(line: SeenLine) -> float:

@@ -63,6 +63,7 @@ def test_a_log_is_found_as_the_chain_tells_it(capsys: pytest.CaptureFixture[str]
         ("a.out", b"\x7fELF\x02\x01\x01", "a program or a library"),
         ("model.pt", b"PK\x03\x04", "a zip archive"),
         ("x.npy", b"\x93NUMPY\x01", "an array"),
+        ("best.pkl", b"\x80\x04\x95\x1a\x00", "a pickle of Python"),
     ],
 )
 def test_what_its_first_bytes_name_is_no_log(
@@ -83,13 +84,14 @@ def test_binary_data_is_no_log(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     "data",
     [
         LOG.decode().encode("utf-16"),
+        b"%s%s\n%s" % (LOG, random.Random(7).randbytes(300), LOG),  # junk between its lines
         b"\0" * (1 << 17) + LOG,  # of a disk that lost power
         random.Random(7).randbytes(1 << 17) + LOG * 64,  # somebody wrote a file over its beginning
         "轮次 3/9 损失 0.5\n".encode("gbk") * 99,
         b"\x1b[1m\x1b[32mstep 3/9\x1b[0m\b\b\r" * 99,
         b"",
     ],
-    ids=["UTF-16", "NUL", "half of it", "GBK", "a terminal's", "empty"],
+    ids=["UTF-16", "junk", "NUL", "half of it", "GBK", "a terminal's", "empty"],
 )
 def test_a_log_of_any_encoding_is_read(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, data: bytes

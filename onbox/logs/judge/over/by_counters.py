@@ -93,6 +93,11 @@ def _works_behind(other: Counter, counter: Counter, track: Track) -> bool:
     return is_under_way(other) or (other.maximum is None and other.advances >= MOVES)
 
 
+def _goes_on_in(other: Counter, counter: Counter) -> bool:
+    """`Epoch [3/3] global_step=140`: what stands on each line beside the counter goes on, and is not full."""
+    return stands_beside(counter, other) and (other.maximum is None or other.current < other.maximum)
+
+
 def _goes_on_inside(other: Counter, counter: Counter, track: Track) -> bool:
     """`Trial 2 of 2`, and behind it the steps of that trial: it has begun, and they go on in the last line."""
     inside = other.resets > 0 and other.maximum is None and abs(other.resets - counter.advances) <= 1
@@ -217,7 +222,7 @@ def _complete_is_end(track: Track, pick: Pick, ending: ClosingLines) -> bool | N
         return False  # one of several that are shown together
     last = ending.lines_behind == 0
     others = track.counters.values()
-    if any(_goes_on_beside(other, counter, track) or (last and stands_beside(counter, other)) for other in others):
+    if any(_goes_on_beside(other, counter, track) or (last and _goes_on_in(other, counter)) for other in others):
         return False
     if counter.last == track.line and counter.unit == "epoch" and ending.shows_share and ending.lines_behind == 0:
         return False  # `Epoch 30/30 [####....]  45%`

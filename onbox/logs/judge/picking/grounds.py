@@ -30,6 +30,7 @@ OF_A_MODEL = ("bar:loading weights", "bar:loading checkpoint", "bar:loading pipe
 LEFT = "done, left"  # of what is done and left in each of several pieces
 COMPLETE = 100  # percent
 OFTEN = 2  # times that a number went back
+MOST_STAGES = 20  # that a script numbers itself
 HEADINGS = (SELDOM_UNITS - {"draw", "game"}) | {"stage"}
 FEW_PARTS = 12  # of each of several things
 STAGES = 3  # more than a server shows while it starts
@@ -183,12 +184,21 @@ def _was_prepared(counter: Counter, scene: Scene) -> bool:
     if counter.kind != "aux" or behind == 0 or not (is_full(counter) or left):
         return False
     followed = any(other.first > counter.last and other.advances for other in scene.track.counters.values())
+    if _numbers_stages(counter) and not followed:
+        return False  # what stands behind is of its newest stage
     told = (
         (not counter.key.startswith(OF_A_MODEL) and (scene.ending.sums_up(counted=True) or scene.ending.says_made))
         or (counter.maximum and scene.ending.tells_all_done(counter.maximum))
         or (counter.maximum and scene.ending.tells_made(counter.maximum))
     )
     return counter.rounded or followed or left or not told
+
+
+def _numbers_stages(counter: Counter) -> bool:
+    """`[1/5] Assembling`, `[2/5] Compiling`: each of a few, told once when it begins."""
+    few = counter.maximum is not None and counter.maximum <= MOST_STAGES
+    each = counter.minimum == 1 and counter.advances == counter.seen - 1 == counter.current - 1 > 0
+    return counter.rule == "leading-bracket" and few and each
 
 
 def _is_first_loaded(counter: Counter, _: Scene) -> bool:
