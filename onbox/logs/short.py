@@ -107,8 +107,9 @@ def counts_none(lines: Sequence[str]) -> str | None:
     """The newest of a log's last lines that counts none of what the work was for: `wrote 0 rows`, `exact match 0/500`.
     None where no line does, or where one says that there was nothing to do.
     """
-    said = [message(line).text for line in lines[-NONE_WITHIN:]]
-    if any(map(NOTHING_TO_DO.search, said)):
+    told = [message(line) for line in lines[-NONE_WITHIN:]]
+    said = [one.text for one in told]
+    if any(NOTHING_TO_DO.search(one.text) for one in told if one.level != "ERROR"):
         return None
     return next((text for text in reversed(said) if _COUNTS_NONE.search(text)), None)
 

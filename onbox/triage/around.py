@@ -51,6 +51,7 @@ _TAKES_UP = lazy(
     re.IGNORECASE,
 )
 _OF_STATE = lazy(r"(?i)(?<![a-z])(?:ckpt|check-?point|snapshot)(?![a-z])")
+_NO_STATE = lazy(r"(?i)\b(?:no|none of the) (?:\w{3,12} )?(?:checkpoints?|snapshots?|ckpt)\b")
 _STATE_FILE = lazy(r"(?i)\b(?:step|epoch|iter)s?[_-]?\d{1,9}\.(?:npz|pth?|bin|ckpt|safetensors|h5|pkl|msgpack)\b")
 _ROOT = lazy(r"^\s*Caused by:? ", re.IGNORECASE)  # Java: the last one of a chain is what happened first
 
@@ -70,13 +71,19 @@ def reads_state(cause: Fault, tail: tuple[SeenLine, ...]) -> bool:
     """Whether the program said there or right before that it takes up what it had saved: what it cannot read then is no
     data. Of a traceback, the line that leads it in has to say that this is what failed.
     """
+    if _STATE_FILE.search(cause.text) or any(map(_has_no_state, tail[-ANNOUNCED:])):
+        return True
     if cause.trace is not None:
         led = cause.trace.before
         return _OF_STATE.search(led) is not None and LOUD.search(led) is not None
-    if _STATE_FILE.search(cause.text):
-        return True
     near = (line.text for line in tail if 0 <= cause.number - line.number <= ANNOUNCED)
     return any(_TAKES_UP.search(text) and not SMALL_TOOL.match(text) for text in near)
+
+
+def _has_no_state(line: SeenLine) -> bool:
+    """Whether a last line says that there is nothing to go on from: `CRITICAL no usable snapshot among 8 files`."""
+    said = message(line.text)
+    return said.level in BAD_LEVELS and _NO_STATE.search(said.text) is not None
 
 
 def told_around(cause: Fault, attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:

@@ -28,6 +28,9 @@ _ENDS_BADLY = lazy(
     r"|\b(?:was|were) not carried out\b"
     r"|\bno (?:point|sense|use) in (?:going on|continuing|carrying on|proceeding)\b"
     r"|^\W{0,4}(?:(?:the )?time is (?:up|over)|(?:ran )?out of time)\b(?!.{0,80}\b(?:best|kept|saved|done)\b)"
+    r"|\b(?:time|budget|allocation|allotment)\b.{0,30}\b(?:is|are|was|were) (?:spent|used up|exhausted|gone)\b"
+    r"(?!.{0,80}\b(?:best|kept|saved|done)\b)"
+    r"|\b(?:this|that|it) is the wrong \w{2,20}\W{0,3}$"
     r"|\b(?:verdict|decision|result|status|outcome)\W{1,3}(?:no-?go|failed|rejected)\b"
 )
 # A record that says so of the whole, as the last of all.

@@ -84,6 +84,7 @@ _DIRECTORIES = lazy(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-])")  # of a path: what 
 # What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
 _NONE_OF_THEM = lazy(
     r"\b0 (?:[a-z-]{3,20} ){1,3}(?:problems?|objects?|issues?|faults?|violations?|conflicts?|alerts?)\b|\bxid none\b"
+    r"|\b(?:[a-z_]{2,30}=(?:False|false)|(?:terminated|truncated|done)=(?:True|true))\b"  # of an episode, too
     r"|(?<!=)\b(?:0|no|zero|without(?: any)?) (?:(?:targets|steps|tasks|jobs|files|items|shards|stages|checks"
     r"|tests) )?(?:errors?|errored|broken|failures?|failed|crash(?:es|ed)|aborted"
     r"|problems?|corrupt\w*|bad|lost|invalid|rejected|damaged|mismatch\w*|oom[ -]?kill\w*|segfaults?|kill(?:s|ed))\b"
@@ -201,7 +202,8 @@ def _full_form(found: re.Match[str]) -> str:
 
 # What could not be saved has damaged nothing that is loaded.
 _NOT_SAVED = lazy(
-    r"\b(?:sav(?:e|ing)|writ(?:e|ing)|stor(?:e|ing))\b.{0,60}\bfail|\bfail\w* to (?:save|write|store)\b", re.IGNORECASE
+    r"\b(?:sav(?:e|ing)|writ(?:e|ing)|stor(?:e|ing))\b.{0,60}\bfail|\bfail\w* to (?:save|write|store)\b|\bfor saving\b",
+    re.IGNORECASE,
 )
 
 

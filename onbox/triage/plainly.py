@@ -38,11 +38,17 @@ if TYPE_CHECKING:
 SAID_DONE = "said-done"  # the rule of a log whose last word of success stands
 REPORT_LINES = 12  # last ones
 WARNING_LINES = 6  # with the sentences and the code below it
+LOGGED = 8  # lines of a logger
+GOES_ON = 3  # lines of one message
 LOOP_LINES = 2  # of one form: more are a loop
 REPORT_OF_TESTS_WITHIN = 3  # last lines
 _REPORT_OF_PYTEST = lazy(
     r"={3,60} (?:\d{1,6} \w{1,12}, ){0,6}[1-9]\d{0,5} (?:failed|errors?)\b.{0,120} in [\d.]{1,12}s\b"
 )
+# What knows better than any words how a job ended: of Slurm, of HTCondor and LSF, of Nextflow's own log.
+_OF_A_BATCH_SYSTEM = lazy(r"\*\*\* (?:JOB|STEP) \S{1,40} ON \S{1,80} CANCELLED AT .{1,40} DUE TO ")
+_WELL_BY_A_BATCH_SYSTEM = lazy(r"\s{0,8}\(1\) Normal termination \(return value 0\)|Successfully completed\.\s{0,4}$")
+_OF_AN_ENGINE = lazy(r"\bnextflow\.Session - Session aborted -- Cause: ")
 _PLACE_OF_WARNING = lazy(r"\S{1,300}\.py:\d{1,6}: [A-Z]\w{0,40}Warning: ?")
 _BAR = lazy(r"\d%\|.{0,200}\| \d+/\d+ \[|[\u2501\u2578\u257a]{2}.{0,80}\d+/\d+ ")
 _NAME_NOT_SET = lazy(r"\S{1,200}: line \d{1,6}: \S{1,80}: unbound variable$")  # a shell has ended with it
@@ -62,15 +68,27 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
         if is_told and _is_behind_all(fault.number, tail):
             return True
     said = message(last)
+    if _OF_A_BATCH_SYSTEM.search(at.text) or any(_OF_AN_ENGINE.search(line.text) for line in tail):
+        return True
     if tells_code(at.text) or _NAME_NOT_SET.match(at.text) or ends_badly(last) or counts_bad_only(said.text):
         return True
     if at.text == last and (said.level in FATAL_LEVELS or ITS_OWN_ERROR.match(last)):
         return True
     if at.text == last and said.level in BAD_LEVELS and outcome_of(last) is Outcome.LOST:
         return True
+    if _is_the_only_error(at, tail):
+        return True
     if any(_REPORT_OF_PYTEST.match(line.text) for line in tail[-REPORT_OF_TESTS_WITHIN:]):
         return True
     return call.rule == TESTS_FAILED and any(_FAILED_TESTS.search(line.text) for line in tail[-REPORT_LINES:])
+
+
+def _is_the_only_error(at: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether a logger that had told of no error before ends with this one, and with what it goes on to say of it."""
+    levels = [(line.number, message(line.text).level) for line in tail]
+    told = [(number, level) for number, level in levels if level is not None]
+    bad = [number for number, level in told if level in BAD_LEVELS]
+    return len(told) >= LOGGED and bad == [told[-1][0]] == [at.number] and tail[-1].number - at.number <= GOES_ON
 
 
 def _is_behind_all(number: int, tail: tuple[SeenLine, ...]) -> bool:
@@ -112,6 +130,8 @@ def is_plainly_well(rule: str, record: Record, tail: tuple[SeenLine, ...], attem
     if are_no_words(attempt, tail) or (tail and (serves(tail[-1].text) or _ends_in_loop(tail, attempt))):
         return True
     if _ends_in_warning(tail):
+        return True
+    if attempt.success is not None and _WELL_BY_A_BATCH_SYSTEM.match(attempt.success.text) and not attempt.faults:
         return True
     if rule == SAID_DONE and not attempt.faults and attempt.success and attempt.success.number == tail[-1].number:
         return True

@@ -65,6 +65,7 @@ HANDLED = lazy(
     r"|\bwill be (?:sent|tried|done|redone|fetched|uploaded|repeated|delivered)\b.{0,24}"
     r"\b(?:next|later|again|tomorrow)\b"
     r"|\bfalse alarm\b"
+    r"|, (?:\w{2,12} )?thrown (?:out|away)\b"
     r"|reconnect(?:ing|ed)|kept in|proceeding|non-?fatal|not fatal|harmless|ignorable"
     r"|backing off|\bwaiting for\b.{0,80}\b(?:refused|failed to connect|not (?:ready|up)|unavailable)\b"
     r"|\btreated as (?:ok|success\w*|a warning)|\b(?:missing|absent|not (?:found|available|installed)"

@@ -41,8 +41,8 @@ EXPLODING = RuleRow("gradient-exploded", "divergence", DIVERGED, "", "(?!)", "a 
 EARLY_SPIKE = RuleRow("early-spike", "divergence", DIVERGED, "", "(?!)", "a spike early on, then stopped early", "")
 
 _METRIC = lazy(
-    r"(?<![A-Za-z])((?:train|val|valid|test|eval|mean|avg|top\d|mlm|ctc)?[ _/.-]?(?:loss|acc(?:uracy)?|f1|auc|map|bleu"
-    r"|kl|entropy|elbo|reward|return|recall|precision|iou|miou|score|psnr|rouge\w?|em))['\"]?\s?[:=|]?\s{0,3}"
+    r"(?<![A-Za-z])((?:train|val|valid|test|eval|mean|avg|top\d|mlm|ctc)?[ _/.-]?(?:loss|nll|acc(?:uracy)?|f1|auc|map"
+    r"|bleu|kl|entropy|elbo|reward|return|recall|precision|iou|miou|score|psnr|rouge\w?|em))['\"]?\s?[:=|]?\s{0,3}"
     r"(-?\d{1,12}(?:\.\d{1,30})?(?:e[-+]?\d{1,3})?|[-+]?nan|[-+]?inf)%?(?![\w/;]|\.\d)",
     re.IGNORECASE,
 )

@@ -68,7 +68,7 @@ WAITS = lazy(
 STOPPED = lazy(r"\^C|\binterrupt(?:ed)?\b|\bcancel(?:led|ed)\b|\b(?:stopped|killed|aborted) by\b", re.IGNORECASE)
 SAVED = lazy(
     r"\b(?:saved|wrote|written(?! in \w+ )|uploaded|stored|synced|exported|committed)\b"
-    r"|\bwriting [\d,]{1,20} bytes to\b",
+    r"|\bwriting [\d,]{1,20} bytes to\b|\bgot [\d,.]{1,12} ?(?:bytes|[kmg]i?b|files) from\b",
     re.IGNORECASE,
 )
 # What is saved on the way, or by who has to leave, is no result.

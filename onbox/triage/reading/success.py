@@ -152,7 +152,8 @@ NOTHING_DONE = lazy(  # `0 steps done, bye`: no word of success, and no step
     re.IGNORECASE,
 )
 NOT_SUCCESS = lazy(
-    r"\bexit \W{0,2}\$|\bsuccess\w*\W{1,3}but\b|\bno (?:trials?|runs?|models?|jobs?|folds?|seeds?|tasks?)"
+    r"\bstate[ :=]+(?-i:[A-Z_]{4,20})\b(?<!COMPLETED)"  # of Slurm
+    r"|\bexit \W{0,2}\$|\bsuccess\w*\W{1,3}but\b|\bno (?:trials?|runs?|models?|jobs?|folds?|seeds?|tasks?)"
     r" (?:\w{2,5} ){0,2}(?:complet|finish|succe)|\b(?:if|when|once|unless|until)\b.{0,40}\bexit"
     r"|(?<!processed, )(?<!done, )\b(?:rank|worker|child|thread|replica|pod|node|actor)s?\b.{0,20}\bexit(?:ed)?\b"
     r"|\b(?:not|never|un|in(?! state)|nothing|without|before|until|cannot|could not|did not|didn't|failed|when|once"

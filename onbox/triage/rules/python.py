@@ -115,7 +115,7 @@ SIMULATIONS: tuple[RuleRow, ...] = (
         "code_error",
         BUG,
         "fortran runtime error|forrtl",
-        r"fortran runtime error: (?!.*no such file)\S|forrtl: (?:severe|error) \((?!17[0-9]\): sig)",
+        r"fortran runtime error: (?!.*no such file)\S|forrtl: (?:severe|error) \((?!17[0-9]\): sig|200\):)",
         "gfortran, ifort",
         "Fortran runtime error: Index '11' of dimension 1 of array 'u' above upper bound of 10",
         True,
@@ -232,7 +232,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         "|no such file|filenotfounderror|command not found|no such option|cannot access"
         "|notadirectory|isadirectory|no module named|module specification|not found|does not exist|executable"
         "|fileexists"
-        "|does not appear to be|cannot open|specified application"
+        "|does not appear to be|cannot open|specified application|is not there"
         "|could not find|can't find|cannot find|can not open|cannot be found|enoent|matching distribution|404",
         r"\bwas unable to (?:launch|start) the specified application\b"
         r"|can't open file|unable to open database file|^\S+: \d+: (?:\S{1,80}: )?can't open "
@@ -245,6 +245,7 @@ SETTINGS: tuple[RuleRow, ...] = (
         r"|executable file not found|__main__ module|\S{1,80}: not found$|no matching distribution found"
         r"|could not find a version that satisfies|(?:file|folder|directory|path|dataset"
         r"|checkpoint|model)\b(?!.{0,80}\bobject ').{0,80}(?:does not exist|not found|doesn't exist)"
+        r"|(?:^|: )\S{0,120}[/.]\S{1,80} is not there\b"
         r"|^can not open file:|\bfile \S{1,200} (?:cannot|could not) be found\b"
         r"|(?:could not|cannot|can't|unable to) (?:find|locate|open) "
         r"(?:['\"][\w./-]|(?:the )?(?:file|folder|directory|path"

@@ -86,7 +86,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         "user_interrupt",
         ASKED + 5,
         "by the user|by user)|requested|asked to|pressed|cancelled|canceled|scancel|term_owner|bkill|qdel|cancelling"
-        "|killed by user|stopped by|deleted"
+        "|killed by user|stopped by|deleted|window-close"
         "|aborted by|force|manual|user request|user's request",
         r"\*\*\* (?:job|step) .{0,120}cancelled at|cancelled by \d+|state[ :=]+CANCELLED|TERM_(?:OWNER|ADMIN"
         r"|FORCE_\w{1,40})|(?:cancel\w{0,24}|stopped|killed|aborted|terminated|interrupted|deleted"
@@ -94,7 +94,8 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|job (?:was |has been )?cancell?ed\b|job deleted|(?:manual|user)(?:ly)?[- ](?:request\w{0,24} )?(?:abort"
         r"|stop|cancel|interrupt|terminat)\w{0,24}|user requested(?! \S{1,80}[=<>~]=)"
         r"|^aborted by (?!(?:signal|the|an?|error|scheduler|slurm|kernel|system)\b)\w"  # of Jenkins, with the name
-        r"|\bcontext canceled\W{0,3}$|##\[error\]the operation was cancell?ed"
+        r"|\bcontext canceled\W{0,3}$|^forrtl: error \(200\): program aborting due to window-CLOSE"
+        r"|##\[error\]the operation was cancell?ed"
         r"|(?:on|by|at|upon) user(?:'s)? request|run (?:was )?(?:cancell?ed|stopped) (?:from|via)"
         r"|\bby user\)|\buser \S{1,40} (?:has )?(?:requested|asked|pressed|hit|sent) (?:a |to )?(?:stop|cancel|abort"
         r"|kill)",
@@ -170,7 +171,7 @@ PEOPLE: tuple[RuleRow, ...] = (
         r"|USR[12]|XCPU)\b|got signal: (?:15|10|12)\b|received (?:signal )?15\b"
         r"|^\W*(?:.{0,120}: line \d+:\s{1,8}\d{1,20} )?terminated\b(?!\w| at \w)|signal 15\b|exit(?:ed)?.{0,20}(?:code"
         r"|status)\D{0,4}(?:143|-15)\b|\*{3} \[.{1,160} error 143$"
-        r"|SIGTERM(?: signal)? (?:received|caught)"
+        r"|SIGTERM(?: signal)? (?:received|caught)|\bSession aborted -- Cause: SIG(?:TERM|HUP)\b"
         r"|\btermination signal\W{0,3} (?:is |was )?(?:detected|received|caught)|^\s*SystemExit: (?:15|143)",
         "whoever sends SIGTERM",
         "Received SIGTERM: 15, shutting down",

@@ -70,7 +70,8 @@ SPACE: tuple[RuleRow, ...] = (
         "disk_full",
         CAUSE - 1,  # a line that states the reason goes before it
         "pytorchstreamwriter|unexpected pos|iostream error|file write failed|inline_container",
-        r"^(?!.*(?:permission denied|read-only file|no such file)).*(?:PytorchStreamWriter failed|unexpected pos \d+ vs"
+        r"^(?!.*(?:permission denied|not permitted|read-only file|no such file)).*(?:PytorchStreamWriter failed"
+        r"|unexpected pos \d+ vs"
         r"|basic_ios::clear: iostream error"
         r"|inline_container\.cc:\d+\].{0,60}(?:write|fail)"
         r"|file write failed)",
@@ -227,14 +228,14 @@ DATA: tuple[RuleRow, ...] = (
         "data_error",
         CAUSE,
         "database|end-of-stream|central-directory|checksum|truncated|corrupt|gzip|zlib|badzipfile|tar:|tarfile|.tar|crc"
-        "|unexpected end"
+        "|unexpected end|read error in "
         "|is not a database|decompress|netcdf|hdf|grib|zarr|lmdb|leveldb|rocksdb|lzma|zstd|bzip|bad gz|archive"
         "|invalid header|zip|brotli|snappy|end of file"
         "|premature end|.zst",
         r"ended before the end-of-stream|\bend-of-central-directory signature not found|not an? (?:gzip(?:ped)?|zip"
         r"|valid|arrow|parquet|tar|hdf5) file"
         r"|\bnot in (?:gzip|bzip2|xz|zip|tar|lzma|zstd) format|\bis not an? (?:\w{1,20} )?(?:database|archive)\b"
-        r"|BadGzipFile|BadZipFile|zlib\.error"
+        r"|BadGzipFile|BadZipFile|zlib\.error|\bread error in \S{1,200}: \d{1,18} != \d"
         r"|error -\d while decompressing|crc check failed"
         r"|bad crc-32|\bbad crc [0-9a-f]{8}\b"
         r"|(?<!syntax error: )unexpected end of (?:file|data|archive|input|stream)|tarfile\.\w{0,24}Error"

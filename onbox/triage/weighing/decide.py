@@ -42,6 +42,8 @@ _OF_A_SOCKET = lazy(r"[\\/]multiprocessing[\\/]connection\.py$")
 _OF_A_JOB = lazy(
     r"\*\*\* JOB \d{1,12} ON \S{1,80} CANCELLED AT \S{1,40} \*\*\*"
 )  # of Slurm, without a reason of its own
+APART = 40  # lines between two tracebacks: too many for two processes that die of one thing
+SAME_AT_END = 3  # lines
 SCRIPT_LINES = 10  # first lines
 SHOWS_WITHIN = 12  # lines: so near a signal, a traceback tells where it found the program
 LAST_WORDS = 2  # lines behind the last step, one of which may look like a step
@@ -113,6 +115,7 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         and not _is_named_later(fault, live)
         and not _ended_the_rest(fault, live)
         and not _was_there_before(fault, live)
+        and not _is_of_an_earlier_run(fault, live, record)
         and not _misses_its_parent(fault, live)
     ]
     ranked = sorted([*told, *([lost] if lost else [])], key=_likeliest_first)
@@ -181,6 +184,23 @@ def _ended_the_rest(fault: Fault, live: list[Fault]) -> bool:
     if fault.row.id != "cancelled" or not OF_A_STEP.search(fault.text):
         return False
     return any(one.number < fault.number and one.severity > WEAK and one.row.explains > SUMMARY for one in live)
+
+
+def _is_of_an_earlier_run(fault: Fault, live: list[Fault], record: Record) -> bool:
+    """Whether a program ended with it, and far below another one was begun, in the same file, and ended with a
+    traceback of its own; or the log ends with one complaint again and again.
+    """
+    if fault.number < record.lines - APART and _ends_with_one_complaint(record, live):
+        return fault.text != record.tail[-1].text
+    if fault.trace is None or not fault.ended_program:
+        return False
+    later = [one for one in live if one.trace is not None and one.trace.number - fault.number > APART]
+    return any(one.ended_program and one.row.explains > DEATH and not one.trace.chained for one in later if one.trace)
+
+
+def _ends_with_one_complaint(record: Record, live: list[Fault]) -> bool:
+    last = [line.text for line in record.tail[-SAME_AT_END:]]
+    return len(last) == SAME_AT_END and len(set(last)) == 1 and any(_is_last(one, record) for one in live)
 
 
 def _was_there_before(fault: Fault, live: list[Fault]) -> bool:

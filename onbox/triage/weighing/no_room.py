@@ -24,7 +24,10 @@ _OF_A_TOOL = lazy(
     r"(?: \(\d{1,3}\))?\W{0,2}$"
 )
 _PATH = lazy(r"(?<![\w.])/[^\s'\":,;]{1,400}")
-_AGAIN = lazy(r"(?i)\b(?:again|anew|retry|2nd|second|(?:try|attempt|run|pass) #?[2-9])\b")
+_AGAIN = lazy(
+    r"(?i)\b(?:again|anew|retry|2nd|second|(?:try|attempt|run|pass) #?[2-9])\b"
+    r"|\b(?:try|attempt) (?P<at>\d{1,4}) ?/ ?(?!(?P=at)\b)\d"  # and more are left
+)
 
 
 def could_not_write(fault: Fault, scene: Scene) -> bool:

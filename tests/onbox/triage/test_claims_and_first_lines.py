@@ -9,6 +9,7 @@ from onbox.triage.evidence import Evidence
 
 FRESH = Evidence(log_age_seconds=30.0)
 STEPS = "".join(f"epoch {at}/9 loss 0.{90 - 7 * at}\n" for at in range(1, 8))
+TRACE = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    run()\n{}\n'
 CANCELLED = "slurmstepd: error: *** JOB 4711 ON n12 CANCELLED AT 2026-03-02T10:11:12 ***\n"
 BARS = "".join(f"\n\r  {at}%|#   | {at * 7}/900 [00:{at:02d}<02:00,  3.64s/it]\x1b[A" for at in range(1, 9))
 TASKS = "".join(
@@ -75,9 +76,72 @@ FAILURES = {
         'params: key "beta": strconv.ParseFloat: parsing "0,31": invalid syntax\n',
     ),
 }
+FAILURES.update(
+    {
+        "Slurm's epilogue tells of a limit, with exit code 0": (
+            "time_limit",
+            STEPS
+            + "slurmstepd: error: *** STEP 21.0 ON uc2n414 CANCELLED AT 2023-03-11T01:38:10 DUE TO TIME LIMIT ***\n"
+            "Job ID: 21\nState: TIMEOUT (exit code 0)\nNodes: 1\nCPU Efficiency: 47.63% of 00:20:22 core-walltime\n"
+            "Memory Utilized: 355.30 MB\nMemory Efficiency: 15.79% of 2.20 GB\n",
+        ),
+        "who closed the window": (
+            "user_interrupt",
+            "forrtl: error (200): program aborting due to window-CLOSE event\n",
+        ),
+        "the newest of two runs in one file": (
+            "disk_full",
+            TRACE.format("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.70 GiB.")
+            + "".join(f"INFO loading part {at} of the policy\n" for at in range(60))
+            + TRACE.format("OSError: [Errno 28] No space left on device: '/data/40000/model.safetensors'"),
+        ),
+        "the same complaint at each start, below an older traceback": (
+            "permission_error",
+            TRACE.format("socket.gaierror: [Errno 8] nodename nor servname provided")
+            + "/srv/job/update.sh:4: operation not permitted: /home/a/log\n" * 90,
+        ),
+        "all the time that it had": (
+            "time_limit",
+            STEPS + "iter 148: the 3 h this allocation had are spent, 4852 iterations short\n",
+        ),
+        "a writer that is not permitted to open its file": (
+            "permission_error",
+            TRACE.format(
+                "RuntimeError: [enforce fail at inline_container.cc:747] . open file failed with strerror: Operation "
+                "not permitted"
+            ),
+        ),
+        "no snapshot is left to go on from": (
+            "checkpoint_corrupt",
+            "INFO looking for a round to go on from\nERROR ck/0001.pkl does not open, looking at the one before\n"
+            + TRACE.format("zlib.error: Error -5 while decompressing data: incomplete or truncated stream")
+            + "CRITICAL no usable snapshot among 8 files; starting over would overwrite the ledger, so I stop\n",
+        ),
+        "a logger ends with its only error": (
+            "data_error",
+            "".join(f"10:14:2{at} [main] DEBUG loaded plugin {at}\n" for at in range(9))
+            + "10:14:30 [main] ERROR the BAM column is empty. Ensure all cells are filled\n [Sample:ERS41, Lane:1]\n",
+        ),
+    }
+)
 HEALTHY = {
     "tasks whose exceptions nobody asked for, more often than each is read": STEPS + TASKS + ANSWERS,
     "none of what it would be bad to have": STEPS + "export complete, 0 bad rows\n",
+    "batches of which the loss is infinite are thrown out": "".join(
+        f"asr> it {at}0 ctc 4.0{at} WER 0.6\nasr> it {at}7: loss inf (transcript longer than audio), batch thrown out\n"
+        for at in range(1, 9)
+    ),
+    "an episode was truncated": "".join(
+        f"ep={at}0 return= {at * 7 % 19} td_error= 16.97 terminated=True truncated=False frames={at * 90}\n"
+        for at in range(1, 7)
+    ),
+    "HTCondor's own word": STEPS
+    + "005 Job terminated.\n\t(1) Normal termination (return value 0)\n\t606  -  Run Bytes Sent "
+    "By Job\n\tPartitionable Resources :    Usage  Request\n\t   Gpus (Average)       :     0.59        1\n\n\tJob "
+    "terminated of its own accord at 2022-03-07T11:48:36Z.\n...\n",
+    "rsync wrote what was missing at its second try": 'rsync: [receiver] write failed on "/t/23.npy": No space left on '
+    "device (28)\nrsync exit 11 on train (try 1/3)\nresized scratch\n\nNumber of files: 31\n\nsent 220.73K bytes\n"
+    "total size is 220.00K  speedup is 1.00\nmirror complete: 1.1M at /t\n",
     "pip's user is nobody who stops it": STEPS + "The user requested torch==9.9.9\nusing 2.13 instead, ok\n" + STEPS,
 }
 
