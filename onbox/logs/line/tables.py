@@ -44,7 +44,9 @@ _INDEX = lazy(r"(?<=\w)\[\d{1,3}\](?=\s|$)")  # `c_com[3]`
 _FIGURE = r"-?\d{1,12}(?:\.\d{0,12})?(?:e[-+]?\d{1,3})?"
 _LIST = lazy(rf"\[ {{0,4}}(?:{_FIGURE}(?:[ ,]{{1,4}}{_FIGURE}){{0,40}})?[ ,]{{0,4}}\]")  # several numbers in a cell
 SEVERAL = "[]"  # what is left of such a cell
-_OF = lazy(r"^[\s|│┃]*(\d{1,9})/(\d{1,9})(?=[\s│|])(?!.*%\|)")  # the first cell, `47/100`, of a row without a bar
+_OF = lazy(
+    r"^[\s|│┃]*(\d{1,9})/(\d{1,9})(?=[\s│|])(?!.*%\|.*\d/\d)"
+)  # the first cell, `47/100`, of a row without a bar's
 
 
 class TableHead(NamedTuple):

@@ -39,3 +39,28 @@ def test_the_last_step_of_the_last_epoch_is_the_end() -> None:
     of_last = lines("Epoch [2/2], Step [#/900], Loss: 2.3066", *range(1, 901))
     assert read(of_last).finished is True
     assert read(of_last.replace("Step [900/900]", "Step [899/900]").rsplit("\n", 3)[0] + "\n").finished is not True
+
+
+def test_what_is_told_behind_the_epochs_of_each_goes_before_them() -> None:
+    log = "".join(
+        lines("     | Epoch #/20 - Actor loss : -0.0955, Critic loss : 0.9184", *range(1, 21))
+        + f"Episode {at}/20 finished, total reward  : {at * 37 % 91}.870\n"
+        for at in range(1, 10)
+    )
+    seen = read(log)
+    assert (seen.current, seen.exact_max) == (9, 20)
+
+
+def test_a_bar_that_was_drawn_no_more_tells_how_many_there_were() -> None:
+    bar = "\rrainbow train:   2%|1         | 31/2000 [00:46<41:07,  1.25s/it]\n"
+    told = "".join(f"[step={at}] episode={at}.0 length={at % 7}.0 global_step={at * 29}.0\n" for at in range(1, 2001))
+    assert (read(bar + told).current, read(bar + told).exact_max) == (2000, 2000)
+    early = "".join(told.splitlines(keepends=True)[:900])
+    assert read(bar + early).exact_max is None
+
+
+def test_a_row_with_a_bar_that_was_too_wide_is_one_of_its_table() -> None:
+    head = "     Epoch   gpu_mem       box       obj       cls    labels  img_size\n"
+    row = "     {}/199     18.6G    0.17{}38    0.0142   0.01563        55      1600: 100%|#|\n"
+    seen = read("".join(head + row.format(at, at) for at in range(4)))
+    assert (seen.current, seen.exact_max, seen.unit) == (3, 199, "epoch")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onbox.logs.counter import Counter
 
 HEADING_LINES = 2  # from the heading of an epoch to its bar
+UNSEEN = 3  # one of so many may stand in what is not read
 EPOCHS_FOR_EACH = 2  # time that a bar was begun: it is of more than one
 A_TENTH = 0.1  # of an epoch
 LARGE = 20_000  # steps that an epoch seldom has, but a whole run often
@@ -34,7 +35,7 @@ def is_inner(counter: Counter, epoch: Counter | None, others: list[Counter]) -> 
         for other in others
     ):
         return True
-    if epoch is None or _counts_epochs(counter, epoch):
+    if epoch is None or _counts_epochs(counter, epoch) or _is_told_behind_each(counter, epoch):
         return False
     began_again = counter.resets and not _began_again_with(epoch, counter) and not _is_seldom_begun(epoch, counter)
     inside = counter.inner or heads_its_bar(epoch, [counter])
@@ -67,6 +68,13 @@ def _counts_epochs(bar: Counter, epoch: Counter) -> bool:
     """`Epoch 148, loss 0.4: 30%| 149/500`: a bar that names the epoch it is at, and goes on as the epochs do."""
     together = bar.current - epoch.current in (0, 1) and bar.advances >= epoch.advances > 0
     return bar.made and together and not (bar.resets or epoch.resets)
+
+
+def _is_told_behind_each(counter: Counter, epoch: Counter) -> bool:
+    """`Episode 2/90 finished` behind the epochs of each episode: what goes on once where these begin again."""
+    through = counter.maximum is not None and not counter.resets and not counter.made and counter.advances >= LOOKS
+    seen = max(1, counter.advances // UNSEEN)  # of a long log, parts are read
+    return through and counter.first > epoch.first and abs(epoch.resets - counter.advances) <= seen
 
 
 def _began_again_with(epoch: Counter, counter: Counter) -> bool:

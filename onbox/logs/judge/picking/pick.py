@@ -57,7 +57,8 @@ def pick_of(scene: Scene) -> Pick | None:
                          (("setting",), counters), (("done",), counters), (("aux", "val"), counters)):  # fmt: skip
         pick = _best_of(track, [c for c in among if c.kind == "outer" or (_kind(c) in kinds and counts(c, scene))])
         if pick is not None:
-            return _bounded_beside(pick, counters, track) or _told_in(pick, counters) or pick
+            beside = _bounded_beside(pick, counters, track) or _told_in(pick, counters)
+            return beside or _at_the_end_of_a_bar(pick, counters, track) or pick
     repeated = [c for c in counters if c.kind == "outer" and not c.resets and _goes_on_by_itself(c)]
     last = max(repeated, key=lambda counter: counter.last, default=None)
     if last is None:
@@ -95,6 +96,20 @@ def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick |
         if not _is_a_level(counter, pick.counter)
     ]
     return Pick(beside[0], maximum_of(track, beside[0])) if len(beside) == 1 else None
+
+
+def _at_the_end_of_a_bar(pick: Pick, counters: list[Counter], track: Track) -> Pick | None:
+    """`2%| 31/2000` of a bar that was drawn no more, and in the last lines `step=2000`, counted one by one from 1."""
+    if pick.maximum is not None or pick.counter.kind == "own":
+        return None
+    ends = {bar.maximum for bar in counters if bar.made and bar.kind == "train" and not bar.resets}
+    told = [
+        one
+        for one in counters
+        if one.maximum is None and one.current in ends and one.minimum == 1 and one.last >= pick.counter.last
+        if not one.resets and one.advances > LOOKS
+    ]
+    return Pick(told[0], int(told[0].current)) if told and track.crashed < told[0].last else None
 
 
 def _told_in(pick: Pick, counters: list[Counter]) -> Pick | None:
