@@ -58,7 +58,7 @@ _LOST = lazy(
     r"|too (?:many|few|much|little|late|small|large|big|short|long)"
     r"|out of (?:tries|attempts|retries|luck|patience|options|ideas|budget|time|memory|space|room)"
     r"|(?:upload|sav|writ|export|publish|push|copy|send)\w{0,3}ing nothing"
-    r"|nothing to (?!(?:be )?done?\b|commit|update)\w+"
+    r"|nothing to (?!(?:be )?done?\b|commit|update|repair|fix|clean|delete|merge|migrate|report|sync)\w+"
     r"|no (?:longer possible|way (?:on|forward|out|to)|further)|cannot|can't|could(?: not|n't)|(?:un|not )able to"
     r"|[1-9]\d{0,5} errors?|(?:status|code|rc|exit(?:ed with)?|returned)\W{1,3}[1-9]\d{0,2}(?![.,]?\d| ?(?:m?s"
     r"|secs?|seconds"

@@ -160,10 +160,10 @@ def _beside_its_last_lines(call: SettledClass, record: Record, *, is_known: bool
 
 def _class_of_loss(rule: str, at: SeenLine) -> str:
     """Of a run whose last lines count none of what it was for, or miss a result: what the line names, or its data."""
+    if rule == COUNTS_NONE:
+        return "data_error"
     found = meaning_of(message(at.text).text, enough=ENOUGH)
-    if found is not None and not found.rivals:
-        return found.failure_class
-    return "data_error" if rule == COUNTS_NONE else "unknown"
+    return "unknown" if found is None or found.rivals else found.failure_class
 
 
 def _settle(record: Record, decision: Decision, evidence: Evidence) -> SettledClass:

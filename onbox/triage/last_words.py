@@ -98,6 +98,8 @@ _OWN_NAME = lazy(
 )  # an exception of the program's own, without "Error"
 SAYS_IT_FAILED = BY_ID["launcher"]._replace(id="says-it-failed")
 _FAILS = lazy(r"\bfail(?:ed|ure)\W{0,3}$", re.IGNORECASE)
+_SKIPPED_STEP = lazy(r"(?i)\bskip(?:ped)?\W{0,3}$")
+_FAILED_STEP = lazy(r"(?i)\b(?:fail(?:ed)?|ko)\W{0,3}$")
 _CODES = ("bare-terminated", "terminated", "exit-137")  # rows that know what an exit code means
 CHECK_LINES = 12
 # What Python says of a slip, as a line of its own: a program that prints the exception it has caught, and leaves.
@@ -135,6 +137,9 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     if tail and ends_badly(tail[-1].text):
         known = next((one for one in attempt.faults if one.number == tail[-1].number and one.row.id in _CODES), None)
         return known or fault_of(_named_in(tail[-1].text) or SAYS_IT_FAILED, tail[-1], attempt)
+    failed = failed_step(tail)
+    if failed is not None:
+        return fault_of(SAYS_IT_FAILED, failed, attempt)
     if attempt.success is not None:
         return _ended_by_somebody(attempt, tail) or _failed_after_all(attempt, tail) or _left_nothing(attempt, tail)
     vague: Fault | None = None
@@ -158,6 +163,15 @@ def last_words(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
             return fault_of(row, line, attempt)
         vague = vague or _vague(said, line, tail, attempt)
     return vague
+
+
+def failed_step(tail: tuple[SeenLine, ...]) -> SeenLine | None:
+    """`step 3: train [FAIL]`, where all that follows is that the later steps were skipped."""
+    left = len(tail)
+    while left and _SKIPPED_STEP.search(tail[left - 1].text):
+        left -= 1
+    above = tail[left - 1] if 0 < left < len(tail) else None
+    return above if above is not None and _FAILED_STEP.search(above.text) else None
 
 
 def _named_in(text: str) -> RuleRow | None:

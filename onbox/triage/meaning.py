@@ -83,6 +83,8 @@ _DIRECTORIES = lazy(r"(?<![\w.])/(?:[\w.+-]+/)+(?=[\w.+-])")  # of a path: what 
 
 # What is counted as none, or denied: "18 passed, 0 errored", "exited without errors".
 _NONE_OF_THEM = lazy(
+    r"(?<=ing )(?:[\w-]{1,40} ){0,5}for (?:\w{3,12} )?(?:corrupt\w*|damaged?|errors?|faults?|leaks?|missing|broken"
+    r"|duplicates?|failures?|problems?)\b|"
     r"\b0 (?:[a-z-]{3,20} ){1,3}(?:problems?|objects?|issues?|faults?|violations?|conflicts?|alerts?)\b|\bxid none\b"
     r"|\b(?:[a-z_]{2,30}=(?:False|false)|(?:terminated|truncated|done)=(?:True|true))\b"  # of an episode, too
     r"|(?<!=)\b(?:0|no|zero|without(?: any)?) (?:(?:targets|steps|tasks|jobs|files|items|shards|stages|checks"

@@ -15,11 +15,11 @@ from onbox.logs.short import NONE_WITHIN, counts_none
 from onbox.regex import lazy
 from onbox.triage.ends_badly import ends_badly
 from onbox.triage.harmless import is_harmless
-from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, are_no_words
+from onbox.triage.last_words import FATAL_LEVELS, ITS_OWN_ERROR, are_no_words, failed_step
 from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED, PYTHON_WARNING, QUIET_LEVELS
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
-from onbox.triage.reading.success import counts_bad_only
+from onbox.triage.reading.success import SHUT_DOWN, counts_bad_only, counts_good_only
 from onbox.triage.rules.rows import ASKED
 from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.no_room import has_lost_a_file
@@ -76,7 +76,7 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
         return True
     if at.text == last and said.level in BAD_LEVELS and outcome_of(last) is Outcome.LOST:
         return True
-    if _is_the_only_error(at, tail):
+    if _is_the_only_error(at, tail) or failed_step(tail) == at:
         return True
     if any(_REPORT_OF_PYTEST.match(line.text) for line in tail[-REPORT_OF_TESTS_WITHIN:]):
         return True
@@ -85,10 +85,10 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
 
 def _is_the_only_error(at: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
     """Whether a logger that had told of no error before ends with this one, and with what it goes on to say of it."""
-    levels = [(line.number, message(line.text).level) for line in tail]
-    told = [(number, level) for number, level in levels if level is not None]
-    bad = [number for number, level in told if level in BAD_LEVELS]
-    return len(told) >= LOGGED and bad == [told[-1][0]] == [at.number] and tail[-1].number - at.number <= GOES_ON
+    told = [line for line in tail if message(line.text).level is not None]
+    bad = [line for line in told if message(line.text).level in BAD_LEVELS]
+    goes_on = [line.text[:1].isspace() for line in tail if line.number > at.number]
+    return len(told) >= LOGGED and bad == [told[-1]] == [at] and all(goes_on) and 0 < len(goes_on) <= GOES_ON
 
 
 def _is_behind_all(number: int, tail: tuple[SeenLine, ...]) -> bool:
@@ -135,11 +135,15 @@ def is_plainly_well(rule: str, record: Record, tail: tuple[SeenLine, ...], attem
         return True
     if rule == SAID_DONE and not attempt.faults and attempt.success and attempt.success.number == tail[-1].number:
         return True
+    if tail and (
+        counts_good_only(message(tail[-1].text).text) or (rule == SAID_DONE and SHUT_DOWN.search(tail[-1].text))
+    ):
+        return True
+    if tail and not any(one.severity > WEAK for one in attempt.faults) and _names_the_work(tail[-1].text):
+        return True
     if forms_in(tail) >= LEAST_FORMS or not tail:
         return False
     said = message(tail[-1].text)
-    if not any(one.severity > WEAK for one in attempt.faults) and _names_the_work(tail[-1].text):
-        return True
     if _is_outlived_by_a_loop(tail):
         return True
     if counts_none([line.text for line in tail[-NONE_WITHIN:]]) is not None:

@@ -181,6 +181,8 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
             return
         if faults[at].number < reached:
             return
+        if faults[at].row.failure_class == "user_interrupt" and not going_on.BEGUN_ANEW.search(text):
+            return  # what is kept of its work, makes no end of it undone
         if is_death and going_on.MEANT.search(text):
             del faults[at]
             return

@@ -53,6 +53,7 @@ _SPEAKING = ("AssertionError", "NotImplementedError")  # defects that may hold a
 _CALLED_FATAL = lazy(r"\W{0,4}(?:fatal|error):? \[", re.IGNORECASE)  # `fatal: [host]: UNREACHABLE! => {"msg": "..."}`
 _FRAME = lazy(r"\s{2,}at \S")  # of Java, Node or .NET
 _OF_ARGPARSE = lazy(r"\S{1,120}\.py: error: \S")
+_CRIES_OUT = lazy(r"(?i)\W{0,4}(?:error|panic|fatal)\b(?: at |\s?: ?[a-z]{2})")  # `error at epoch 3`: it is no step
 TRACKER = lazy(
     r"^\W{0,4}(?:wandb|comet(?:_ml)?|COMET|neptune|clearml|mlflow|swanlab)\b(?!(?:\.\w{1,40}){1,4}: )\W"
     r"|\bgit root error\b",
@@ -132,6 +133,7 @@ def progress_of(text: str, said: LogMessage) -> bool:
         and said.level not in BAD_LEVELS
         and not TRACKER.match(text)
         and not _FRAME.match(said.text)
+        and not _CRIES_OUT.match(said.text)
         and signs.is_progress(said.text)
         and not exception_of(said.text, in_trace=False)
     )

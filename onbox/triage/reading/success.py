@@ -212,6 +212,15 @@ def counts_bad_only(text: str) -> bool:
     return bool(brought) and not any(brought) and counts_bad(text) > 0 and not _OF_A_LOOP.search(text)
 
 
+def counts_good_only(text: str) -> bool:
+    """Whether a line counts what went well, and beside it at most what was left out: `3 converted, 1 skipped`."""
+    counts = _counts_in(text)
+    good = sum(count for word, count in counts if _BROUGHT.fullmatch(word))
+    others = any(count for word, count in counts if _BAD.fullmatch(word) or _NOT_YET.fullmatch(word))
+    left_out = any(count for word, count in counts if _REST.fullmatch(word))
+    return good > 0 and left_out and not others and not _OF_A_LOOP.search(text)
+
+
 def _tallies_all_good(text: str) -> bool:
     """Whether a line counts what went well, and that nothing went badly or is still to come."""
     if _OF_A_LOOP.search(text):

@@ -285,7 +285,9 @@ UNKNOWN_LEVEL: tuple[RuleRow, ...] = (
         "code_error",
         VAGUE - 35,
         "fatal|critical|panic",
-        r"^\W*(?:fatal|critical|panic)\b\W{0,8}[: ](?!\s{0,8}\d{1,9}\s{1,8}\w{2,20}\s?: ?\d)|panicked at",
+        r"^\W*(?:fatal|critical|panic)\b\W{0,8}[: ]"
+        r"(?!(?-i:[a-z ]{3,60} (?:exported|saved|written|trained|done)\b))"
+        r"(?!\s{0,8}\d{1,9}\s{1,8}\w{2,20}\s?: ?\d)|panicked at",
         "logging at the highest level",
         "FATAL: worker table inconsistent",
         True,

@@ -55,7 +55,8 @@ AUTH: tuple[RuleRow, ...] = (
         "refused-credentials",
         "auth_error",
         CAUSE,
-        "unauthorized|repository not found|npm err|username|user name|password|not have permission|invalid username"
+        "unauthorized|repository not found|accesscontrol"
+        "|npm err|username|user name|password|not have permission|invalid username"
         "|forbidden|gated"
         "|authent|authoriz|credential"
         "|api key|api_key|token|access denied|accessdenied|login|publickey|permission denied|logged in"
@@ -75,6 +76,7 @@ AUTH: tuple[RuleRow, ...] = (
         r"|api[ _-]?key.{0,40}(?:not (?:configured|found|set|valid|provided)|invalid|missing|required|expired"
         r"|must be)|unable to locate credentials|NoCredentials\w{0,24}|authentication"
         r" (?:failed|required|error)|Authentication(?:Error|Failed)|fail(?:ed|s) to authenticate|\bAccessDenied\b"
+        r"|\bAccessControlException\b"
         r"|access denied|SignatureDoesNotMatch"
         r"|InvalidAccessKeyId|ExpiredToken|token (?:has )?(?:is )?expired|not logged in"
         r"|you must (?:be )?(?:log(?:ged)? ?in|call wandb\.login|authenticate)|\bUNAUTHENTICATED\b(?! requests)"

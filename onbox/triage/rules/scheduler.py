@@ -111,8 +111,8 @@ PEOPLE: tuple[RuleRow, ...] = (
         "|web interface|web ui|dashboard| console",
         r"KeyboardInterrupt\b(?!.{0,30}to stop)|\bInterruptException\b|(?:received|got|caught|sending|signal|by"
         r"|on)\b.{0,30}\bSIGINT\b|\^C\s{0,8}(?:$|traceback)|^\^C|ctrl[-+ ]c (?:pressed|received|detected|caught)"
-        r"|(?:pressed|received"
-        r"|detected|caught) ctrl[-+ ]c|got signal: 2\b|received (?:signal )?2 (?:death )?signal|(?<!defined )signal 2\b"
+        r"|(?:pressed|received|detected|caught|hit|typed|sent) ctrl[-+ ]c|got signal: 2\b"
+        r"|received (?:signal )?2 (?:death )?signal|(?<!defined )signal 2\b"
         r"|(?:training|run|process|execution) (?:was )?interrupted(?: by (?:user|keyboard))?|^interrupted[,;:.]\s"
         r"|\bterminating processes on user request\b|interrupted by (?:user|signal 2|keyboard)"
         r"|detected keyboardinterrupt|(?:^|: |[.!?] )\W{0,4}aborted!$"

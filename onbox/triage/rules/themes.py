@@ -50,7 +50,7 @@ _CARDS = (
 _SAVED = (
     r"checkpoints?|ckpts?|weights?|snapshots?|state dict|optimi[sz]er state"
     r"|model (?:file|proto|state|archive)|saved (?:model|file|state|policy)|savedmodel|restor\w+|resum\w+"
-    r"|tokenizer\.model|pretrained|tensors?|params?|step \d+|epoch \d+"
+    r"|tokenizer\.model|pretrained|tensors?|params?|(?<!at )(?<!in )(?:step|epoch) \d+"
     r"|\S+\.(?:pt|pth|ckpt|safetensors|gguf|msgpack|orbax|h5|keras|pb|onnx|npz|model|distcp|pkl)|ocdbt"
     r"|tensorstore|modelproto"
 )
@@ -193,6 +193,7 @@ THEMES: tuple[Theme, ...] = (
         r"|(?:wrong|bad|unknown) (?:\w+ )?format (?:at|in|on) line \d+|unpack failed|un ?equal ?lengths"
         r"|(?:unknown|unexpected|invalid|stray) (?:token|character|symbol) .{1,40} in (?:\w+ )?file"
         r"|n(?:um)? samples\s?=\s?0|contains only (?:one|a single) class|(?:dataset|data set|dataframe) is empty"
+        r"|(?:dataset|data set|dataframe) has length 0"
         r"|features (?:are|is) .{0,20}(?:constant|ignored)|(?:csv|quoted) field"
         r"|(?:pdb\w*|xml|sdf|mol2|fast[aq]|gff|gtf|vcf|sam|bed) (?:file )?pars(?:e|ing) error"
         r"|(?:row|record|sample|example|entry) \d+:? (?:cannot|could not|failed to) (?:be )?(?:pars|decod|read"
@@ -315,7 +316,8 @@ THEMES: tuple[Theme, ...] = (
         r"|convergence (?:\w+ ){0,2}(?:fail\w*|problem\w*|not|lost|was not|has not)|(?:has|have|is|was) diverg\w+"
         r"|non finite|divergence (?:was )?detected|nans? (?:was |were )?(?:detected|found|encountered)"
         r"|(?:detected|found|encountered|produced|hit) (?:an? )?nans?"
-        r"|became unstable|blowing up|nan/inf|inf/nan"
+        r"|became unstable|blowing up|nan/inf|inf/nan|(?:grow|ris|increas)\w* without (?:any )?(?:bound|limit)s?"
+        r"|keeps (?:growing|rising|increasing)"
         r"|nan at (?:it\w*|step|t|time)|invalid number in"
         r"|too many attempts made for this increment|fail\w* to find a solution"
         r"|(?:newton|nonlinear|nonlinear solver) .{0,20}(?:failed|diverged)|dt.{0,24}dtmin|blew up|blown up"

@@ -12,7 +12,7 @@ from onbox.regex import lazy
 from onbox.triage.around import headline_of, told_around
 from onbox.triage.classes import SAYS
 from onbox.triage.complaints import complaint
-from onbox.triage.last_words import FATAL_LEVELS, are_no_words, last_words
+from onbox.triage.last_words import FATAL_LEVELS, are_no_words, failed_step, last_words
 from onbox.triage.parting import without_partings
 from onbox.triage.reading.faults import SPEAKS_OF, tells_a_way_on
 from onbox.triage.reading.match import BY_ID, NEARLY_ASKED, OWN_WORDS
@@ -291,6 +291,9 @@ def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault |
 
 
 def _is_outlived(words: Fault, scene: Scene) -> bool:
+    failed = failed_step(scene.record.tail)
+    if failed is not None and failed.number == words.number:
+        return False
     weighed = [one for one in scene.attempt.faults if one.number == words.number]
     if any((one.trace and not counts(one, scene)) or comes_all_the_time(one, scene) for one in weighed):
         return True

@@ -19,6 +19,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.classes import OF_SPACE
 from onbox.triage.epilogue import tells_step_failed
+from onbox.triage.last_words import FATAL_LEVELS
 from onbox.triage.reading import signs
 from onbox.triage.reading.match import BAD_LEVELS, NEARLY_ASKED
 from onbox.triage.reading.outcome import outcome_of
@@ -81,6 +82,7 @@ _PIECE = lazy(
     re.IGNORECASE,
 )
 _WARNED = ("WARNING", *BAD_LEVELS)
+_TELLS_TIME = lazy(r"(?i)\W{0,4}(?:total |wall ?|run ?)?(?:elapsed|time|duration)\b")
 _TIMES_IT = lazy(r"Time: \d[\d.,]{0,20} ms\b")  # of psql, behind each statement, whatever came of it
 _DID_MORE = 2  # lines
 _SERIES = 2  # lines of one form
@@ -301,7 +303,7 @@ def same_is_fine_later(fault: Fault, scene: Scene) -> bool:
     """Whether a later line that complains of nothing begins with what a complaint of one line was about. If it is the
     last line of all, it has to say that the work is there.
     """
-    if not _is_of_the_program(fault, scene):
+    if not _is_of_the_program(fault, scene) or fault.row.failure_class == "user_interrupt":
         return False
     about = _ABOUT.match(message(fault.text).text)
     if about is None or not any(map(str.isalpha, about[1])) or tells_step_failed(message(fault.text).text):
@@ -383,6 +385,8 @@ def _brought_a_result(fault: Fault, around: Around, scene: Scene) -> bool:
     if scene.record.last_line is None or last.number != scene.record.last_line.number:
         return False
     if counts_bad(message(last.text).text):
+        return False
+    if message(fault.text).level in FATAL_LEVELS and _TELLS_TIME.match(message(last.text).text):
         return False
     if trace is None and ends_in_table([line.text for line in scene.record.tail if line.number > fault.number]):
         return True

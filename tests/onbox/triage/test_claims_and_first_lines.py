@@ -124,6 +124,41 @@ FAILURES.update(
         ),
     }
 )
+FAILURES.update(
+    {
+        "a fault that names its step is no step": ("data_error", STEPS + "error at epoch 8: label out of range\n"),
+        "a level of death, and then only the time": (
+            "code_error",
+            "step 10 loss 0.3\nstep 20 loss 0.2\nFATAL: worker table is gone at step 27\ncleaning up\nelapsed 3 s\n",
+        ),
+        "somebody stopped it, and a part is kept": (
+            "user_interrupt",
+            "sweep 44/100\ninterrupted by user\npartial sweep kept in partial.npy\n",
+        ),
+        "somebody stopped it, at INFO": (
+            "user_interrupt",
+            (
+                "2026-03-02 10:12:00 INFO train: epoch 12/30 loss=0.5\n2026-03-02 10:13:00 INFO train: user hit Ctrl-C "
+                "in epoch 13\n2026-03-02 10:13:01 INFO train: saved partial model to m.npz\n"
+            ),
+        ),
+        "a step failed, and the next one was skipped": (
+            "unknown",
+            "step 1: clean [ok]\nstep 2: features [ok]\nstep 3: train [FAIL]\nstep 4: report [skipped]\n",
+        ),
+        "it grows and grows": (
+            "divergence",
+            "iter 100/1000 f=12.1\niter 300/1000 f=4.1e9\ncost keeps rising, stopping\n",
+        ),
+        "Kerberos": (
+            "auth_error",
+            (
+                "+ hdfs dfs -get /p .\nget: Call From n4 to nn1:8020 failed on local exception: org.apache.hadoop."
+                "security.AccessControlException: Client cannot authenticate via:[TOKEN, KERBEROS]\n+ exit 1\n"
+            ),
+        ),
+    }
+)
 HEALTHY = {
     "tasks whose exceptions nobody asked for, more often than each is read": STEPS + TASKS + ANSWERS,
     "none of what it would be bad to have": STEPS + "export complete, 0 bad rows\n",
@@ -142,6 +177,17 @@ HEALTHY = {
     "rsync wrote what was missing at its second try": 'rsync: [receiver] write failed on "/t/23.npy": No space left on '
     "device (28)\nrsync exit 11 on train (try 1/3)\nresized scratch\n\nNumber of files: 31\n\nsent 220.73K bytes\n"
     "total size is 220.00K  speedup is 1.00\nmirror complete: 1.1M at /t\n",
+    "looked for, and not found": "scanning 24 shards for damaged records\nshard 24/24\nno damaged records found\n",
+    "looked for, and nothing to repair": "checking 12 checkpoints for corruption\n0 corrupt, 0 missing, 12 fine\n"
+    "nothing to repair\n",
+    "fatal crashes are data": "dataset: traffic crashes (812011 crashes, 9102 fatal)\nfold 1/3 fatal recall 0.62\n"
+    "fold 2/3 fatal recall 0.60\nfold 3/3 fatal recall 0.63\nfatal crash model exported\n",
+    "one was left out": "$ ./convert.sh\nconverting 1/4 a.wav\nconverting 2/4 b.wav\nconverting 3/4 c.wav\nERROR c.wav"
+    ": not a RIFF file, skipped\nconverting 4/4 d.wav\n3 converted, 1 skipped\n",
+    "a helper is stopped behind the work": "starting embedding server for the export\nexporting vectors: 112040 done\n"
+    "export complete, stopping server\nserver received SIGTERM, shutting down\nserver stopped\n",
+    "classes are counted": "classifying 51000 lines\n class oom-kill: 812\n class segfault: 90\n class fine: 50095\n"
+    "table saved to classes.tsv\n",
     "pip's user is nobody who stops it": STEPS + "The user requested torch==9.9.9\nusing 2.13 instead, ok\n" + STEPS,
 }
 

@@ -90,7 +90,8 @@ _STOPS = lazy(
 _NOT_CONVERGED = lazy(r"(?<!\w)ConvergenceWarning: ")  # which is told when the last step is made
 _FOR_ANOTHER_REASON = lazy(
     r"(?i)\b(?:sig[a-z]{3,5}\d?|signals?|user|ctrl|disk|space|memory|time[ -]?limit|wall[ -]?time|time[ -]?out"
-    r"|preempt\w*|inf|diverg\w*|lost|dead|unreachable)\b|(?<![a-z])nans?(?![a-z])"
+    r"|preempt\w*|inf|diverg\w*|lost|dead|unreachable|without (?:any )?bounds?"
+    r"|keeps (?:growing|rising|increasing)|explod\w*|blow(?:s|n|ing)? up)\b|(?<![a-z])nans?(?![a-z])"
 )
 _LACKS = lazy(  # `Stopping: the validation set is empty`
     r"(?i)\bstopp(?:ing|ed)\b.{0,80}\b(?:empty|missing|fewer than|too few|not enough|broken|invalid|wrong|unusable"
