@@ -81,6 +81,9 @@ class Program(Table):
 
 def _words_of(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
+        asked, ctx = error.option_name.lstrip("-"), error.ctx
+        if ctx is not None and any(isinstance(one, click.Argument) and one.name == asked for one in ctx.command.params):
+            return f"no option {error.option_name}; the {asked} is named without it: {ctx.command_path} NAME"
         near = [f'"{one}"' for one in sorted(error.possibilities or ())[:2]]
         return f"no option {error.option_name}" + (f"; did you mean {' or '.join(near)}?" if near else "")
     text = " ".join(
