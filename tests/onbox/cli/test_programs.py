@@ -53,7 +53,10 @@ def test_help_names_every_command_and_loads_none() -> None:
         (["status", "--jsno"], 'onbox status: no option --jsno; did you mean "--json"?\n  see: onbox status --help\n'),
         (
             ["status", "--run", "night"],
-            "onbox status: no option --run; the run is named without it: onbox status NAME\n  see: onbox status --help\n",
+            (
+                "onbox status: no option --run; the run is named without it: onbox status NAME\n"
+                "  see: onbox status --help\n"
+            ),
         ),
         (["stauts"], 'onbox: no command \'stauts\'; did you mean "stats" or "status"?\n  see: onbox --help\n'),
         (["qqq"], "onbox: no command 'qqq'\n  see: onbox --help\n"),
