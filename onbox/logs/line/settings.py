@@ -38,6 +38,13 @@ _MORE_BEHIND = lazy(r",\s(?=.*\d)")  # `epochs 50, 500 updates in each`
 _OF_ANOTHER_THING = lazy(r"'data_sampling': \{|^\s{2,12}NUM_ITER: \d{1,9}$")
 _ADVICE = lazy(r"Increase the number of \w{4,12} to ")  # of scikit-learn's warning
 _TRACED = lazy(r"\+{1,6} (?:\S{1,60}\[\d{1,6}\])?(?:export |local |declare )?\w{1,60}=\S{0,200}$")  # of `set -x`
+# How many of all had a trouble of their own: `2 of 5 trials pruned`, `retried 2/8 shards`.
+_ODD = "pruned|skipped|flagged|rejected|retried|dropped"
+_LEFT_OUT = lazy(
+    r"(?i)^\W*(?:\w{1,20}: )?\d{1,9} ?(?:of|/) ?\d{1,9} [a-z]{3,20} (?:(?:were|was|had|got) )?"
+    rf"(?:{_ODD}|warnings?)\b"
+    rf"|^\W*(?:\w{{1,20}}: )?(?:{_ODD}) \d{{1,9}} ?(?:of|/) ?\d"
+)
 NAMED = ("name", "value")
 LISTED = 3  # names with their values make a list of settings
 
@@ -54,6 +61,8 @@ def is_in_list(text: str, match: re.Match[str]) -> bool:
 def is_of_another_thing(text: str) -> bool:
     """Whether its numbers are settings of something else than the run's loops."""
     if (text[:1] == "+" and _TRACED.match(text)) or (text[:8] == "Increase" and _ADVICE.match(text)):
+        return True
+    if _LEFT_OUT.search(text):
         return True
     return ("data_sampling" in text or "NUM_ITER" in text) and _OF_ANOTHER_THING.search(text) is not None
 

@@ -64,3 +64,10 @@ def test_a_row_with_a_bar_that_was_too_wide_is_one_of_its_table() -> None:
     row = "     {}/199     18.6G    0.17{}38    0.0142   0.01563        55      1600: 100%|#|\n"
     seen = read("".join(head + row.format(at, at) for at in range(4)))
     assert (seen.current, seen.exact_max, seen.unit) == (3, 199, "epoch")
+
+
+def test_how_many_of_all_had_a_trouble_is_no_count_of_what_is_done() -> None:
+    trials = lines("trial #/5: rmse 0.62", *range(1, 6))
+    for remark in ("2 of 5 trials pruned\n", "1/5 files had warnings\n"):
+        seen = read(trials + remark)
+        assert (seen.current, seen.exact_max, seen.finished) == (5, 5, True)
