@@ -24,7 +24,8 @@ from onbox.triage.reasons import GIVES_UP, ONLY_GIVES_UP, reason_before, told_af
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several
-from onbox.triage.weighing.claims import ENDS_A_RUN, OF_A_STEP
+from onbox.triage.weighing.claims import ENDS_A_RUN
+from onbox.triage.weighing.earlier import ended_the_rest, is_of_an_earlier_run, was_there_before
 from onbox.triage.weighing.grounds import counts, is_over
 from onbox.triage.weighing.in_vain import nothing_came, told_in_vain
 from onbox.triage.weighing.last_lines import gave_up
@@ -39,12 +40,6 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import SeenLine
 
 _OF_A_SOCKET = lazy(r"[\\/]multiprocessing[\\/]connection\.py$")
-_OF_A_JOB = lazy(
-    r"\*\*\* JOB \d{1,12} ON \S{1,80} CANCELLED AT \S{1,40} \*\*\*"
-)  # of Slurm, without a reason of its own
-APART = 40  # lines between two tracebacks: too many for two processes that die of one thing
-SAME_AT_END = 3  # lines
-SCRIPT_LINES = 10  # first lines
 SHOWS_WITHIN = 12  # lines: so near a signal, a traceback tells where it found the program
 LAST_WORDS = 2  # lines behind the last step, one of which may look like a step
 LOST_LINES = 2  # lines of a lost loss; one alone counts when it is the last
@@ -113,9 +108,9 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         if not (sure and fault.handled and fault not in sure and fault.row.explains <= CAUSE)
         and not looked_in_vain(fault, live)
         and not _is_named_later(fault, live)
-        and not _ended_the_rest(fault, live)
-        and not _was_there_before(fault, live)
-        and not _is_of_an_earlier_run(fault, live, record)
+        and not ended_the_rest(fault, live)
+        and not was_there_before(fault, live)
+        and not is_of_an_earlier_run(fault, live, record)
         and not _misses_its_parent(fault, live)
     ]
     ranked = sorted([*told, *([lost] if lost else [])], key=_likeliest_first)
@@ -177,40 +172,6 @@ def _is_named_later(fault: Fault, live: list[Fault]) -> bool:
     if cancelled:
         return last is not None
     return last is not None and last.row.failure_class not in ("code_error", "unknown", fault.row.failure_class)
-
-
-def _ended_the_rest(fault: Fault, live: list[Fault]) -> bool:
-    """Whether Slurm ended what was left of a step, in which somebody else had died: nobody cancelled the job."""
-    if fault.row.id != "cancelled" or not OF_A_STEP.search(fault.text):
-        return False
-    return any(one.number < fault.number and one.severity > WEAK and one.row.explains > SUMMARY for one in live)
-
-
-def _is_of_an_earlier_run(fault: Fault, live: list[Fault], record: Record) -> bool:
-    """Whether a program ended with it, and far below another one was begun, in the same file, and ended with a
-    traceback of its own; or the log ends with one complaint again and again.
-    """
-    if fault.number < record.lines - APART and _ends_with_one_complaint(record, live):
-        return fault.text != record.tail[-1].text
-    if fault.trace is None or not fault.ended_program:
-        return False
-    later = [one for one in live if one.trace is not None and one.trace.number - fault.number > APART]
-    return any(one.ended_program and one.row.explains > DEATH and not one.trace.chained for one in later if one.trace)
-
-
-def _ends_with_one_complaint(record: Record, live: list[Fault]) -> bool:
-    last = [line.text for line in record.tail[-SAME_AT_END:]]
-    return len(last) == SAME_AT_END and len(set(last)) == 1 and any(_is_last(one, record) for one in live)
-
-
-def _was_there_before(fault: Fault, live: list[Fault]) -> bool:
-    """Whether the first lines of a job's script complained, and somebody cancelled the whole job later: so it ran."""
-    is_of_script = fault.row.failure_class in ("code_error", "config_error") and fault.number <= SCRIPT_LINES
-    return (
-        is_of_script
-        and not fault.progress_before
-        and any(one.row.id == "cancelled" and _OF_A_JOB.search(one.text) for one in live if one.number > fault.number)
-    )
 
 
 def _misses_its_parent(fault: Fault, live: list[Fault]) -> bool:
