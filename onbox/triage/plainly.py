@@ -135,15 +135,15 @@ def is_plainly_well(rule: str, record: Record, tail: tuple[SeenLine, ...], attem
         return True
     if rule == SAID_DONE and not attempt.faults and attempt.success and attempt.success.number == tail[-1].number:
         return True
-    if tail and (
-        counts_good_only(message(tail[-1].text).text) or (rule == SAID_DONE and SHUT_DOWN.search(tail[-1].text))
-    ):
-        return True
-    if tail and not any(one.severity > WEAK for one in attempt.faults) and _names_the_work(tail[-1].text):
-        return True
-    if forms_in(tail) >= LEAST_FORMS or not tail:
+    if not tail:
         return False
     said = message(tail[-1].text)
+    if counts_good_only(said.text) or (rule == SAID_DONE and SHUT_DOWN.search(tail[-1].text)):
+        return True
+    if not any(one.severity > WEAK for one in attempt.faults) and _names_the_work(tail[-1].text):
+        return True
+    if forms_in(tail) >= LEAST_FORMS:
+        return False
     if _is_outlived_by_a_loop(tail):
         return True
     if counts_none([line.text for line in tail[-NONE_WITHIN:]]) is not None:

@@ -62,7 +62,7 @@ def is_of_another_thing(text: str) -> bool:
     """Whether its numbers are settings of something else than the run's loops."""
     if (text[:1] == "+" and _TRACED.match(text)) or (text[:8] == "Increase" and _ADVICE.match(text)):
         return True
-    if _LEFT_OUT.search(text):
+    if _LEFT_OUT.match(text):
         return True
     return ("data_sampling" in text or "NUM_ITER" in text) and _OF_ANOTHER_THING.search(text) is not None
 

@@ -25,7 +25,7 @@ from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE,
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several
 from onbox.triage.weighing.claims import ENDS_A_RUN
-from onbox.triage.weighing.earlier import ended_the_rest, is_of_an_earlier_run, was_there_before
+from onbox.triage.weighing.earlier import ended_the_rest, was_there_before, without_earlier_runs
 from onbox.triage.weighing.grounds import counts, is_over
 from onbox.triage.weighing.in_vain import nothing_came, told_in_vain
 from onbox.triage.weighing.last_lines import gave_up
@@ -110,9 +110,9 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         and not _is_named_later(fault, live)
         and not ended_the_rest(fault, live)
         and not was_there_before(fault, live)
-        and not is_of_an_earlier_run(fault, live, record)
         and not _misses_its_parent(fault, live)
     ]
+    told = without_earlier_runs(told, live, record)
     ranked = sorted([*told, *([lost] if lost else [])], key=_likeliest_first)
     if not ranked and dead and not exited_zero:
         ranked = _set_aside(attempt)

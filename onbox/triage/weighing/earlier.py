@@ -28,16 +28,25 @@ def ended_the_rest(fault: Fault, live: list[Fault]) -> bool:
     return any(one.number < fault.number and one.severity > WEAK and one.row.explains > SUMMARY for one in live)
 
 
-def is_of_an_earlier_run(fault: Fault, live: list[Fault], record: Record) -> bool:
-    """Whether a program ended with it, and far below another one was begun, in the same file, and ended with a
-    traceback of its own; or the log ends with one complaint again and again.
+def without_earlier_runs(told: list[Fault], live: list[Fault], record: Record) -> list[Fault]:
+    """Without what a program ended with where, far below, another one was begun in the same file and ended with a
+    traceback of its own; and where the log ends with one complaint again and again, without all far above but that.
+    live: what else counts.
     """
-    if fault.number < record.lines - APART and _ends_with_one_complaint(record, live):
-        return fault.text != record.tail[-1].text
-    if fault.trace is None or not fault.ended_program:
-        return False
-    later = [one for one in live if one.trace is not None and one.trace.number - fault.number > APART]
-    return any(one.ended_program and one.row.explains > DEATH and not one.trace.chained for one in later if one.trace)
+    again = record.tail[-1].text if _ends_with_one_complaint(record, live) else None
+    newest = max((one.trace.number for one in live if one.trace is not None and _ends_a_program(one)), default=0)
+    return [one for one in told if not _is_of_an_earlier_run(one, again, newest, record.lines)]
+
+
+def _is_of_an_earlier_run(fault: Fault, again: str | None, newest: int, lines: int) -> bool:
+    if again is not None and fault.number < lines - APART:
+        return fault.text != again
+    return fault.trace is not None and fault.ended_program and newest - fault.number > APART
+
+
+def _ends_a_program(fault: Fault) -> bool:
+    chained = fault.trace is not None and fault.trace.chained
+    return fault.ended_program and fault.row.explains > DEATH and not chained
 
 
 def _ends_with_one_complaint(record: Record, live: list[Fault]) -> bool:

@@ -99,7 +99,7 @@ def _bounded_beside(pick: Pick, counters: list[Counter], track: Track) -> Pick |
 
 
 def _at_the_end_of_a_bar(pick: Pick, counters: list[Counter], track: Track) -> Pick | None:
-    """`2%| 31/2000` of a bar that was drawn no more, and in the last lines `step=2000`, counted one by one from 1."""
+    """`2%| 31/2000` of a bar that was drawn no more, and in the last lines `step=2000`, counted from 1."""
     if pick.maximum is not None or pick.counter.kind == "own":
         return None
     ends = {bar.maximum for bar in counters if bar.made and bar.kind == "train" and not bar.resets}
