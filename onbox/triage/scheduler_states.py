@@ -17,6 +17,7 @@ CLASS_OF = {
     "REQUEUED": "preempted",
 }
 _ENDINGS = (*CLASS_OF, "CANCELLED", "FAILED", "COMPLETED")
+BAD_STATES = "|".join(word for word in _ENDINGS if word != "COMPLETED")
 _SHORT = {
     "BF": "BOOT_FAIL", "CA": "CANCELLED", "CD": "COMPLETED", "DL": "DEADLINE", "F": "FAILED", "NF": "NODE_FAIL",
     "OOM": "OUT_OF_MEMORY", "PR": "PREEMPTED", "TO": "TIMEOUT",

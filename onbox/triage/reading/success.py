@@ -11,6 +11,7 @@ from onbox.regex import lazy
 from onbox.triage.epilogue import HOUSEWORK
 from onbox.triage.reading import languages, signs
 from onbox.triage.rules.python import FAILED_CASE
+from onbox.triage.scheduler_states import BAD_STATES
 
 FETCHED = lazy(r"\b(?:loading|downloading|fetching)\b.{0,60}\b100%", re.IGNORECASE)  # a part, never the work
 
@@ -152,7 +153,7 @@ NOTHING_DONE = lazy(  # `0 steps done, bye`: no word of success, and no step
     re.IGNORECASE,
 )
 NOT_SUCCESS = lazy(
-    r"\bstate[ :=]+(?-i:[A-Z_]{4,20})\b(?<!COMPLETED)"  # of Slurm
+    rf"\bstate[ :=]+(?:{BAD_STATES})\b"
     r"|\bexit \W{0,2}\$|\bsuccess\w*\W{1,3}but\b|\bno (?:trials?|runs?|models?|jobs?|folds?|seeds?|tasks?)"
     r" (?:\w{2,5} ){0,2}(?:complet|finish|succe)|\b(?:if|when|once|unless|until)\b.{0,40}\bexit"
     r"|(?<!processed, )(?<!done, )\b(?:rank|worker|child|thread|replica|pod|node|actor)s?\b.{0,20}\bexit(?:ed)?\b"

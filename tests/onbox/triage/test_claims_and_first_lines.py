@@ -202,3 +202,8 @@ def test_a_failure_is_read(name: str) -> None:
 @pytest.mark.parametrize("name", HEALTHY)
 def test_a_healthy_run_stays_one(name: str) -> None:
     assert classify(HEALTHY[name].encode(), FRESH).failure_class == "success_healthy"
+
+
+def test_a_good_end_in_the_words_of_another_scheduler_than_slurm_is_one() -> None:
+    log = STEPS + "application_17_0042 (state: FINISHED), exit code 0\n"
+    assert classify(log.encode(), FRESH).state == "done"
