@@ -38,6 +38,7 @@ _NOTHING_WRONG = lazy(
     r"|^\W*(?:failed|errored|pruned|skipped|rejected|invalid) [a-z]{3,16}\s?[:=]\s?\d{1,9}\W*$"
     r"|\bno (?:FATAL|ERROR|CRITICAL|WARN\w{0,4}) (?:rows|lines|entries|messages|records|events)\b"
     r"|^\W{0,3}(?:mean|median|average|avg|std|min|max)\b[^:=]{0,60}[:=]\s?-?[\d.,]{1,24}(?:e[-+]?\d{1,3})?\s?%?\W{0,3}$"
+    r"|\bno (?:license|repository) field\b|\bno readme data\b"  # of npm
     r"|\bto see all .{0,20}messages\b|\breminds you: \"",  # of Open MPI, of GROMACS
     re.IGNORECASE,
 )

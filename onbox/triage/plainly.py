@@ -21,6 +21,7 @@ from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.reading.record import PROVEN, WEAK
 from onbox.triage.reading.success import SHUT_DOWN, counts_bad_only, counts_good_only
 from onbox.triage.rules.rows import ASKED
+from onbox.triage.stacks import ends_in_stack_of
 from onbox.triage.told_code import tells_code
 from onbox.triage.weighing.no_room import has_lost_a_file
 from onbox.triage.weighing.outputs import names_result
@@ -52,6 +53,12 @@ _OF_AN_ENGINE = lazy(r"\bnextflow\.Session - Session aborted -- Cause: ")
 _PLACE_OF_WARNING = lazy(r"\S{1,300}\.py:\d{1,6}: [A-Z]\w{0,40}Warning: ?")
 _BAR = lazy(r"\d%\|.{0,200}\| \d+/\d+ \[|[\u2501\u2578\u257a]{2}.{0,80}\d+/\d+ ")
 _NAME_NOT_SET = lazy(r"\S{1,200}: line \d{1,6}: \S{1,80}: unbound variable$")  # a shell has ended with it
+# What a job script, or a program that has come to its end, closes with.
+_TELLS_ITS_TIME = lazy(
+    r"(?i)^\W{0,8}(?:job )?(?:end(?:ed|s)?|finish(?:ed|es)?|complet(?:ed|es)|done)\b.{0,60}\d\d:\d\d"
+    r"|^\W{0,4}(?:total )?(?:elapsed|run|running|wall|cpu|execution)[- ]?time(?: is)?\s?[:=]?\s{0,12}\d"
+    r"|^\W{0,4}(?:end (?:of )?(?:the )?(?:job|run|program|script)|(?:job|run|program|script) end)\b"
+)
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
 
@@ -66,6 +73,8 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
             return True
         is_told = fault.severity == PROVEN or abs(fault.row.explains - ASKED) <= NEARLY_ASKED
         if is_told and _is_behind_all(fault.number, tail):
+            return True
+        if any(ends_in_stack_of(one.number, tail) for one in attempt.faults if one.row is fault.row):
             return True
     said = message(last)
     if _OF_A_BATCH_SYSTEM.search(at.text) or any(_OF_AN_ENGINE.search(line.text) for line in tail):
@@ -140,8 +149,9 @@ def is_plainly_well(rule: str, record: Record, tail: tuple[SeenLine, ...], attem
     said = message(tail[-1].text)
     if counts_good_only(said.text) or (rule == SAID_DONE and SHUT_DOWN.search(tail[-1].text)):
         return True
-    if not any(one.severity > WEAK for one in attempt.faults) and _names_the_work(tail[-1].text):
-        return True
+    if not any(one.severity > WEAK for one in attempt.faults):
+        if _names_the_work(tail[-1].text) or any(_TELLS_ITS_TIME.match(message(line.text).text) for line in tail[-2:]):
+            return True
     if forms_in(tail) >= LEAST_FORMS:
         return False
     if _is_outlived_by_a_loop(tail):

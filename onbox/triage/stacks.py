@@ -38,6 +38,7 @@ _BESIDE = lazy(
     r"|^note: (?:run with|[Ss]ome details)|^\s+thrown in \S|^\s+what\(\): |^\s+@ \S|^\s+\[\d{1,4}\] \S"
     r"|^created by "
 )
+_OF_JULIA = lazy(r"\s+\[\d{1,4}\] \S|\s+@ |\s+\.\.\.|in expression starting at |caused by: |Stacktrace:$")
 _MARK = lazy(r"^\s*\^+\s*$")  # under a line of code
 _HEADLINE = lazy(r"\bpanicked at |^terminate called |^panic: |^Exception in thread |^PHP Fatal |^Error in .{0,200}: ?$")
 _OF_A_LIBRARY = lazy(
@@ -114,6 +115,12 @@ def last_stack(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault | None:
     if said.level not in (None, *BAD_LEVELS) or is_harmless(said.text, head.text, loud=True):
         return None
     return Fault(_row_of(said.text, head.text), *head, LOGGED, attempt.progress)
+
+
+def ends_in_stack_of(number: int, tail: tuple[SeenLine, ...]) -> bool:
+    """Whether Julia's frames stand right below a line, and nothing but them up to the end: nobody has caught it."""
+    below = [line.text for line in tail if line.number > number]
+    return bool(below) and below[0] == "Stacktrace:" and all(_OF_JULIA.match(text) for text in below[1:])
 
 
 def is_shown_by(above: str) -> bool:

@@ -166,9 +166,10 @@ _SMALL_LEVEL = lazy(
     r"(?:^|[\s\])])\[((?i:trace|debug|info|notice|note|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|alert|emerg|panic))\s{0,6}\]"
     r"|(?:^|\s)(?:level|lvl|severity)=\"?((?i:trace|debug|info|notice|warn(?:ing)?|err(?:or)?|crit(?:ical)?|fatal|panic))\b"
 )
+_OF_NPM = lazy(r"\d{1,6} (silly|verbose|info|http|warn|error) (?=\S)")  # its own log
 _SMALL_LEVELS = {
-    "trace": "DEBUG", "note": "NOTICE", "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL",
-    "emerg": "FATAL", "panic": "FATAL",
+    "trace": "DEBUG", "silly": "DEBUG", "verbose": "DEBUG", "http": "INFO", "note": "NOTICE", "warn": "WARNING",
+    "err": "ERROR", "crit": "CRITICAL", "alert": "CRITICAL", "emerg": "FATAL", "panic": "FATAL",
 }  # fmt: skip
 _TELLING = ("WARNING", "ERROR", "CRITICAL", "FATAL")  # of their fields the message alone is read
 # Of Node's loggers, of apt, and of the runners of CI; of "error: " alone, compilers and tools make use as well.
@@ -267,6 +268,8 @@ def message(text: str) -> LogMessage:
         if small is not None:
             word = _of_small(small[1] or small[2])
             rest = _of_fields(text, rest) if word in _TELLING else rest
+    if word is None and text[:1].isdigit() and (of_npm := _OF_NPM.match(text)):
+        word, rest = _of_small(of_npm[1]), text[of_npm.end() :]
     if word is None:
         word = next((level for start, level in _SPELT_LEVELS if text.startswith(start)), None)
     if word is None and (rest.lstrip("[【").startswith(_WARNING_WORDS) or (text[:1] == "/" and _WARNS.match(text))):

@@ -91,7 +91,9 @@ _CONTEXTS: tuple[tuple[tuple[str, ...], tuple[str, ...], Callable[[Trace], bool]
     (
         ("exception",),
         ("EOFError", "error"),
-        lambda trace: trace.mentions(CHECKPOINT_READ) or trace.mentions(_UNPICKLING),
+        lambda trace: (
+            trace.mentions(CHECKPOINT_READ) or (trace.mentions(_UNPICKLING) and not trace.mentions(DATA_READ, last=6))
+        ),
         "checkpoint-damaged",
     ),
     (

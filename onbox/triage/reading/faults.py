@@ -177,6 +177,8 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
     faults, reached = attempt.faults, number - SPEAKS_OF
     for at in range(len(faults) - 1, -1, -1):
         is_death = (faults[at].row.fatal and faults[at].trace is None) or _outlived_by_threads(faults[at], text)
+        if faults[at].number > number:
+            continue
         if _is_advice_on(faults[at], number, text) or (faults[at].ended_program and _LAUNCHER_GOES_ON.search(text)):
             return
         if faults[at].number < reached:

@@ -18,7 +18,7 @@ from onbox.regex import lazy
 from onbox.triage.epilogue import tells_step_failed
 from onbox.triage.parting import tidies_up
 from onbox.triage.reading import signs
-from onbox.triage.reading.faults import Faults, late_fault, mark_handled
+from onbox.triage.reading.faults import Faults, late_fault, mark_handled, tells_a_way_on
 from onbox.triage.reading.loop_forms import LoopForms
 from onbox.triage.reading.match import BAD_LEVELS, BY_ID, PYTHON_WARNING, WORK_LEVELS, holds_a_word, progress_of
 from onbox.triage.reading.mounts import MountTables
@@ -382,11 +382,21 @@ class Scanner:
         if self.last_progress is not None and attempt.progress:
             attempt.last_progress = SeenLine(self.last_progress[0], readable(self.last_progress[1]))
         attempt.open_trace = self.faults.traces.unfinished(self.lines)
+        self._look_for_ways_on()
         attempts = tuple(item for item in (self.before, attempt) if item is not None)
         last = SeenLine(self.last[0], readable(self.last[1])) if self.last else None
         told = [item for item in self.tail if not (self.anything_protocol and item[1][:1] == b"#")]
         tail = _without_counted([SeenLine(number, readable(line)) for number, line in told])
         return Record(attempts, last, self.lines, tuple(sorted(self.user_hits.items())), self._pace(), tail)
+
+    def _look_for_ways_on(self) -> None:
+        """Among the last lines, those that no word of trouble is in may tell that the program went on."""
+        since = self.attempt.faults[0].number if self.attempt.faults else self.lines
+        for number, line in self.tail:
+            if number > since and not self.known.get(line.translate(None, _DELETED), CLOSE) & CLOSE:
+                text = readable(line)
+                if tells_a_way_on(text):
+                    mark_handled(self.attempt, number, text)
 
     def _pace(self) -> float | None:
         """Seconds between two lines of progress, by their time stamps or by what a bar says; None if nothing tells."""

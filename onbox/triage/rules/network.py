@@ -47,7 +47,7 @@ AUTH: tuple[RuleRow, ...] = (
         r"\b(?:licen[sc]es?|licensing|flexlm|lmgrd)\b.{0,60}\b(?:check-?out (?:\w{1,20} )?fail\w*|not available"
         r"|unavailable"
         r"|denied|expired|invalid|error|refused|not found|missing|exceeded|exhausted|down|unreachable|not respond\w*)\b"
-        r"|\b(?:no|cannot|could not|unable to|failed to) (?:\w{1,20} ){0,6}?(?:licen[sc]es?\b|flexlm)",
+        r"|\b(?:no|cannot|could not|unable to|failed to) (?:\w{1,20} ){0,6}?(?:licen[sc]es?\b(?! field)|flexlm)",
         "MATLAB, FlexLM, Gurobi, Ansys, Comsol",
         "License checkout failed.",
     ),

@@ -207,7 +207,7 @@ THEMES: tuple[Theme, ...] = (
         r"config\w*|settings?|options?|flags?|arguments?|parameters?|param|hyper ?param\w*|yaml|toml|ini|keys?"
         r"|fields?|environment variables?|env vars?|environments?|modules?|partitions?|queue"
         r"|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*|dependenc\w+|requirements?|solving|requested"
-        r"|specified|chosen|slots?|package|style"
+        r"|specified|chosen|slots?|package|style|resources"
         r"|namelists?|keywords?|input (?:line|file|section)|encoders?|decoders?|codecs?|filters?"
         r"|micro ?batch\w*|usage|schedule|\-\-[a-z][\w-]+|(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)",
         r"invalid|unknown|missing|not found|could not find|required|must|should be|not allowed"

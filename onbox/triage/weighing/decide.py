@@ -29,7 +29,7 @@ from onbox.triage.weighing.earlier import ended_the_rest, was_there_before, with
 from onbox.triage.weighing.grounds import counts, is_over
 from onbox.triage.weighing.in_vain import nothing_came, told_in_vain
 from onbox.triage.weighing.last_lines import gave_up
-from onbox.triage.weighing.layers import explained_by, looked_in_vain
+from onbox.triage.weighing.layers import explained_by, looked_in_vain, thrown_by
 from onbox.triage.weighing.scene import SURVIVED_PROVEN, Scene
 from onbox.triage.weighing.shown import to_show
 from onbox.triage.weighing.unproven import comes_all_the_time, was_written_before
@@ -118,7 +118,8 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         ranked = _set_aside(attempt)
     if not ranked:
         return Decision(None, (), attempt)
-    below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or reason_before(ranked[0], attempt, record.tail)
+    below = explained_by(ranked[0], attempt, near=SURVIVED_PROVEN) or thrown_by(ranked[0], attempt)
+    below = below or reason_before(ranked[0], attempt, record.tail)
     if below is None:
         below = _told_beside(ranked[0], complaint(attempt, record.tail, dead=dead), live) or told_after(
             ranked[0], record.tail

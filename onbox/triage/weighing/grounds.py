@@ -64,6 +64,7 @@ from onbox.triage.weighing.no_room import could_not_write
 from onbox.triage.weighing.numbered_rows import is_numbered_row
 from onbox.triage.weighing.scene import INFORMED, SURVIVED_PROVEN
 from onbox.triage.weighing.shell import a_shell_goes_on
+from onbox.triage.weighing.steps import ended_its_step
 from onbox.triage.weighing.unproven import (
     comes_all_the_time,
     does_it_again,
@@ -246,6 +247,7 @@ GROUNDS: tuple[Ground, ...] = (
     Ground(False, "one of the last lines counts just what has failed, beside what went well", is_tallied),
     Ground(True, "a runtime or a shell says that it is dead, and nobody worked since", is_dead_for_sure),
     Ground(True, "nothing more could be written, and nobody tells of a way on", could_not_write),
+    Ground(True, "a step of a script ended with it, and the script took the next one without a word", ended_its_step),
     Ground(False, "the last line of all tells what came of the work", ends_with_the_work),
     Ground(False, "a bare complaint, and a result was saved as the last thing of all", closes_with_result),
     Ground(False, "Python's own library had it in hand when another exception came", was_in_its_librarys_hand),

@@ -96,6 +96,7 @@ _OF_SHAPES = lazy(
     r"|\b(?:shapes?|dimensions?)\b.{0,60}\b(?:cannot be (?:multiplied|broadcast)|(?:do not|must) match)\b"
 )
 
+_THROWN = lazy(r"\s{0,8}what\(\):\s+\S")
 # Who was killed for memory was restarted, and killed again.
 _ALL_DIED = lazy(r"\bworkers? (?:\w{1,12} )?(?:died|killed|lost)\b", re.IGNORECASE)
 # Of pip and apt: an index that could not be reached offers nothing.
@@ -119,6 +120,14 @@ def explained_by(cause: Fault, attempt: LogAttempt, *, near: int) -> Fault | Non
         ),
         None,
     )
+
+
+def thrown_by(cause: Fault, attempt: LogAttempt) -> Fault | None:
+    """The exception that a program in C++ aborted for, of which a launcher tells only the signal."""
+    if cause.row.id != "aborted":
+        return None
+    above = (one for one in reversed(attempt.faults) if one.number < cause.number and one.row.explains > DEATH)
+    return next((one for one in above if _THROWN.match(one.text)), None)
 
 
 def looked_in_vain(look: Fault, later: Iterable[Fault]) -> bool:
