@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from onbox.logs.in_vain import NONE_WITHIN, counts_none, misses_result
 from onbox.logs.model.lines import message
-from onbox.logs.short import NONE_WITHIN, counts_none, misses_result
 from onbox.regex import lazy
 from onbox.triage.around import reads_state
 from onbox.triage.by_end import by_end, by_room, by_silence, is_silent, proven

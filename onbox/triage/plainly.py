@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onbox.logs.farewell import is_farewell
+from onbox.logs.in_vain import NONE_WITHIN, counts_none
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
-from onbox.logs.short import NONE_WITHIN, counts_none
 from onbox.regex import lazy
 from onbox.triage.ends_badly import ends_badly
 from onbox.triage.harmless import is_harmless

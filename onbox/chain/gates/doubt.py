@@ -73,13 +73,8 @@ def _shortfall(end: bytes, progress: ProgressWatch) -> str:
     """
     if progress.newest is None and not _MAY_FALL_SHORT.search(end):
         return ""
-    from onbox.logs.short import (  # noqa: PLC0415 - not for a stage that counts nothing
-        counts_a_part,
-        counts_none,
-        last_lines,
-        misses_result,
-        stops_short,
-    )
+    from onbox.logs.in_vain import counts_none, misses_result  # noqa: PLC0415 - not for a stage that counts nothing
+    from onbox.logs.short import counts_a_part, last_lines, stops_short  # noqa: PLC0415 - as above
 
     lines = last_lines(end)
     none, part = counts_none(lines), counts_a_part(lines)

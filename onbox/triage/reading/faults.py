@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from onbox.triage.reading.tracebacks import Trace
 
 SPEAKS_OF = 3  # lines: so far above may stand what a line goes on from
+_ASK_TO_END = ("user_interrupt", "preempted", "time_limit")
 ADVICE_LINES = 12  # below an exception
 _ADVICE = lazy(
     r"(?i)\bthis error\b|\bdeprecat\w+|\binstead\b|https?://"
@@ -183,7 +184,7 @@ def mark_handled(attempt: LogAttempt, number: int, text: str) -> None:
             return
         if faults[at].number < reached:
             return
-        if faults[at].row.failure_class == "user_interrupt" and not going_on.BEGUN_ANEW.search(text):
+        if faults[at].row.failure_class in _ASK_TO_END and not going_on.BEGUN_ANEW.search(text):
             return  # what is kept of its work, makes no end of it undone
         if is_death and going_on.MEANT.search(text):
             del faults[at]

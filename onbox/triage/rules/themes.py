@@ -99,7 +99,7 @@ THEMES: tuple[Theme, ...] = (
         r"|licen[sc](?:es?|ed)|hostid|access|iam|signature|account|vault|certificate|kerberos|tickets?|scope"
         r"|subscription"
         r"|seats?|users",
-        r"expired|refus\w+|den(?:y|ied)|reject\w+|revoked|forbidden|not allowed|may not|unauthori[sz]ed"
+        r"expired|lapsed|refus\w+|den(?:y|ied)|reject\w+|revoked|forbidden|not allowed|may not|unauthori[sz]ed"
         r"|unauthenticated|not authori[sz]ed|invalid|no valid|not valid|not logged|required|wrong|incorrect"
         r"|(?:licen[sc]e|host ?id) mismatch|checkout failed|no .{0,24}(?:seats|licen[sc]es?)"
         r"|maximum number of (?:users|seats)"
@@ -177,15 +177,17 @@ THEMES: tuple[Theme, ...] = (
         "data_error",
         r"data ?sets?|data|samples?|records?|rows?|columns?|shards?|examples?|labels?|images?|csv|jsonl?"
         r"|manifest|features?|corpus|files?|objects?|entries|topology|geometry|mesh|coordinates|genome|line \d+"
-        r"|audio|video|waveforms?|clips?|reads?|fastq|fasta|bam|vcf|netcdf|hdf5?|grib|attributes?|fields?"
+        r"|cohorts?|audio|video|waveforms?|clips?|reads?|fastq|fasta|bam|vcf|netcdf|hdf5?|grib|attributes?|fields?"
         r"|index(?:es)?|indices|databases?|annotations?|frames?|utterances?|documents?|archive|tar|parquet"
         r"|arrow|tfrecord|inputs?|schema|vocab\w*"
         r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb"
         r"|xml|nc|grb2?)",
-        rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|(?:all )?nan|not finite|(?:unknown|wrong"
+        rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|(?:is|are|found|has|contains?) negative"
+        rf"|must be .{{1,40}} but (?:got|found|was)|(?:has|have) (?:a )?length (?:of )?0|(?:all )?nan|not finite|(?:unknown|wrong"
         rf"|unsupported) (?:file )?format|non numeric|incompatible"
         rf"|unsupported|ambiguous"
-        r"|0 (?:samples?|rows|records|images|files)\b|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images"
+        r"|0 (?:samples?|rows|records|images|files|cells|points|entries|lines|items|examples|documents|sequences|pairs"
+        r"|reads|frames|vertices|elements|atoms)\b|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images"
         r"|files|labels|utterances|documents|sequences"
         r"|columns?)",
         sayings=rf"{_TABLE}|(?:integrity|verification|checksum|digest|hash|crc) (?:check )?(?:failed|failure|mismatch)"
@@ -207,7 +209,7 @@ THEMES: tuple[Theme, ...] = (
         r"config\w*|settings?|options?|flags?|arguments?|parameters?|param|hyper ?param\w*|yaml|toml|ini|keys?"
         r"|fields?|environment variables?|env vars?|environments?|modules?|partitions?|queue"
         r"|presets?|profiles?|recipes?|spec|choices?|batch ?size\w*|dependenc\w+|requirements?|solving|requested"
-        r"|specified|chosen|slots?|package|style|resources"
+        r"|specified|chosen|slots?|package|style|resources in the cluster"
         r"|namelists?|keywords?|input (?:line|file|section)|encoders?|decoders?|codecs?|filters?"
         r"|micro ?batch\w*|usage|schedule|\-\-[a-z][\w-]+|(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)",
         r"invalid|unknown|missing|not found|could not find|required|must|should be|not allowed"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from onbox.logs.in_vain import NONE_WITHIN, counts_none
+from onbox.logs.model.lines import message
 from onbox.regex import lazy
 from onbox.triage.reading.record import LOGGED, WEAK
 from onbox.triage.reading.signs import OF_A_HELPER
-from onbox.triage.reading.success import SHUT_DOWN, is_test_report
+from onbox.triage.reading.success import SHUT_DOWN, counts_bad_only, is_test_report
 from onbox.triage.rules.rows import ASKED, VAGUE
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ OWN_LIMIT = lazy(
     r"(?i)^\W{0,3}(?:\[ {0,8}[\d.:]{1,12} ?s?\] )?(?:time|iteration|node|solution) (?:limit|budget)"
     r" (?:was )?(?:reached|hit)(?:\W{0,3}$|[,;:] no (?:further|more|new) \w+)"
 )
+
+
+def nothing_came(tail: tuple[SeenLine, ...]) -> bool:
+    """Whether the last lines say that none of the pieces of the work brought anything."""
+    told = [line.text for line in tail[-NONE_WITHIN:]]
+    return counts_none(told) is not None or any(counts_bad_only(message(text).text) for text in told)
 
 
 def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:

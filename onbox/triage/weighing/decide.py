@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
+from onbox.logs.in_vain import counts_none
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.named_tuple import NamedTuple
@@ -24,10 +25,9 @@ from onbox.triage.reasons import GIVES_UP, ONLY_GIVES_UP, reason_before, told_af
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several
-from onbox.triage.weighing.claims import ENDS_A_RUN
+from onbox.triage.weighing.claims import ENDS_A_RUN, nothing_came
 from onbox.triage.weighing.earlier import ended_the_rest, was_there_before, without_earlier_runs
 from onbox.triage.weighing.grounds import counts, is_over
-from onbox.triage.weighing.in_vain import nothing_came, told_in_vain
 from onbox.triage.weighing.last_lines import gave_up
 from onbox.triage.weighing.layers import explained_by, looked_in_vain, thrown_by
 from onbox.triage.weighing.scene import SURVIVED_PROVEN, Scene
@@ -97,8 +97,9 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         last, said = last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead)
         candidates = [_concrete(last, said), last] if last or said else [last_stack(attempt, record.tail)]
         words = next((one for one in candidates if one and not _is_outlived(one, scene)), None)
+        if words is not None and words.row.id == "error-line" and counts_none([words.text]):
+            words = None  # the program ended by itself, and tells what came of it
         words = words or (_before_a_buffer(attempt, record.tail) if dead and not exited_zero else None)
-        words = words or told_in_vain(record, attempt)
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)

@@ -16,7 +16,7 @@ from onbox.triage.reading import signs
 from onbox.triage.reading.match import NEARLY_ASKED, WORK_LEVELS
 from onbox.triage.reading.outcome import closing_outcome
 from onbox.triage.reading.record import PROVEN, WEAK
-from onbox.triage.reading.success import is_success
+from onbox.triage.reading.success import counts_failed, is_success
 from onbox.triage.rules.rows import ASKED, DEATH, DIVERGED, SUMMARY
 from onbox.triage.weighing.after_success import (
     came_after_the_work,
@@ -48,9 +48,8 @@ from onbox.triage.weighing.anothers import (
     was_started_once_more,
 )
 from onbox.triage.weighing.buffered import was_overtaken
-from onbox.triage.weighing.claims import OF_A_STEP, is_meant, outlives_success
+from onbox.triage.weighing.claims import OF_A_STEP, is_meant, nothing_came, outlives_success
 from onbox.triage.weighing.deaths import is_dead_for_sure, was_ended_as_a_job
-from onbox.triage.weighing.in_vain import nothing_came
 from onbox.triage.weighing.last_lines import (
     closes_with_result,
     closes_with_work,
@@ -160,7 +159,7 @@ def _is_fine_later(fault: Fault, scene: Scene) -> bool:
 
 def is_over(words: Fault, scene: Scene) -> bool:
     """Whether the program did more after a complaint among its last lines, which no rule has counted."""
-    if was_told_before(words, scene) or is_one_of_all(words, scene):
+    if was_told_before(words, scene) or is_one_of_all(words, scene) or _is_counted_beside_good(words, scene):
         return True
     if closing_outcome(scene.record) is Outcome.LOST and not scene.exited_zero:
         return False
@@ -173,6 +172,12 @@ def is_over(words: Fault, scene: Scene) -> bool:
     since = [message(line.text) for line in scene.record.tail if line.number > words.number]
     told = sum(said.level in WORK_LEVELS and not signs.FAREWELL.search(said.text) for said in since)
     return is_bare(words, scene) and told >= INFORMED
+
+
+def _is_counted_beside_good(words: Fault, scene: Scene) -> bool:
+    """Whether the last line of all counts what failed beside what went well, and no more than one did."""
+    last = scene.record.last_line
+    return not scene.dead and last is not None and last.number > words.number and counts_failed(message(last.text).text) == 1
 
 
 def _ends_in_death(fault: Fault, scene: Scene) -> bool:

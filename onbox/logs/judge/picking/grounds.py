@@ -262,9 +262,13 @@ def _began_again(counter: Counter, _: Scene) -> bool:
 
 
 def _jumps(counter: Counter, _: Scene) -> bool:
-    """`episode 380  steps 30`: how many it took, which is less more often than more."""
+    """`episode 380  steps 30`: how many it took, which is less more often than more. `pass@1 79/164`: a score, which
+    goes back to anywhere.
+    """
     if counter.key == LEFT:
         return counter.resets - counter.repeats >= OFTEN
+    if counter.rule in _TOLD_ONCE and 3 * counter.resets > counter.advances:
+        return counter.resets - max(counter.begun, counter.repeats) >= OFTEN
     if counter.maximum is not None or counter.made or counter.resets < OFTEN:
         return False
     # and not to its beginning
