@@ -16,6 +16,7 @@ from onbox.regex import lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_FAILED = lazy(r"(?i)\bfail(?:ed|ure)?\b")
 NONE_WITHIN = 6  # last lines
 _PIECES = (
     r"(?:\w{1,30} ){0,2}(?:rows?|records?|lines|files?|clips?|images?|videos?|samples?|examples?|items?|documents?|docs"
@@ -108,7 +109,7 @@ def counts_none(lines: Sequence[str]) -> str | None:
     """
     told = [message(line) for line in lines[-NONE_WITHIN:]]
     said = [one.text for one in told]
-    if any(NOTHING_TO_DO.search(one.text) for one in told if one.level != "ERROR"):
+    if any(NOTHING_TO_DO.search(one.text) and not _FAILED.search(one.text) for one in told if one.level != "ERROR"):
         return None
     return next((text for text in reversed(said) if _COUNTS_NONE.search(text) or _NOTHING_CAME.search(text)), None)
 
@@ -126,5 +127,3 @@ def misses_result(lines: Sequence[str]) -> str | None:
         if _KEPT_AFTER_ALL.search(text):
             return None
     return None
-
-

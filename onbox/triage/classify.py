@@ -57,7 +57,11 @@ SURE_WITHIN = 3  # lines from the end: of what a rule is sure of there, words kn
 FRESH_SECONDS = 30.0  # the age that the second reading takes every log for
 SIGINT = 2
 NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
-OWN_CLASS = NO_ROOM_RULES | {"terminated", TESTS_FAILED}  # rules that know it, whatever words stand around
+OWN_CLASS = NO_ROOM_RULES | {
+    "terminated",
+    "record-damaged",
+    TESTS_FAILED,
+}  # rules that know it, whatever words stand around
 NOTHING = Evidence()
 NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
 NOT_LOOKED_AT = "No fault is seen; nobody looked whether its process runs."
@@ -154,7 +158,8 @@ def _beside_its_last_lines(call: SettledClass, record: Record, *, is_known: bool
         if told is not None:
             at = next(line for line in reversed(tail) if message(line.text).text == told)
             name = call.failure_class if is_known else _class_of_loss(rule, at)
-            return call._replace(failure_class=name, rule=rule, confidence="low", at=at, remedy=None)
+            state = "done" if at == tail[-1] and call.state == "running" else call.state
+            return call._replace(failure_class=name, rule=rule, state=state, confidence="low", at=at, remedy=None)
     return call
 
 

@@ -12,7 +12,7 @@ from onbox.triage.words import STOPS
 
 _NOTHING_WRONG = lazy(
     r"\b(?:0|zero) (?:[\w-]+ ){0,3}(?:problems?|objects?|issues?|faults?|violations?|conflicts?|alerts?)\b|\bxid none\b"
-    r"|\bnothing to do\b(?!.{0,60}\b(?:errors?|fail\w*|missing)\b)"
+    r"|\bnothing to (?:do|be done)\b(?!.{0,60}\b(?:errors?|fail\w*|missing)\b)"
     r"|\bnone (?:violated|exceeded|breached|failed|missing)\b"
     r"|\b(?:0|no|zero|without(?: any)?) (?:\w+ ){0,2}(?:errors?|fail(?:ures?|ed|s)|kills?|missing|corrupt|lost"
     r"|problems?|panics?|crashes|issues?)\b"
@@ -20,6 +20,7 @@ _NOTHING_WRONG = lazy(
     r"|\bno (?:process|job|task|pod|worker|container|node)(?:es|s)? (?:\w{2,5} )?(?:killed|lost|evicted|dead|aborted)\b"
     r"|(?<![a-z])(?:train|val|valid|eval|test|dev|mean|word|char)[-_/ ]error(?: \[\d{1,6}\])?[\s:=]{1,3}\[?"
     r"(?:[a-z-]{2,20}:)?\d"
+    r"|\berr(?:or)?\b[\w ()-]{0,24}?[\s:=]{1,3}-?\d{1,9}\.\d{1,20}(?:e[-+]?\d{1,3})?\W{0,3}$"
     r"|\berrors? (?:is |stays? )?(?:below|under|within|less than|at most)\b"
     r"|\bstd\.? err(?:or)?\b|\bstandard errors?\b"  # of statistics
     r"|\b(?:(?<!gave up )waiting|pending|queued|scheduling)\b(?!.{0,80}\bgiving up\b)"

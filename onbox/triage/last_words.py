@@ -60,7 +60,7 @@ _SAYS_ERROR = lazy(
     re.IGNORECASE,
 )
 ITS_OWN_ERROR = lazy(
-    rf"^(?:(?:error|fatal)\b ?:|(?:{ERROR_WORDS})\s?[:\uff1a]) ?(?![\d.,]{{1,20}}\s?%?$)\S",
+    rf"^(?:(?:error|fatal)\b ?:|(?:{ERROR_WORDS})\s?[:\uff1a]) ?(?![\d.,]{{1,20}}(?:e[-+]?\d{{1,3}})?\s?%?$)\S",
     re.IGNORECASE,
 )  # without a logger's time or name
 # `tool: what went wrong`, as Unix tools complain, and `stage failed: why`.

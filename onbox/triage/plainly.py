@@ -59,6 +59,18 @@ _TELLS_ITS_TIME = lazy(
     r"|^\W{0,4}(?:total )?(?:elapsed|run|running|wall|cpu|execution)[- ]?time(?: is)?\s?[:=]?\s{0,12}\d"
     r"|^\W{0,4}(?:end (?:of )?(?:the )?(?:job|run|program|script)|(?:job|run|program|script) end)\b"
 )
+_DOES_NOTHING = lazy(
+    r"(?i)\bnothing (?:new |more )?to (?:do|be done)\b(?!.{0,80}\b(?:errors?|fail\w*|missing|exist|found)\b)"
+    r"|^\W{0,4}nothing (?:new|changed)\b"
+)
+CLOSING_LINES = 2
+_CODE_OF_WARNING = lazy(r"\s*warnings\.warn\(")
+_ASKS_TO_LEAVE = ("terminated", "interrupted")  # rows; a server that is shut down as a user wished ends well
+LEAVES_WITHIN = 4  # lines
+_LEAVES = lazy(
+    r"(?i)\b(?:checkpoints?|ckpt|snapshot|state|sav(?:ed|ing)|stopp(?:ed|ing)|shut(?:ting)? ?down|clos(?:ed|ing)"
+    r"|clean(?:ed|ing)?|leav(?:e|ing)|exit(?:ed|ing)|bye|terminat(?:ed|ing)|kill(?:ed|ing)|flush(?:ed|ing))\b"
+)
 _FAILED_TESTS = lazy(r"(?i)^\W{0,4}fail(?:ed|ures)?\W{1,20}[1-9]|\b[1-9]\d{0,5} fail(?:ed|ing|ures?)\b")
 
 
@@ -72,7 +84,8 @@ def is_plainly_ill(call: SettledClass, tail: tuple[SeenLine, ...], attempt: LogA
         if any(has_lost_a_file(one, tail) for one in attempt.faults if one.row is fault.row):
             return True
         is_told = fault.severity == PROVEN or abs(fault.row.explains - ASKED) <= NEARLY_ASKED
-        if is_told and _is_behind_all(fault.number, tail):
+        leaves = fault.row.id in _ASKS_TO_LEAVE
+        if is_told and _is_behind_all(fault.number, tail, leaves=leaves):
             return True
         if any(ends_in_stack_of(one.number, tail) for one in attempt.faults if one.row is fault.row):
             return True
@@ -100,12 +113,13 @@ def _is_the_only_error(at: SeenLine, tail: tuple[SeenLine, ...]) -> bool:
     return len(told) >= LOGGED and bad == [told[-1]] == [at] and all(goes_on) and 0 < len(goes_on) <= GOES_ON
 
 
-def _is_behind_all(number: int, tail: tuple[SeenLine, ...]) -> bool:
+def _is_behind_all(number: int, tail: tuple[SeenLine, ...], *, leaves: bool) -> bool:
     """Whether nothing follows but bars, which are drawn once more when they are closed, and what a library says at any
-    end.
+    end; and what somebody does who was asked to leave.
     """
     below = [line.text for line in tail if line.number > number]
-    return all(_BAR.search(text) or is_farewell(text) or text.lstrip().startswith("warnings.warn(") for text in below)
+    told = [text for text in below if not (_BAR.search(text) or is_farewell(text) or _CODE_OF_WARNING.match(text))]
+    return not told or (leaves and len(told) <= LEAVES_WITHIN and all(map(_LEAVES.search, told)))
 
 
 def _ends_in_loop(tail: tuple[SeenLine, ...], attempt: LogAttempt) -> bool:
@@ -149,9 +163,8 @@ def is_plainly_well(rule: str, record: Record, tail: tuple[SeenLine, ...], attem
     said = message(tail[-1].text)
     if counts_good_only(said.text) or (rule == SAID_DONE and SHUT_DOWN.search(tail[-1].text)):
         return True
-    if not any(one.severity > WEAK for one in attempt.faults):
-        if _names_the_work(tail[-1].text) or any(_TELLS_ITS_TIME.match(message(line.text).text) for line in tail[-2:]):
-            return True
+    if not any(one.severity > WEAK for one in attempt.faults) and _closes_well(tail):
+        return True
     if forms_in(tail) >= LEAST_FORMS:
         return False
     if _is_outlived_by_a_loop(tail):
@@ -178,6 +191,13 @@ def _ends_in_warning(tail: tuple[SeenLine, ...]) -> bool:
     near = tail[-WARNING_LINES:]
     at = next((at for at, line in enumerate(near) if _PLACE_OF_WARNING.match(line.text)), None)
     return at is not None and at < len(near) - 1 and near[-1].text[:2] == "  " and not STOPS.search(near[-1].text)
+
+
+def _closes_well(tail: tuple[SeenLine, ...]) -> bool:
+    """Whether the last lines say what is there, when it ended, or that there was nothing to do."""
+    told = [message(line.text).text for line in tail[-CLOSING_LINES:]]
+    is_timed = any(map(_TELLS_ITS_TIME.match, told))
+    return _names_the_work(tail[-1].text) or is_timed or any(map(_DOES_NOTHING.search, told))
 
 
 def _names_the_work(text: str) -> bool:

@@ -40,6 +40,7 @@ _HINTS = lazy(
     r"\W{0,4}(?:hint|note|tip|for more information|to see the (?:full|whole)|re-?run \w{1,20} (?:with|using))\b",
     re.IGNORECASE,
 )
+_DOES_NOTHING = lazy(r"(?i)\bnothing (?:new )?to (?:do|be done)\b|\bnothing (?:new|changed)\b")
 GIVES_UP = lazy(r"\b(?:giving|gave|given) up\b", re.IGNORECASE)
 _SUMS_UP = lazy(r"\b(?:overall|total) (?:\w{1,20} )?(?:speed|time|throughput|duration)\b", re.IGNORECASE)
 _ATTEMPT = lazy(r"\b(?:attempt|try|retry)\W{0,3}\d{1,6} ?/ ?\d", re.IGNORECASE)
@@ -114,7 +115,7 @@ def told_in(lines: Sequence[SeenLine], attempt: LogAttempt) -> Fault | None:
     """The fault that one of some lines tells of, where no rule knew any: by the first that means something, or else by
     the first with a word of trouble, as an error of no known kind. None if no line has any.
     """
-    lines = [line for line in lines if not _HINTS.match(message(line.text).text)]
+    lines = [line for line in lines if not (_HINTS.match(message(line.text).text) or _DOES_NOTHING.search(line.text))]
     for line in lines:
         found = meaning_of(message(line.text).text, enough=ENOUGH)
         if found is not None:

@@ -21,7 +21,7 @@ _CODE = lazy(
     r"|(?<![\w-])(?:exit(?:ed|ing)?(?:[ _]?code)?|leav(?:e|es|ing)|left(?! (?:out|over|behind))|end(?:ed|ing|s)?"
     r"|return(?:ed|ing|s)?|quit"
     r"|died)\b"
-    r".{0,20}?"
+    r"(?! (?:well|good|normally|cleanly|ok\b|at |after |in (?:attempt|try|run|round)\b)).{0,20}?"
     r"(?<![\d:.,-])(-?\d{1,3})\W{0,3}$",
     re.IGNORECASE,
 )

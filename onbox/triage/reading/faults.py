@@ -157,6 +157,8 @@ class Faults:
 
 def _led_in_by_way_on(trace: Trace, attempt: LogAttempt) -> bool:
     """Whether the line that leads a traceback in says what is done in spite of it: `2 retries remaining, ...:`."""
+    if trace.of_loguru and going_on.is_handled(trace.before):
+        return True
     led = attempt.faults[-1] if attempt.faults else None
     if led is None or trace.ends_program or not 0 < trace.number - led.number <= LED_IN_WITHIN:
         return False

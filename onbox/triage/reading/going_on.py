@@ -9,7 +9,8 @@ from onbox.triage.epilogue import SKIPPED
 
 # A clause of its own that tells what is done next, or how often it is done again.
 _DOES = (
-    r"(?:trying(?! to (?:exit|stop|quit|end|terminate|shut|close|leave|save))|re-?(?:try|build|comput|creat|generat|download|fetch|load|read|connect|spawn|start|launch|queu|schedul"
+    r"(?:trying(?! to (?:exit|stop|quit|end|terminate|shut|close|leave|save))"
+    r"|re-?(?:try|build|comput|creat|generat|download|fetch|load|read|connect|spawn|start|launch|queu|schedul"
     r"|submitt|sett|open|index|pars)\w{0,3}ing|halving|reducing|lowering|switching|substituting|imputing|clipping"
     r"|clamping|zeroing|dropping|discarding|excluding|omitting|defaulting|resuming|reverting|rolling back|going on"
     r"|carrying on|moving on|keeping|working around|passing over|leaving it out|treating|assuming|requeuing)"
@@ -55,8 +56,10 @@ HANDLED = lazy(
     r"|\bunable to initialize backend '\w{2,12}':.{0,160}(?:not_found|module 'jaxlib|\.so: cannot open)"
     r"|\bmca_base_component_repository_open: unable to open mca_\w{2,40}:"
     r"|\bunable to find image .{1,200} locally\b"  # docker, which fetches it then
-    r"|^\W{0,3}skip\b|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
-    r"|\b(?!fail|crash|hang)[a-z]{2,12}ing (?:it |them |this )?again\b|\b(?:start|begin|train)\w* (?:\w+ )?(?:from scratch|afresh)\b"
+    r"|^\W{0,3}skip\b|^\W{0,3}retry(?:ing)? with\b"
+    r"|\bretrying\b|\bwill (?:be )?retr(?:y|ied)|\bwill (?:\w{1,10} to )?(?:run|try|start) again"
+    r"|\b(?!fail|crash|hang)[a-z]{2,12}ing (?:it |them |this )?again\b"
+    r"|\b(?:start|begin|train)\w* (?:\w+ )?(?:from scratch|afresh)\b"
     r"|(?<!\d )(?<!stage )(?<!step )(?<!rest )\b(?:skipp(?:ed|ing)|ignor(?:ed|ing))\b(?!\s?[=:]?\s{0,24}0\b)"
     r"(?!=\d{1,6}\s{0,8}$)"
     r"|\bignore (?:above|this)|\bcontinu(?:ing|es)\b|(?<!not )(?<!without )fall(?:ing|s)?[- ]?back"

@@ -75,7 +75,8 @@ _CELL = lazy(r"[-+]?(?:nan|inf(?:inity)?|\d{1,20}(?:\.\d{0,20})?(?:e[-+]?\d{1,4}
 # `val_error nan`, `| exact match | nan |`, and nothing behind it.
 _RESULT_LOST = lazy(
     r"\W{0,8}(?:\[\w{1,20}\] )?(?!.{0,40}\b(?:no|any|without|zero|drop\w*|fill\w*|skip\w*|are|if|not) [-+]?nan\b)"
-    r"[A-Za-z][\w ./=-]{1,40}?[\s=:|\u2502]{1,20}[-+]?nan[\s%|\u2502]{0,20}$", re.IGNORECASE
+    r"[A-Za-z][\w ./=-]{1,40}?[\s=:|\u2502]{1,20}[-+]?nan[\s%|\u2502]{0,20}$",
+    re.IGNORECASE,
 )
 _DECIMALS = lazy(r"(?<![\w.])\d{1,9}\.\d{1,12}(?![\w.])")
 _OF_TRAINING = lazy(r"(?<!val)(?<!val.)(?<!valid.)(?<!test.)(?<!eval.)(?:loss|reward|return|kl|elbo)$", re.IGNORECASE)

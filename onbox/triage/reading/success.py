@@ -114,7 +114,9 @@ _BROUGHT = lazy(
     r"|usable|valid",
     re.IGNORECASE,
 )
-_BAD = lazy(r"fail(?:ed|ures?)?|errors?|unreachable|unreadable|unusable|crashed|aborted|dropped|rejected", re.IGNORECASE)
+_BAD = lazy(
+    r"fail(?:ed|ures?)?|errors?|unreachable|unreadable|unusable|crashed|aborted|dropped|rejected", re.IGNORECASE
+)
 _REST = lazy(r"skip(?:ped)?|changed|warn(?:ing)?s?|ignored|rescued|cached", re.IGNORECASE)
 _NOT_YET = lazy(r"running|pending|queued|remaining|left|waiting|scheduled|active", re.IGNORECASE)
 _OF_TESTS = lazy(r"\b(?:pass(?:ed)?|tests?|checks?|total|unreachable)\b", re.IGNORECASE)  # the last: of Ansible

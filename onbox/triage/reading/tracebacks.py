@@ -15,7 +15,7 @@ FRAMES_KEPT = 60
 OWN_LINES = 3  # of a frame: where it is, its code, and the mark under that
 
 HEADER = lazy(r"Traceback \(most recent call last\)|^\s*(?:[|│]\s*)?Stack \(most recent call")
-_FRAME = lazy(r"^\s*(?:\|\s*)?File \"([^\"]{1,400})\", line (\d+)(?:, in (.{1,120}))?")
+_FRAME = lazy(r"^\s*(?:\|\s*|> )?File \"([^\"]{1,400})\", line (\d+)(?:, in (.{1,120}))?")
 _RICH_FRAME = lazy(r"^\s*(?:[│|]\s*)?(/[^\s:]{1,400}\.py):(\d{1,20}) in (\S+)")
 EXCEPTION = lazy(
     r"^(?:\s{0,2}|\s*\|\s*)((?:(?:[A-Za-z_]\w*|<locals>)\.)*_?(?:(?:[A-Z]\w*)?(?:Error|Exception|Unsupported"
@@ -133,6 +133,7 @@ class Trace:
         self.neighbour = False  # only the line before tells that a logger wrote it
         self.ends_program = False
         self.is_of_generated = False  # its program was made or given, and is run by another one
+        self.of_loguru = False  # which marks the frame that caught it, and shows the values in each line
         self.is_shown = False  # it begins in a function of the program's: only who caught it shows no more of it
         self.cause: Trace | None = None  # what this one passes on, where it is chained
         self.shown: deque[str] = deque(maxlen=SHOWN_LINES)
@@ -146,6 +147,7 @@ class Trace:
         if not found:
             return False
         self.frames.append(TracebackFrame(found[1], int(found[2][:9]), found[3] or ""))
+        self.of_loguru = self.of_loguru or text.startswith("> ")
         if len(self.frames) == 1:
             of_command = found[1] == "<string>" and (found[3] or "").strip() == "<module>"  # `python -c`
             self.is_of_generated = bool(_GENERATED.match(found[1])) and not of_command
@@ -153,6 +155,7 @@ class Trace:
             self.ends_program = in_program and not self.is_of_generated
             self.is_shown = not (self.ends_program or self.frames[0].is_library or _HANDED_ON.search(self.before))
             self.caught = self.caught and not (self.neighbour and self.ends_program)
+        self.caught = self.caught or self.of_loguru
         del self.frames[:-FRAMES_KEPT]
         self.noise = 0
         self.latest = number

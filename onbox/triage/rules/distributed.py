@@ -297,7 +297,8 @@ UNKNOWN_LEVEL: tuple[RuleRow, ...] = (
         "code_error",
         VAGUE - 36,
         "error|fatal|failed|cannot|could not|unable|e: ",
-        r"^(?:[\w./-]{1,40}: )?(?:fatal )?errors?\b ?[:!] ?\S|^e: \S|^fatal: |^\S{1,40}: (?:cannot|could not"
+        r"^(?:[\w./-]{1,40}: )?(?:fatal )?errors?\b ?[:!] ?(?!-?[\d.]{1,20}(?:e[-+]?\d{1,3})?\W{0,3}$)\S"
+        r"|^e: \S|^fatal: |^\S{1,40}: (?:cannot|could not"
         r"|unable to|failed to) ",
         "tools that write one line and leave",
         "loader: unable to map segment 4",

@@ -348,11 +348,12 @@ DEFECTS: tuple[RuleRow, ...] = (
         BUG,
         "shape|size|device|dtype|expected|tensor|gradient|backward|graph|inplace|jax|tracer|concretization"
         "|expanded|broadcast|dimension|expected all tensors|input type|module named|import name|no attribute"
-        "|compilationerror|unused|finished reduction|pickle|index out of|leaked|scalar type|element |mpi_err_",
+        "|compilationerror|unused|finished reduction|pickle|index out of|leaked|forked|scalar type|element |mpi_err_",
         r"shapes? .{0,40}(?:cannot be multiplied|incompatible|mismatch|not aligned)|size mismatch\b"
         r"|the size of tensor \w|sizes of tensors must match|size of tensors? .{0,40}must match"
         r"|expected all tensors to be on the same device|expected (?:scalar type|object of|input|self and"
         r"|dtype|\d{1,20}d|weight|tensor|mat1|m1|target|batch)\b|input type \(|Incompatible shapes"
+        r"|cannot re-initialize CUDA in forked"
         r"|element \d+ of tensors does not require grad|trying to backward through|modified by an inplace"
         r"|does not require grad|expected to have finished reduction|mark(?:ed)? a variable ready"
         r"|(?:Concretization|Tracer\w{0,24}|UnexpectedTracer|LeakedTracer)\w{0,24}Error|could not broadcast"
@@ -408,7 +409,8 @@ DEFECTS: tuple[RuleRow, ...] = (
         "code_error",
         VAGUE,
         "error",
-        r"^error: (?!.{0,10}(?:rate|bar))\S|^\s?(?-i:[A-Z][A-Z\d_]{3,15}) (?:fatal )?error: [A-Za-z]"
+        r"^error: (?!.{0,10}(?:rate|bar))(?!-?[\d.]{1,20}(?:e[-+]?\d{1,3})?\W{0,3}$)\S"
+        r"|^\s?(?-i:[A-Z][A-Z\d_]{3,15}) (?:fatal )?error: [A-Za-z]"
         r"|^encountered an error(?: while .{1,60})?:?\s{0,4}$",
         "programs that print their own error",
         "Error: the third stage gave nothing",

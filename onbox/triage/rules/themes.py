@@ -183,8 +183,8 @@ THEMES: tuple[Theme, ...] = (
         r"|\S+\.(?:csv|jsonl?|tar|tgz|gz|zst|parquet|arrow|tfrecord|jpe?g|png|wav|mp4|flac|txt|bin|idx|npy|lmdb|mdb"
         r"|xml|nc|grb2?)",
         rf"{_BROKEN}|{_GONE}|duplicat\w+|unexpected|unlabel\w+|(?:is|are|found|has|contains?) negative"
-        rf"|must be .{{1,40}} but (?:got|found|was)|(?:has|have) (?:a )?length (?:of )?0|(?:all )?nan|not finite|(?:unknown|wrong"
-        rf"|unsupported) (?:file )?format|non numeric|incompatible"
+        rf"|must be .{{1,40}} but (?:got|found|was)|(?:has|have) (?:a )?length (?:of )?0|(?:all )?nan|not finite"
+        rf"|(?:unknown|wrong|unsupported) (?:file )?format|non numeric|incompatible"
         rf"|unsupported|ambiguous"
         r"|0 (?:samples?|rows|records|images|files|cells|points|entries|lines|items|examples|documents|sequences|pairs"
         r"|reads|frames|vertices|elements|atoms)\b|no (?:\w+ ){0,2}(?:samples|rows|records|examples|data|images"

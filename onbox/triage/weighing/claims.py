@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from onbox.logs.in_vain import NONE_WITHIN, counts_none
 from onbox.logs.model.lines import message
 from onbox.regex import lazy
-from onbox.triage.reading.record import LOGGED, WEAK
+from onbox.triage.reading.match import BY_ID
+from onbox.triage.reading.record import LOGGED, WEAK, Fault
 from onbox.triage.reading.signs import OF_A_HELPER
 from onbox.triage.reading.success import SHUT_DOWN, counts_bad_only, is_test_report
 from onbox.triage.rules.rows import ASKED, VAGUE
 
 if TYPE_CHECKING:
-    from onbox.triage.reading.record import Fault, LogAttempt, SeenLine
+    from onbox.triage.reading.record import LogAttempt, Record, SeenLine
 
 ENDS_A_RUN = ("user_interrupt", "time_limit", "preempted")
 _LOSES_RESULTS = ("disk_full", "quota_exceeded", "inode_exhausted")
@@ -38,6 +40,20 @@ def nothing_came(tail: tuple[SeenLine, ...]) -> bool:
     """Whether the last lines say that none of the pieces of the work brought anything."""
     told = [line.text for line in tail[-NONE_WITHIN:]]
     return counts_none(told) is not None or any(counts_bad_only(message(text).text) for text in told)
+
+
+def lost_pieces(record: Record, attempt: LogAttempt) -> Fault | None:
+    """The fault that stands for all the lost pieces, where the last lines say that nothing came of them."""
+    if not nothing_came(record.tail):
+        return None
+    pieces = Counter(fault.row.id for fault in attempt.faults)
+    if pieces:
+        most = pieces.most_common(1)[0][0]
+        newest = next(fault for fault in reversed(attempt.faults) if fault.row.id == most)
+        return newest._replace(severity=LOGGED, handled=False)
+    last = reversed(record.tail[-NONE_WITHIN:])
+    bad = next((line for line in last if counts_bad_only(message(line.text).text)), None)
+    return Fault(BY_ID["error-line"], bad.number, bad.text, LOGGED, attempt.progress) if bad is not None else None
 
 
 def outlives_success(fault: Fault, attempt: LogAttempt) -> bool:

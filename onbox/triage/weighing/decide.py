@@ -25,7 +25,7 @@ from onbox.triage.reasons import GIVES_UP, ONLY_GIVES_UP, reason_before, told_af
 from onbox.triage.rules.rows import ASKED, CAUSE, CONFIG, DEATH, SUMMARY, VAGUE, RuleRow
 from onbox.triage.stacks import is_shown_by, last_stack
 from onbox.triage.weighing.after_success import is_one_of_several
-from onbox.triage.weighing.claims import ENDS_A_RUN, nothing_came
+from onbox.triage.weighing.claims import ENDS_A_RUN, lost_pieces, nothing_came
 from onbox.triage.weighing.earlier import ended_the_rest, was_there_before, without_earlier_runs
 from onbox.triage.weighing.grounds import counts, is_over
 from onbox.triage.weighing.last_lines import gave_up
@@ -97,9 +97,8 @@ def decide(record: Record, *, dead: bool, well: bool, exited_zero: bool) -> Deci
         last, said = last_words(attempt, record.tail), complaint(attempt, record.tail, dead=dead)
         candidates = [_concrete(last, said), last] if last or said else [last_stack(attempt, record.tail)]
         words = next((one for one in candidates if one and not _is_outlived(one, scene)), None)
-        if words is not None and words.row.id == "error-line" and counts_none([words.text]):
-            words = None  # the program ended by itself, and tells what came of it
         words = words or (_before_a_buffer(attempt, record.tail) if dead and not exited_zero else None)
+        words = words or lost_pieces(record, attempt)
         live, sure = (live, sure) if words is None else ([*live, words], [words])
     if not sure and not dead:
         return Decision(to_show(lost, live, attempt), (), attempt, lost=True) if lost else Decision(None, (), attempt)
@@ -254,6 +253,8 @@ def _before_a_buffer(attempt: LogAttempt, tail: tuple[SeenLine, ...]) -> Fault |
 
 
 def _is_outlived(words: Fault, scene: Scene) -> bool:
+    if words.row.id == "error-line" and counts_none([words.text]) is not None:
+        return True  # the program ended by itself, and tells what came of it
     failed = failed_step(scene.record.tail)
     if failed is not None and failed.number == words.number:
         return False

@@ -177,7 +177,9 @@ def is_over(words: Fault, scene: Scene) -> bool:
 def _is_counted_beside_good(words: Fault, scene: Scene) -> bool:
     """Whether the last line of all counts what failed beside what went well, and no more than one did."""
     last = scene.record.last_line
-    return not scene.dead and last is not None and last.number > words.number and counts_failed(message(last.text).text) == 1
+    if scene.dead or last is None or last.number <= words.number:
+        return False
+    return counts_failed(message(last.text).text) == 1
 
 
 def _ends_in_death(fault: Fault, scene: Scene) -> bool:

@@ -10,6 +10,7 @@ from onbox.logs.model.counts import counts_of
 from onbox.logs.model.lines import message
 from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
+from onbox.triage.harmless import is_harmless
 from onbox.triage.meaning import without_none
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.weighing.last_lines import says_done
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from onbox.triage.reading.record import LogAttempt, Record, SeenLine
 
 CLOSING_LINES = 5
-READS_WELL_BY = -1.0  # log-odds for a failure
+# Log-odds for a failure: behind a loop, and else, where a start reads well, too.
+READS_WELL_BY = {True: 0.0, False: -1.0}
+LOOP_LINES = 3
 LINES_BEFORE = 1  # a line alone belongs to nobody knows what
 NEARLY = 0.9  # of what there is to do
 # A step towards the work, such as `loading the index ... done`: what comes next may hang.
@@ -42,7 +45,15 @@ _BEGINS = lazy(
     r"|resuming|listening|serving|running (?:on|at))\b|\.\.\.\W*$",
     re.IGNORECASE,
 )
-_AT_WORK = lazy(r"(?i)^\W*(?:\S{1,40}[:\]] )?[a-z]{3,14}ing\b")  # `compiling the step (this may take a while)`
+_AT_WORK = lazy(
+    r"(?i)^\W*(?:\S{1,40}[:\]] )?(?!(?:every|any|some|no)thing\b)[a-z]{3,14}ing\b"
+    r"(?! (?:is |was |has )?(?:over|done|finished|complete[d]?|ended|carried out)\b)"
+)  # `compiling the step (this may take a while)`
+# Each of several writers tells its own end: `[rank 1] finished`.
+_EACH_ENDS = lazy(
+    r"(?i)^\W{0,3}(?:rank|worker|proc(?:ess)?|node|gpu|task|\d{1,3}(?:\.\d{1,3}){3})\W{0,2}\d{0,6}\W{1,4}"
+    r"(?:is |has )?(?:done|finish(?:ed)?|complete[d]?)\b"
+)
 _LISTENS = lazy(r"\b(?:\d{1,3}\.){3}\d{1,3}:\d{2,5}\b|\blocalhost:\d|https?://")
 
 
@@ -51,7 +62,9 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
     a step towards the work, and where a line behind it begins something or says that the work will not be there.
     """
     counted = attempt.last_progress.number if attempt.last_progress else 0
-    if not record.tail or (attempt.last_progress and _stands_short(attempt.last_progress.text)):
+    at = attempt.last_progress
+    is_last = at is not None and record.last_line is not None and at.number == record.last_line.number
+    if not record.tail or (at is not None and not is_last and _stands_short(at.text)):
         return None
     if _parts(record):
         return record.tail[-1]
@@ -81,18 +94,28 @@ def _parts(record: Record) -> bool:
     """Whether the last line of all is a new one that reads well, complains of nothing and begins nothing: what hangs
     ends in its loop, or with what it waits for.
     """
-    *before, last = record.tail
+    last = record.last_line or record.tail[-1]
+    before = [line for line in record.tail if line.number < last.number]
     if len(before) < LINES_BEFORE:
         return False
-    if is_step(last.text) or any(one.search(last.text) for one in (_BEGINS, _AT_WORK, _LISTENS)):
+    said = message(last.text).text
+    looped = _looped(before)
+    if any(one.search(said) for one in (_BEGINS, _AT_WORK, _LISTENS)) or (is_step(last.text) and not looped):
         return False
-    if TROUBLE.search(without_none(last.text)) or any(
-        _stands_short(line.text) for line in record.tail[-CLOSING_LINES:]
-    ):
+    if TROUBLE.search(without_none(last.text)) and not is_harmless(said, last.text):
         return False
-    if message(last.text).level in ("DEBUG", "WARNING") or leaning_of(last.text) >= READS_WELL_BY:
+    if any(_stands_short(line.text) for line in before[1 - CLOSING_LINES :]):
+        return False
+    if _EACH_ENDS.match(last.text):
+        return True
+    if message(last.text).level in ("DEBUG", "WARNING") or leaning_of(last.text) >= READS_WELL_BY[looped]:
         return False
     return not any(same_form(line.text, last.text) for line in before)
+
+
+def _looped(before: list[SeenLine]) -> bool:
+    """Whether some line came again and again: what is told then in another form is no step towards that loop."""
+    return max(Counter(map(_form, before)).values(), default=0) >= LOOP_LINES
 
 
 def _stands_short(text: str) -> bool:

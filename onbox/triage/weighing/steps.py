@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onbox.logs.outcome import Outcome
 from onbox.regex import lazy
 from onbox.triage.reading.faults import tells_a_way_on
+from onbox.triage.reading.outcome import closing_outcome
 
 if TYPE_CHECKING:
     from onbox.triage.reading.record import Fault
@@ -18,7 +20,8 @@ _WORD = lazy(r"[A-Za-z_]{2,}")
 # Who says any of it knows what happened.
 _KNOWS = lazy(
     r"(?i)\b(?:attempt|try|tries|retry\w*|again|re-?start\w*|resum\w*|rerun|fix\w*|fail\w*|errors?|exit\w*|crash\w*|died"
-    r"|dead|rc|code|status|fall\w*|skip\w*|without|dropp?\w*|left out|ignor\w*|continu\w*|go(?:es|ing) on|could not|cannot|unable)\b"
+    r"|dead|rc|code|status|fall\w*|skip\w*|without|dropp?\w*|left out|ignor\w*|continu\w*|go(?:es|ing) on"
+    r"|could not|cannot|unable)\b"
 )
 
 
@@ -28,12 +31,15 @@ def ended_its_step(fault: Fault, scene: Scene) -> bool:
     """
     if not fault.ended_program or fault.trace is None or scene.exited_zero:
         return False
+    if scene.attempt.success is None and closing_outcome(scene.record) is not Outcome.MADE:
+        return False  # it may stop yet
     tail = scene.record.tail
     below = next((line.text for line in tail if line.number > fault.number), "")
     mark = _mark(below)
     if not mark or _KNOWS.search(below) or tells_a_way_on(below):
         return False
-    above = next((one.text for one in reversed(tail) if one.number < fault.trace.number and _mark(one.text) == mark), "")
+    before = (line.text for line in reversed(tail) if line.number < fault.trace.number)
+    above = next((text for text in before if _mark(text) == mark), "")
     return bool(above) and not _KNOWS.search(above) and _are_two_steps(above, below)
 
 

@@ -56,7 +56,7 @@ def test_a_process_that_lives_on_hangs_whatever_its_last_words(case: str) -> Non
 
 
 def test_a_counter_at_its_end_has_ended() -> None:
-    log = STEPS.replace("/900", "/119").encode() + b"model in /o\n"
+    log = STEPS.replace("/900", "/119").encode()
     silent = classify(log, YESTERDAY)
     assert silent.failure_class == "hang_stall"
     assert with_progress(silent, Progress(current=119, exact_max=119)).state == "done"

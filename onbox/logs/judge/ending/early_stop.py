@@ -21,7 +21,7 @@ _IN_ENGLISH = lazy(
     r" (?:stop(?:s|ped)|terminated|ended|halted) early\b"
     r"|\b(?:(?:did|does|has)(?: not|n't)|no|without|stopped) improv\w{1,8}\b(?!.{0,60}\b(?:will|would|if|until"
     r"|before)\b)"
-    r".{0,60}\b(?:stop(?:s|ped|ping)?|terminat(?:es|ed|ing)|end(?:s|ed|ing)|halt(?:s|ed|ing))\b"
+    r".{0,60}\b(?:stop(?:s|ped|ping)?|terminat(?:es|ed|ing)|end(?:s|ed|ing)|halt(?:s|ed|ing)|giving up)\b"
     r"(?!\W{0,3}(?:in|after|when|if|at \d)\b)"
     r"|^\W*(?:tol(?:erance)?|convergence(?: criteri(?:on|a))?|stopping criteri(?:on|a)) (?:was |were |has been |is )?"
     r"(?:reached|met|satisfied)(?: (?:at|after|in) (?:[a-z]{3,12} )?\d{1,9}(?: [a-z]{3,12})?)?\W*$"
