@@ -13,7 +13,12 @@ _FORMS = (
     rf"{_PERCENT}\s*[\[|][#=>█━. -]{{3,}}[\]|]?",
     rf"[#█━]{{2}}[\s.-]*{_PERCENT}",
     rf"(?i)\bprogress\w{{0,12}}[\s:=(\[]{{1,5}}{_PERCENT}",
-    rf"(?i){_PERCENT}\s*(?:done|complete|completed|finished|of the|tests? passed)(?![a-z])",
+    rf"(?i){_PERCENT}\s*(?:done|complete|completed|finished|tests? passed)(?![a-z])",
+    (
+        r"^(?!.{0,120}\b(?:drop\w*|filter\w*|agree\w*|match\w*|memory|mem|ram|disk|[cg]pu|limit|quota|budget|kept"
+        r"|reject\w*|cover\w*|correct|at|on|in|for|with|is|was|are|were)\b)"
+        rf"[^%]{{0,120}}?{_PERCENT}\s*of the(?![a-z])"
+    ),
     rf"^\s*[\d,]+\s+{_PERCENT}\s+[\d.]+[kMG]?B/s",
     rf"\.{{10}} [. ]{{1,80}} {_PERCENT}",
     (

@@ -99,7 +99,7 @@ def read_class(tail: Sequence[SeenLine], at: SeenLine | None, *, known: str, rul
         odds[known] += LEAD_OF_THROWN if thrown is not None else _lead_of(rule, confidence)
     sure_of = "" if rule.startswith(SAYS) else known
     found = max(sorted(name for name in odds if _may_be(name, tail, sure_of)), key=odds.__getitem__)
-    shown = [at] if at in told and leaning_of(at.text) > 0 else told
+    shown = told if found != known else [at] if at in told and leaning_of(at.text) > 0 else told
     return Reading(found, max(shown, key=lambda line: _lead_in(line, found), default=None))
 
 

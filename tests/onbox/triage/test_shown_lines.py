@@ -29,6 +29,10 @@ SHOWN = {
         ),
         "lua: (command line):1: population died out",
     ),
+    "the reason, and not that it is over": (
+        "step 7113\ncard 3 fell off the bus\nno more steps can be taken\n",
+        "card 3 fell off the bus",
+    ),
     "who waited for a task, and not the task": (
         (
             'Traceback (most recent call last):\n  File "a.py", line 4\n    f\nasyncio.exceptions.CancelledError\n'
