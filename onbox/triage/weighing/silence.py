@@ -14,7 +14,7 @@ from onbox.triage.harmless import is_harmless
 from onbox.triage.meaning import without_none
 from onbox.triage.reading.outcome import outcome_of
 from onbox.triage.weighing.last_lines import says_done
-from onbox.triage.weighing.outputs import same_form
+from onbox.triage.weighing.outputs import is_bar, same_form
 from onbox.triage.wording.second_reading import form_of
 from onbox.triage.wording.sentence import leaning_of
 from onbox.triage.words import TROUBLE
@@ -63,8 +63,7 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
     """
     counted = attempt.last_progress.number if attempt.last_progress else 0
     at = attempt.last_progress
-    is_last = at is not None and record.last_line is not None and at.number == record.last_line.number
-    if not record.tail or (at is not None and not is_last and _stands_short(at.text)):
+    if not record.tail or (at is not None and not _is_last_word(at, record) and _stands_short(at.text)):
         return None
     if _parts(record):
         return record.tail[-1]
@@ -83,6 +82,12 @@ def line_of_the_work(record: Record, attempt: LogAttempt) -> SeenLine | None:
         if told is Outcome.MADE or any(count.at_end for count in counts):
             return None if is_step(line.text) else line
     return None
+
+
+def _is_last_word(step: SeenLine, record: Record) -> bool:
+    """Whether a line that counts is the last one, and no bar: `kept 700 of 3005` is all that came out."""
+    last = record.last_line
+    return last is not None and step.number == last.number and not is_bar(step.text)
 
 
 def is_said_done(attempt: LogAttempt) -> bool:

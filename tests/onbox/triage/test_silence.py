@@ -31,6 +31,7 @@ STANDING = {
     "what it loaded": "Loading checkpoint shards: 100%|####| 4/4 [00:10<00:00,  2.5s/it]\n",
     "a layer that it has, and one that it fetches": "b2: Pull complete\nDownloading model weights from hub\n",
     "what it saved on its way": "Tokenizer saved to tok/\nDataset cached in /data\ninit_process_group: rank 0\n",
+    "a bar at its beginning": "r3 wrapping\nr2 wrapping\nr0 train:   0%|          | 0/12000 [00:00<?, ?it/s]\n",
     "a server that waits": "INFO: loading the model\nINFO: Application startup complete.\nINFO: on 127.0.0.1:80\n",
 }
 
