@@ -57,11 +57,8 @@ SURE_WITHIN = 3  # lines from the end: of what a rule is sure of there, words kn
 FRESH_SECONDS = 30.0  # the age that the second reading takes every log for
 SIGINT = 2
 NO_ROOM_RULES = frozenset({"no-room-left", "no-room-to-write"})
-OWN_CLASS = NO_ROOM_RULES | {
-    "terminated",
-    "record-damaged",
-    TESTS_FAILED,
-}  # rules that know it, whatever words stand around
+# Rules that know it, whatever words stand around.
+OWN_CLASS = NO_ROOM_RULES | {"terminated", "record-damaged", TESTS_FAILED}
 NOTHING = Evidence()
 NOT_KNOWN = "No fault is seen; whether the run goes on is not known: see whether its process runs, or give --age."
 NOT_LOOKED_AT = "No fault is seen; nobody looked whether its process runs."

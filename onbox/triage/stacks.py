@@ -38,6 +38,7 @@ _BESIDE = lazy(
     r"|^note: (?:run with|[Ss]ome details)|^\s+thrown in \S|^\s+what\(\): |^\s+@ \S|^\s+\[\d{1,4}\] \S"
     r"|^created by "
 )
+THROWN = lazy(r"\s{0,8}what\(\):\s+\S")  # of C++: the message of the exception that nobody caught
 _OF_JULIA = lazy(r"\s+\[\d{1,4}\] \S|\s+@ |\s+\.\.\.|in expression starting at |caused by: |Stacktrace:$")
 _MARK = lazy(r"^\s*\^+\s*$")  # under a line of code
 _HEADLINE = lazy(r"\bpanicked at |^terminate called |^panic: |^Exception in thread |^PHP Fatal |^Error in .{0,200}: ?$")

@@ -16,6 +16,7 @@ from onbox.named_tuple import NamedTuple
 from onbox.regex import lazy
 from onbox.triage.reading.record import PROVEN
 from onbox.triage.rules.rows import CAUSE, DEATH
+from onbox.triage.stacks import THROWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,7 +97,6 @@ _OF_SHAPES = lazy(
     r"|\b(?:shapes?|dimensions?)\b.{0,60}\b(?:cannot be (?:multiplied|broadcast)|(?:do not|must) match)\b"
 )
 
-_THROWN = lazy(r"\s{0,8}what\(\):\s+\S")
 # Who was killed for memory was restarted, and killed again.
 _ALL_DIED = lazy(r"\bworkers? (?:\w{1,12} )?(?:died|killed|lost)\b", re.IGNORECASE)
 # Of pip and apt: an index that could not be reached offers nothing.
@@ -127,7 +127,7 @@ def thrown_by(cause: Fault, attempt: LogAttempt) -> Fault | None:
     if cause.row.id != "aborted":
         return None
     above = (one for one in reversed(attempt.faults) if one.number < cause.number and one.row.explains > DEATH)
-    return next((one for one in above if _THROWN.match(one.text)), None)
+    return next((one for one in above if THROWN.match(one.text)), None)
 
 
 def looked_in_vain(look: Fault, later: Iterable[Fault]) -> bool:

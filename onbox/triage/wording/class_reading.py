@@ -21,6 +21,7 @@ from onbox.regex import lazy
 from onbox.triage.classes import OF_A_CARD, OF_SPACE, ONE_LINE, READS_BADLY, SAYS
 from onbox.triage.parting import takes_leave
 from onbox.triage.reading.success import is_success
+from onbox.triage.stacks import THROWN
 from onbox.triage.wording.lettered import LetteredTable
 from onbox.triage.wording.second_reading import forms_in
 from onbox.triage.wording.sentence import UNKNOWN, classes_of, leaning_of
@@ -74,7 +75,6 @@ LEADS = {
     "aborted": 6.0,
 }
 _ADVISES = lazy(r"(?i)\W{0,4}(?:specify|try|run|use) ['\"`]?(?:\S{1,80} )?--help\b|\W{0,4}for (?:more|usage|help)\b")
-_THROWN = lazy(r"\s{0,8}what\(\):\s+\S")
 LEAD_OF_THROWN = 1.0  # log-odds
 HANGS = "hang_stall"  # what is over does not hang
 
@@ -154,7 +154,7 @@ def _lead_in(line: SeenLine, name: str) -> float:
 
 def _thrown(tail: Sequence[SeenLine]) -> SeenLine | None:
     """The message of the exception that a program in C++ aborted for; None if it shows none."""
-    return next((line for line in reversed(tail[-NEAR:]) if _THROWN.match(line.text)), None)
+    return next((line for line in reversed(tail[-NEAR:]) if THROWN.match(line.text)), None)
 
 
 def _lead_of(rule: str, confidence: str) -> float:
